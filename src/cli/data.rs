@@ -1,0 +1,110 @@
+//! `dpgp data`.
+
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::arguments::{DataArguments, DataSelection, DataVerb, Format};
+use super::list::status_name;
+use super::output::{print, print_json};
+use super::workspace::Workspace;
+use crate::data::{Bars, Dataset, FileCheck, Outcome, Progress, Silent};
+use crate::publish::plain_table;
+
+/// Lists, fetches or verifies datasets.
+///
+/// # Errors
+/// [`CliError`] if a name is unknown, a file does not arrive or does not verify.
+pub fn data(arguments: &DataArguments) -> Result<(), CliError> {
+    match &arguments.verb {
+        DataVerb::List(selection) => list(selection),
+        DataVerb::Fetch(selection) => fetch(selection),
+        DataVerb::Verify(selection) => verify(selection),
+    }
+}
+
+/// The datasets named, or all.
+fn selected<'a>(selection: &DataSelection, workspace: &'a Workspace) -> Result<Vec<&'a Dataset>, CliError> {
+    if selection.names.is_empty() {
+        return Ok(workspace.manifest.iter().collect());
+    }
+    selection.names.iter().map(|name| Ok(workspace.manifest.get(name)?)).collect()
+}
+
+/// The progress bars that the user wants.
+pub(super) fn progress(quiet: bool) -> Box<dyn Progress> {
+    if quiet { Box::new(Silent) } else { Box::new(Bars::stderr()) }
+}
+
+fn list(selection: &DataSelection) -> Result<(), CliError> {
+    let workspace = Workspace::open(&selection.places)?;
+    let datasets = selected(selection, &workspace)?;
+    let status = |d: &Dataset| status_name(workspace.cache.status(d));
+    if selection.format == Format::Json {
+        let entry = |d: &&Dataset| {
+            json!({
+                "name": d.name, "title": d.title, "status": status(d), "licence": d.licence,
+                "citation": d.citation, "source": d.source,
+                "files": d.files.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
+            })
+        };
+        return print_json(&Value::Array(datasets.iter().map(entry).collect()));
+    }
+    let row = |d: &&Dataset| {
+        let bytes: u64 = d.files.iter().map(|f| f.expected.bound()).sum();
+        let size = indicatif::HumanBytes(bytes).to_string();
+        vec![d.name.clone(), status(d).to_owned(), d.files.len().to_string(), size, d.licence.clone(), d.title.clone()]
+    };
+    let headings = ["name", "status", "files", "size", "licence", "title"];
+    print(&plain_table(&headings, datasets.iter().map(row)))
+}
+
+/// Fetches every dataset that can be had; those that nobody serves are reported, and are an error only
+/// when they were named.
+fn fetch(selection: &DataSelection) -> Result<(), CliError> {
+    let workspace = Workspace::open(&selection.places)?;
+    let progress = progress(selection.quiet);
+    let datasets = selected(selection, &workspace)?;
+    let mut failures = Vec::new();
+    for dataset in &datasets {
+        match workspace.cache.ensure(dataset, progress.as_ref()) {
+            Ok(_) => print(&format!("{}: {}\n", dataset.name, status_name(workspace.cache.status(dataset))))?,
+            Err(error) => failures.push((dataset.name.clone(), error.into())),
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all: datasets.len() }) }
+}
+
+/// Hashes files. Missing files fail only when their dataset was named.
+fn verify(selection: &DataSelection) -> Result<(), CliError> {
+    let workspace = Workspace::open(&selection.places)?;
+    let named = !selection.names.is_empty();
+    let mut checks: Vec<FileCheck> = Vec::new();
+    for dataset in selected(selection, &workspace)? {
+        checks.extend(workspace.cache.verify(dataset)?);
+    }
+    if selection.format == Format::Json {
+        let entry = |c: &FileCheck| json!({ "file": c.file, "path": c.path, "outcome": outcome(&c.outcome) });
+        print_json(&Value::Array(checks.iter().map(entry).collect()))?;
+    } else {
+        let lines: String = checks.iter().map(|c| format!("{}: {}\n", c.file, outcome(&c.outcome))).collect();
+        print(&lines)?;
+    }
+    let bad = |c: &&FileCheck| match c.outcome {
+        Outcome::Right | Outcome::Unlocked { .. } => false,
+        Outcome::Missing => named,
+        Outcome::Mismatch { .. } => true,
+    };
+    match checks.iter().filter(bad).count() {
+        0 => Ok(()),
+        bad => Err(CliError::NotVerified { bad, all: checks.len() }),
+    }
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Right => "ok".to_owned(),
+        Outcome::Missing => "not here".to_owned(),
+        Outcome::Unlocked { found } => format!("here, but no digest is known to compare with: {found}"),
+        Outcome::Mismatch { expected, found } => format!("MISMATCH: expected {expected}, found {found}"),
+    }
+}

@@ -1,0 +1,109 @@
+//! Errors of the command, by exit code.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::data::DataError;
+use crate::publish::PublishError;
+use crate::run::RunError;
+use crate::spec::SpecError;
+
+/// What ends the command with an error.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// A spec is wrong.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// Data are missing or wrong.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Results could not be written.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
+    /// A name that means nothing.
+    #[error("there is no experiment {name:?}; `dpgp list` shows the {count} there are{hint}")]
+    UnknownExperiment {
+        /// The name.
+        name: String,
+        /// Number of experiments.
+        count: usize,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// No project folder.
+    #[error(
+        "no folder named `experiments` here or above; run dpgp in a clone of the project, or name the path of a spec"
+    )]
+    NoProject,
+    /// Files that are missing or do not verify.
+    #[error("{bad} of {all} files did not verify")]
+    NotVerified {
+        /// Files that failed.
+        bad: usize,
+        /// Files looked at.
+        all: usize,
+    },
+    /// Some experiments failed; the rest are done.
+    #[error("{} of {all} experiments failed:\n{}", failures.len(), listing(failures))]
+    Several {
+        /// Each with its error.
+        failures: Vec<(String, CliError)>,
+        /// Experiments asked for.
+        all: usize,
+    },
+    /// A check found a difference.
+    #[error("{failed} of {all} experiments did not pass")]
+    CheckFailed {
+        /// Experiments that failed.
+        failed: usize,
+        /// Experiments checked.
+        all: usize,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+fn listing(failures: &[(String, CliError)]) -> String {
+    failures.iter().map(|(name, error)| format!("{name}: {error}")).collect::<Vec<_>>().join("\n")
+}
+
+impl CliError {
+    /// The exit code, as documented in the help text.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::CheckFailed { .. } => 1,
+            Self::Spec(_) | Self::UnknownExperiment { .. } | Self::NoProject => 2,
+            Self::NotVerified { .. } => 3,
+            Self::Data(error) => error.exit_code(),
+            Self::Run(error) => run_code(error),
+            Self::Publish(PublishError::Io { .. }) | Self::Io { .. } => 5,
+            Self::Publish(_) => 70,
+            Self::Several { failures, .. } => failures.first().map_or(70, |(_, error)| error.exit_code()),
+        }
+    }
+
+    /// Whether the reader of our output went away, which is no error.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Io { cause, .. } if cause.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn run_code(error: &RunError) -> u8 {
+    match error {
+        RunError::Spec(_) => 2,
+        RunError::Data(error) => error.exit_code(),
+        RunError::Cell { .. } => 4,
+        RunError::Io { .. } => 5,
+        RunError::Threads { .. } => 70,
+    }
+}

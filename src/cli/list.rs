@@ -1,0 +1,72 @@
+//! `dpgp list`.
+
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::arguments::{Format, ListArguments};
+use super::output::{print, print_json};
+use super::workspace::Workspace;
+use crate::data::Status;
+use crate::publish::plain_table;
+use crate::spec::Experiment;
+
+/// Lists the shipped experiments.
+///
+/// # Errors
+/// [`CliError`] if a spec is wrong or the output cannot be written.
+pub fn list(arguments: &ListArguments) -> Result<(), CliError> {
+    let workspace = Workspace::open(&arguments.places)?;
+    let experiments = workspace.experiments()?;
+    if arguments.format == Format::Json {
+        let all: Vec<Value> = experiments.iter().map(|e| as_json(e, &workspace)).collect();
+        return print_json(&Value::Array(all));
+    }
+    let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
+    let rows = experiments.iter().map(|e| row(e, &workspace).to_vec());
+    print(&plain_table(&headings, rows))
+}
+
+fn row(experiment: &Experiment, workspace: &Workspace) -> [String; 6] {
+    let meta = &experiment.meta;
+    let datasets = experiment.datasets();
+    [
+        experiment.name.clone(),
+        meta.paper.clone().unwrap_or_default(),
+        meta.artefact.clone().unwrap_or_default(),
+        if datasets.is_empty() { "in the spec".to_owned() } else { datasets.join(", ") },
+        experiment.cells.len().to_string(),
+        presence(experiment, workspace).to_owned(),
+    ]
+}
+
+/// Whether all data of an experiment are here; the worst dataset counts.
+fn presence(experiment: &Experiment, workspace: &Workspace) -> &'static str {
+    let datasets = experiment.datasets();
+    let known = datasets.iter().filter_map(|name| workspace.manifest.get(name).ok());
+    known.map(|dataset| workspace.cache.status(dataset)).max().map_or("none needed", status_name)
+}
+
+/// A status in words.
+pub(super) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Present => "present",
+        Status::InMirror => "in the mirror",
+        Status::Missing => "to be fetched",
+        Status::Unobtainable => "unobtainable",
+        Status::Damaged => "damaged",
+    }
+}
+
+fn as_json(experiment: &Experiment, workspace: &Workspace) -> Value {
+    json!({
+        "name": experiment.name,
+        "title": experiment.meta.title,
+        "paper": experiment.meta.paper,
+        "artefact": experiment.meta.artefact,
+        "tags": experiment.meta.tags,
+        "datasets": experiment.datasets(),
+        "cells": experiment.cells.len(),
+        "replicates": experiment.meta.replicates,
+        "data": presence(experiment, workspace),
+    })
+}

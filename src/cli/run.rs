@@ -1,0 +1,109 @@
+//! `dpgp run`.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::arguments::{Format, RunArguments, Selection};
+use super::data::progress;
+use super::output::{print, print_json};
+use super::workspace::Workspace;
+use crate::publish::{Provenance, Report, publish, table_terminal};
+use crate::run::{Bar, Options, Quiet, Watcher, execute, load};
+use crate::spec::Experiment;
+
+/// Runs experiments one after the other, each in parallel inside. One that fails does not stop the others;
+/// the failures are listed at the end.
+///
+/// # Errors
+/// The error of the only experiment, or all failures together.
+pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
+    let selection = &arguments.selection;
+    let workspace = Workspace::open(&selection.places)?;
+    let experiments = selected(selection, &workspace)?;
+    let mut failures = Vec::new();
+    for experiment in &experiments {
+        if let Err(error) = run_one(experiment, &workspace, arguments) {
+            if error.is_broken_pipe() || experiments.len() == 1 {
+                return Err(error);
+            }
+            failures.push((experiment.name.clone(), error));
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all: experiments.len() }) }
+}
+
+/// The experiments that a selection means, each once.
+pub(super) fn selected(selection: &Selection, workspace: &Workspace) -> Result<Vec<Experiment>, CliError> {
+    if selection.all {
+        return workspace.experiments();
+    }
+    let mut experiments: Vec<Experiment> = Vec::new();
+    for name in &selection.names {
+        for experiment in workspace.find(name)? {
+            if !experiments.iter().any(|e| e.name == experiment.name) {
+                experiments.push(experiment);
+            }
+        }
+    }
+    Ok(experiments)
+}
+
+fn run_one(experiment: &Experiment, workspace: &Workspace, arguments: &RunArguments) -> Result<(), CliError> {
+    let selection = &arguments.selection;
+    let (report, provenance) = compute(experiment, workspace, selection, arguments.seed)?;
+    let folder = publish(&selection.results, &report, &provenance)?;
+    if selection.format == Format::Json {
+        return print_json(&as_json(&report, &folder.to_string_lossy()));
+    }
+    let table = table_terminal(&report);
+    print(&format!("{table}{:.2} s; written to {}\n\n", provenance.seconds, folder.display()))
+}
+
+/// Loads the data, runs all cells and puts them beside the published values.
+pub(super) fn compute<'a>(
+    experiment: &'a Experiment,
+    workspace: &Workspace,
+    selection: &Selection,
+    seed: Option<u32>,
+) -> Result<(Report<'a>, Provenance), CliError> {
+    let samples = load(experiment, &workspace.manifest, &workspace.cache, progress(selection.quiet).as_ref())?;
+    let start = Instant::now();
+    let watcher: Box<dyn Watcher> =
+        if selection.quiet { Box::new(Quiet) } else { Box::new(Bar::new(&experiment.name)) };
+    let options = Options { jobs: selection.jobs.map_or(0, usize::from), seed };
+    let rows = execute(experiment, &samples, options, watcher.as_ref())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let provenance = Provenance {
+        data: digests(experiment, workspace),
+        seed: seed.unwrap_or(experiment.meta.seed),
+        jobs: options.jobs,
+        seconds,
+    };
+    Ok((Report::new(experiment, rows), provenance))
+}
+
+/// The files of the datasets of an experiment, each with the digest that it was verified by.
+fn digests(experiment: &Experiment, workspace: &Workspace) -> Vec<(String, String)> {
+    let datasets = experiment.datasets().into_iter().filter_map(|name| workspace.manifest.get(name).ok());
+    datasets.flat_map(|d| &d.files).map(|f| (f.path.clone(), f.expected.to_string())).collect()
+}
+
+fn as_json(report: &Report<'_>, folder: &str) -> Value {
+    let rows: Vec<Value> = report
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
+                "spread": row.row.spread, "verdict": row.verdict.name(),
+                "guarantee": row.row.certificate.to_string(), "delta_exact": row.row.certificate.delta_exact,
+            })
+        })
+        .collect();
+    let claims: Vec<Value> =
+        report.claims.iter().map(|c| json!({ "claim": c.text, "holds": c.holds })).collect();
+    let axes: Vec<&str> = report.experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
+    json!({ "experiment": report.experiment.name, "results": folder, "axes": axes, "rows": rows, "claims": claims })
+}

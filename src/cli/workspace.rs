@@ -1,0 +1,96 @@
+//! Where the project's folders are, and what the user's names mean.
+
+use std::path::{Path, PathBuf};
+
+use super::CliError;
+use super::arguments::Places;
+use crate::data::suggest::closest;
+use crate::data::{Cache, Manifest};
+use crate::spec::{Catalogue, Experiment, NamedSpec};
+
+/// The project around the working directory, the manifest and the cache.
+pub struct Workspace {
+    root: PathBuf,
+    catalogue: Catalogue,
+    /// The manifest of all datasets.
+    pub manifest: Manifest,
+    /// The cache that datasets are read from.
+    pub cache: Cache,
+}
+
+impl Workspace {
+    /// Finds the project: the nearest folder, from the working directory upwards, that holds `experiments`.
+    /// Without one, only specs named by their path can be run.
+    ///
+    /// # Errors
+    /// [`CliError`] if the shipped manifest is malformed or a folder cannot be read.
+    pub fn open(places: &Places) -> Result<Self, CliError> {
+        let here = PathBuf::from(".");
+        let root = ancestors().into_iter().find(|p| p.join("experiments").is_dir()).unwrap_or(here);
+        let experiments = root.join("experiments");
+        let catalogue = if experiments.is_dir() {
+            Catalogue::read(&experiments).map_err(|cause| CliError::Io { path: experiments, cause })?
+        } else {
+            Catalogue::default()
+        };
+        let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
+        let cache = Cache::new(directory, root.join("data"))
+            .with_mirror(places.mirror.clone())
+            .with_offline(places.offline);
+        Ok(Self { catalogue, cache, manifest: Manifest::shipped()?, root })
+    }
+
+    /// All shipped experiments.
+    ///
+    /// # Errors
+    /// [`CliError`] if a spec is wrong.
+    pub fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
+        self.catalogue.specs().iter().map(|spec| self.load(spec)).collect()
+    }
+
+    /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
+    ///
+    /// # Errors
+    /// [`CliError::UnknownExperiment`] if it means none, or the error of the spec.
+    pub fn find(&self, name: &str) -> Result<Vec<Experiment>, CliError> {
+        let path = Path::new(name);
+        if path.extension().is_some_and(|e| e == "toml") {
+            let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name).to_owned();
+            return Ok(vec![self.load(&NamedSpec { name: stem, path: path.to_path_buf() })?]);
+        }
+        let named: Result<Vec<Experiment>, CliError> =
+            self.catalogue.find(name).into_iter().map(|spec| self.load(spec)).collect();
+        let named = named?;
+        if !named.is_empty() {
+            return Ok(named);
+        }
+        let mut tagged = self.experiments()?;
+        tagged.retain(|e| e.meta.tags.iter().any(|tag| tag == name));
+        if tagged.is_empty() { Err(self.unknown(name)) } else { Ok(tagged) }
+    }
+
+    fn unknown(&self, name: &str) -> CliError {
+        let names = self.catalogue.specs().iter().map(|spec| spec.name.as_str());
+        let count = names.clone().count();
+        if count == 0 {
+            return CliError::NoProject;
+        }
+        let hint = closest(name, names).map(|n| format!(" (did you mean {n}?)")).unwrap_or_default();
+        CliError::UnknownExperiment { name: name.to_owned(), count, hint }
+    }
+
+    fn load(&self, spec: &NamedSpec) -> Result<Experiment, CliError> {
+        let io = |cause| CliError::Io { path: spec.path.clone(), cause };
+        let text = std::fs::read_to_string(&spec.path).map_err(io)?;
+        let shown = spec.path.strip_prefix(&self.root).unwrap_or(&spec.path);
+        let shown = if self.root == Path::new(".") { &spec.path } else { shown };
+        Ok(Experiment::parse(&spec.name, shown, text, &self.manifest)?)
+    }
+}
+
+/// The working directory as `.`, then its parents.
+fn ancestors() -> Vec<PathBuf> {
+    let parents = std::env::current_dir().unwrap_or_default();
+    let above = parents.ancestors().skip(1).map(Path::to_path_buf);
+    std::iter::once(PathBuf::from(".")).chain(above).collect()
+}

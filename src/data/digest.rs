@@ -1,0 +1,127 @@
+//! SHA-256 digests of files.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use sha2::{Digest as _, Sha256};
+
+use super::error::{Action, DataError};
+
+/// How many bytes are read and hashed at a time.
+const BLOCK: usize = 1 << 16;
+
+/// A SHA-256 digest; it prints as 64 lower-case hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+/// What identifies the contents of a file: its digest and its size in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// SHA-256 of the whole file.
+    pub digest: Digest,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// The text is not 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a SHA-256 digest has 64 hexadecimal digits")]
+pub struct NotADigest;
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    fn from_str(text: &str) -> Result<Self, NotADigest> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| NotADigest)?;
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SHA-256 {} ({} bytes)", self.digest, self.bytes)
+    }
+}
+
+impl Digest {
+    /// The SHA-256 of `bytes`.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The first eight hexadecimal digits, to name files by.
+    #[must_use]
+    pub fn short(&self) -> String {
+        hex::encode(&self.0[..4])
+    }
+}
+
+/// The digest and size of the file at `path`, read in blocks.
+///
+/// # Errors
+/// [`DataError::Io`] when the file cannot be read.
+pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
+    let fail = |source| DataError::io(Action::Read, path, source);
+    let mut file = File::open(path).map_err(fail)?;
+    let mut hasher = Sha256::new();
+    let mut block = vec![0; BLOCK];
+    let mut bytes = 0;
+    loop {
+        let read = file.read(&mut block).map_err(fail)?;
+        if read == 0 {
+            let digest = Digest(hasher.finalize().into());
+            return Ok(Stamp { digest, bytes });
+        }
+        hasher.update(&block[..read]);
+        bytes += read as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// FIPS 180-4 test vectors.
+    #[test]
+    fn known_digests() {
+        assert_eq!(
+            Digest::of(b"abc").to_string(),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(
+            Digest::of(b"").to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    #[test]
+    fn text_that_is_no_digest_is_refused() {
+        assert_eq!("abc".parse::<Digest>(), Err(NotADigest));
+        assert_eq!("g".repeat(64).parse::<Digest>(), Err(NotADigest));
+    }
+
+    /// A million letters "a", the third vector of FIPS 180-4, spans many blocks.
+    #[test]
+    fn a_file_longer_than_a_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, vec![b'a'; 1_000_000]).unwrap();
+        let found = stamp(&path).unwrap();
+        assert_eq!(found.bytes, 1_000_000);
+        assert_eq!(
+            found.digest.to_string(),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+        );
+    }
+}

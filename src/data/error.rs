@@ -1,0 +1,219 @@
+//! What can go wrong with data, and what the user can do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::digest::Stamp;
+use super::fetch::{UrlFailure, list_failures};
+use super::manifest::{Expected, ManifestProblem};
+use super::table::TableError;
+
+/// Any failure of the data room.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// No dataset has this name.
+    #[error("there is no dataset called {name:?}{}; the datasets are: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    UnknownDataset {
+        /// The name that was asked for.
+        name: String,
+        /// Every name there is, sorted.
+        known: Vec<String>,
+        /// The one that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// The manifest is not TOML of the right form.
+    #[error("{origin} is not a valid manifest of datasets: {source}")]
+    ManifestSyntax {
+        /// Where the text came from.
+        origin: PathBuf,
+        /// The place and the cause.
+        source: Box<toml::de::Error>,
+    },
+    /// An entry of the manifest breaks a rule.
+    #[error("{origin}: dataset {dataset:?}: {problem}")]
+    ManifestEntry {
+        /// Where the text came from.
+        origin: PathBuf,
+        /// The dataset concerned.
+        dataset: String,
+        /// The rule that is broken.
+        problem: ManifestProblem,
+    },
+    /// The lock file is not TOML of the right form.
+    #[error("the lock file {path} cannot be understood: {source}Restore it, or delete it to trust the present files again", path = path.display())]
+    LockSyntax {
+        /// The lock file.
+        path: PathBuf,
+        /// The place and the cause.
+        source: Box<toml::de::Error>,
+    },
+    /// A file is not here, and must not be downloaded.
+    #[error("{file} (dataset {dataset}) is missing: it is neither in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` with a network, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", nor_in_mirror(mirror.as_deref()), cache = cache.display())]
+    MissingOffline {
+        /// The dataset.
+        dataset: String,
+        /// Its file.
+        file: String,
+        /// The cache that was looked in.
+        cache: PathBuf,
+        /// The mirror that was looked in, if one was named.
+        mirror: Option<PathBuf>,
+    },
+    /// A file is not here, and no address serves it.
+    #[error("{file} (dataset {dataset}) is missing and no address serves it; its origin is: {origin}. Put the file at {place}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", place = place.display())]
+    NoAddress {
+        /// The dataset.
+        dataset: String,
+        /// Its file.
+        file: String,
+        /// Where the data come from, as the manifest tells it.
+        origin: String,
+        /// Where the file may be put.
+        place: PathBuf,
+    },
+    /// The mirror that was named is no folder.
+    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or leave it out to download", mirror.display())]
+    NoMirror {
+        /// The mirror.
+        mirror: PathBuf,
+    },
+    /// A file is here, but it is not the right one.
+    #[error("{} is not the file that the dataset {dataset} needs\n  expected {expected}\n  found    {found}\nThe file was left as it is. {}", path.display(), place.advice())]
+    Mismatch {
+        /// The dataset.
+        dataset: String,
+        /// The file that was found.
+        path: PathBuf,
+        /// Where it was found.
+        place: Place,
+        /// What the manifest or the lock file asks for.
+        expected: Expected,
+        /// What the file is.
+        found: Stamp,
+    },
+    /// No address gave the right file.
+    #[error("{file} could not be downloaded:{}\nCheck the network and try again, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", list_failures(failures))]
+    Download {
+        /// The file, by its path in the cache.
+        file: String,
+        /// Why each address failed, in the order they were tried.
+        failures: Vec<UrlFailure>,
+    },
+    /// The operating system refused to read or write.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was to be done.
+        action: Action,
+        /// To which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A table cannot be read, or does not hold what was asked of it.
+    #[error("{}: {problem}", file.display())]
+    Table {
+        /// The file that holds the table.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: Box<TableError>,
+    },
+}
+
+impl DataError {
+    /// The exit code of the command: 2 usage, 3 data missing or not the right ones, 5 input and output.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::UnknownDataset { .. }
+            | Self::ManifestSyntax { .. }
+            | Self::ManifestEntry { .. }
+            | Self::Table { .. } => 2,
+            Self::MissingOffline { .. }
+            | Self::NoAddress { .. }
+            | Self::NoMirror { .. }
+            | Self::Mismatch { .. }
+            | Self::Download { .. } => 3,
+            Self::LockSyntax { .. } | Self::Io { .. } => 5,
+        }
+    }
+
+    /// Whether data are missing or not the right ones (exit code 3).
+    #[must_use]
+    pub fn is_missing_or_mismatch(&self) -> bool {
+        self.exit_code() == 3
+    }
+
+    pub(super) fn io(action: Action, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        Self::Io { action, path, source }
+    }
+
+    pub(super) fn table(file: &Path, problem: TableError) -> Self {
+        let (file, problem) = (file.to_owned(), Box::new(problem));
+        Self::Table { file, problem }
+    }
+}
+
+/// What was to be done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Read it.
+    Read,
+    /// Write it.
+    Write,
+    /// Create the folder.
+    CreateFolder,
+    /// Give it its final name.
+    Rename,
+    /// Delete it.
+    Delete,
+    /// Wait for another process to finish with it.
+    Lock,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::CreateFolder => "create the folder",
+            Self::Rename => "write the final file",
+            Self::Delete => "delete",
+            Self::Lock => "lock",
+        })
+    }
+}
+
+/// Where a file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the project's own data folder.
+    Bundled,
+    /// In the cache of downloads.
+    Cache,
+    /// In the mirror.
+    Mirror,
+}
+
+impl Place {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Bundled => "Restore it from the project's repository.",
+            Self::Cache => "Move it away and run `dpgp data fetch` to get the right one.",
+            Self::Mirror => "Correct the mirror, or leave it out to download the file.",
+        }
+    }
+}
+
+/// ` (did you mean "x"?)`, or nothing.
+pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+}
+
+fn nor_in_mirror(mirror: Option<&Path>) -> String {
+    match mirror {
+        Some(mirror) => format!(" nor in the mirror {}", mirror.display()),
+        None => " nor in a mirror (none was named)".to_owned(),
+    }
+}

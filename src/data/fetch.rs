@@ -1,0 +1,326 @@
+//! Downloads that end with the right file or with none.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::digest::{Stamp, stamp};
+use super::error::DataError;
+use super::http::{Answer, Client};
+use super::manifest::{DataFile, Expected};
+use super::part::Part;
+use super::progress::Progress;
+
+/// How many bytes are taken from the network at a time.
+const BLOCK: usize = 1 << 16;
+
+/// How patient downloads are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchOptions {
+    /// How often each address is tried, at least once.
+    pub tries: u32,
+    /// The wait before the second try; it doubles with each further one.
+    pub base_delay: Duration,
+    /// How long a connection may take.
+    pub connect_timeout: Duration,
+    /// How long the server may be silent.
+    pub read_timeout: Duration,
+}
+
+impl Default for FetchOptions {
+    fn default() -> Self {
+        Self {
+            tries: 3,
+            base_delay: Duration::from_millis(500),
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Why one address did not give the file.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchFailure {
+    /// The server answered with another status than "here it is".
+    #[error("the server answered {0}")]
+    Status(u16),
+    /// The server was silent for too long.
+    #[error("the server was silent for too long")]
+    TimedOut,
+    /// The connection failed.
+    #[error("the connection failed: {}", chain(&**.0))]
+    Transport(Box<dyn Error + Send + Sync>),
+    /// The answer ended too early.
+    #[error("the answer ended after {received} of {expected} bytes")]
+    Truncated {
+        /// Bytes that are there.
+        received: u64,
+        /// Bytes that should be.
+        expected: u64,
+    },
+    /// The answer is larger than the file can be.
+    #[error("the file is larger than the {bound} bytes it may have")]
+    TooLarge {
+        /// The bound.
+        bound: u64,
+    },
+    /// The server cannot go on where the last download broke off.
+    #[error("the server cannot go on from byte {start}")]
+    RangeRefused {
+        /// The byte asked for.
+        start: u64,
+    },
+    /// The file that came is not the right one.
+    #[error("another file came\n      expected {expected}\n      found    {found}")]
+    Mismatch {
+        /// The file that was wanted.
+        expected: Expected,
+        /// The file that came.
+        found: Stamp,
+    },
+    /// The address is not safe.
+    #[error("the address does not begin with https://")]
+    Insecure,
+}
+
+/// The failure of one address.
+#[derive(Debug)]
+pub struct UrlFailure {
+    /// The address.
+    pub url: String,
+    /// How the last try failed.
+    pub failure: FetchFailure,
+}
+
+impl FetchFailure {
+    /// Whether the same address may do better in a moment.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
+            Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused { .. } => true,
+            Self::TooLarge { .. } | Self::Mismatch { .. } | Self::Insecure => false,
+        }
+    }
+
+    /// Whether the bytes of an earlier download may be what is wrong.
+    fn may_be_left_over(&self) -> bool {
+        matches!(self, Self::RangeRefused { .. } | Self::TooLarge { .. } | Self::Mismatch { .. })
+    }
+}
+
+/// What ends a transfer: a remote failure, which another try may mend, or a local one.
+enum Stop {
+    Remote(FetchFailure),
+    Local(DataError),
+}
+
+impl From<FetchFailure> for Stop {
+    fn from(failure: FetchFailure) -> Self {
+        Self::Remote(failure)
+    }
+}
+
+impl From<DataError> for Stop {
+    fn from(error: DataError) -> Self {
+        Self::Local(error)
+    }
+}
+
+/// Downloads `file` to `target` from the first of its addresses that serves it whole and right.
+///
+/// The bytes gather in a part file beside `target`, which takes the final name only when its SHA-256 is right; until
+/// then, whatever stands at `target` stays as it is. A part that an interrupted download left is gone on with.
+/// When another process brings the file meanwhile, that one is used.
+///
+/// # Errors
+/// [`DataError::Download`] with the failure of each address, or [`DataError::Io`].
+pub fn fetch(
+    file: &DataFile,
+    target: &Path,
+    options: &FetchOptions,
+    progress: &dyn Progress,
+) -> Result<Stamp, DataError> {
+    let mut part = Part::open(target, &file.expected)?;
+    if let Some(found) = already(file, target)? {
+        part.discard()?;
+        return Ok(found);
+    }
+    match (Download { file, options, progress }).run(&mut part)? {
+        Ok(found) => {
+            part.finish(target)?;
+            Ok(found)
+        }
+        Err(failures) => {
+            part.close()?;
+            Err(DataError::Download { file: file.path.clone(), failures })
+        }
+    }
+}
+
+/// The file at `target`, if it is there and right.
+fn already(file: &DataFile, target: &Path) -> Result<Option<Stamp>, DataError> {
+    if !target.is_file() {
+        return Ok(None);
+    }
+    Ok(Some(stamp(target)?).filter(|found| file.expected.admits(found)))
+}
+
+struct Download<'a> {
+    file: &'a DataFile,
+    options: &'a FetchOptions,
+    progress: &'a dyn Progress,
+}
+
+impl Download<'_> {
+    /// Fills the part from the first address that can, or tells why none could.
+    fn run(&self, part: &mut Part) -> Result<Result<Stamp, Vec<UrlFailure>>, DataError> {
+        if let Some(found) = self.left_whole(part)? {
+            return Ok(Ok(found));
+        }
+        let mut failures = Vec::new();
+        for url in &self.file.urls {
+            match self.from_url(url, part) {
+                Ok(found) => return Ok(Ok(found)),
+                Err(Stop::Local(error)) => return Err(error),
+                Err(Stop::Remote(failure)) => failures.push(UrlFailure { url: url.clone(), failure }),
+            }
+        }
+        Ok(Err(failures))
+    }
+
+    /// The part that an earlier run completed but did not rename. One too long to go on with is cleared.
+    fn left_whole(&self, part: &mut Part) -> Result<Option<Stamp>, DataError> {
+        if part.resume_from() < self.file.expected.bound() {
+            return Ok(None);
+        }
+        let found = part.stamp()?;
+        if self.file.expected.admits(&found) {
+            return Ok(Some(found));
+        }
+        part.clear()?;
+        Ok(None)
+    }
+
+    fn from_url(&self, url: &str, part: &mut Part) -> Result<Stamp, Stop> {
+        let client = Client::new(url, self.options)?;
+        let mut tried = 1;
+        loop {
+            match self.once(&client, part) {
+                Err(Stop::Remote(failure)) if failure.may_pass() && tried < self.options.tries => {
+                    self.wait(&failure, tried);
+                    tried += 1;
+                }
+                end => return end,
+            }
+        }
+    }
+
+    /// Waits before the next try: the base delay, doubled with each try.
+    fn wait(&self, failure: &FetchFailure, tried: u32) {
+        let delay = self.options.base_delay * 2_u32.saturating_pow(tried - 1);
+        let file = &self.file.path;
+        let next = tried + 1;
+        let tries = self.options.tries;
+        self.progress.note(&format!("{file}: {failure}; try {next} of {tries} in {:.1} s", delay.as_secs_f64()));
+        sleep(delay);
+    }
+
+    /// One try. Where going on with an earlier part leads nowhere, the part is dropped and the file asked for whole.
+    fn once(&self, client: &Client, part: &mut Part) -> Result<Stamp, Stop> {
+        let resumed = part.resume_from() > 0;
+        match self.transfer(client, part) {
+            Err(Stop::Remote(failure)) if resumed && failure.may_be_left_over() => {
+                part.clear()?;
+                self.transfer(client, part)
+            }
+            end => end,
+        }
+    }
+
+    fn transfer(&self, client: &Client, part: &mut Part) -> Result<Stamp, Stop> {
+        let start = part.resume_from();
+        let answer = client.get(start)?;
+        match answer.status {
+            200 => part.clear()?,
+            206 if start > 0 && answer.range_start == Some(start) => {}
+            206 | 416 => return Err(FetchFailure::RangeRefused { start }.into()),
+            status => return Err(FetchFailure::Status(status).into()),
+        }
+        let announced = answer.length.map(|length| part.bytes().saturating_add(length));
+        let received = self.receive(answer, announced, part);
+        self.progress.finish();
+        received?;
+        self.check(announced, part)
+    }
+
+    /// Takes the body, as long as it stays within the bound.
+    fn receive(&self, mut answer: Answer, announced: Option<u64>, part: &mut Part) -> Result<(), Stop> {
+        let bound = self.file.expected.bound();
+        if announced.is_some_and(|bytes| bytes > bound) {
+            return too_large(bound, part);
+        }
+        self.progress.start(&self.file.path, announced);
+        self.progress.advance(part.bytes());
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = answer.read(&mut block)?;
+            if read == 0 {
+                return Ok(());
+            }
+            if part.bytes() + read as u64 > bound {
+                return too_large(bound, part);
+            }
+            part.append(&block[..read])?;
+            self.progress.advance(read as u64);
+        }
+    }
+
+    /// Whether the part is whole and right. A wrong one is dropped.
+    fn check(&self, announced: Option<u64>, part: &mut Part) -> Result<Stamp, Stop> {
+        let received = part.bytes();
+        if let Some(expected) = announced.or_else(|| self.known_bytes()).filter(|&bytes| received < bytes) {
+            return Err(FetchFailure::Truncated { received, expected }.into());
+        }
+        let found = part.stamp()?;
+        let expected = self.file.expected;
+        if expected.admits(&found) {
+            return Ok(found);
+        }
+        part.clear()?;
+        Err(FetchFailure::Mismatch { expected, found }.into())
+    }
+
+    fn known_bytes(&self) -> Option<u64> {
+        match self.file.expected {
+            Expected::Known(stamp) => Some(stamp.bytes),
+            Expected::Unknown { .. } => None,
+        }
+    }
+}
+
+fn too_large(bound: u64, part: &mut Part) -> Result<(), Stop> {
+    part.clear()?;
+    Err(FetchFailure::TooLarge { bound }.into())
+}
+
+/// The failures, one to a line.
+pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
+    let mut text = String::new();
+    for UrlFailure { url, failure } in failures {
+        let _ = write!(text, "\n  {url}\n    {failure}");
+    }
+    text
+}
+
+/// An error with its causes.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! How the files of a dataset are laid out.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The layout of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Format {
+    /// Rows of cells as text.
+    Csv(CsvFormat),
+    /// One array in the IDX format of the MNIST files, compressed with gzip.
+    IdxGz,
+    /// A zip archive, kept as it is.
+    Zip,
+}
+
+/// How to read rows of cells. The default is a comma-separated file with a header.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CsvFormat {
+    /// What stands between two cells.
+    pub separator: Separator,
+    /// Whether the first line names the columns. Without a header, `columns` must.
+    pub header: bool,
+    /// The names of the columns. With a header they must agree with it; empty takes them from the header.
+    pub columns: Vec<String>,
+    /// Lines that start with this are not data.
+    pub comment: Option<String>,
+    /// Lines to drop before the header or the first row, comments and blank lines apart.
+    pub skip: usize,
+    /// What each column measures, for people to read.
+    pub units: BTreeMap<String, String>,
+}
+
+impl Default for CsvFormat {
+    fn default() -> Self {
+        Self {
+            separator: Separator::Byte(b','),
+            header: true,
+            columns: Vec::new(),
+            comment: None,
+            skip: 0,
+            units: BTreeMap::new(),
+        }
+    }
+}
+
+/// What stands between two cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Separator {
+    /// One character, such as `,`, `;` or a tab. A separator inside double quotes is part of its cell.
+    Byte(u8),
+    /// Any run of blanks and tabs; quotes have no meaning.
+    Whitespace,
+}
+
+/// The text is no separator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("separator {0:?} is not allowed: use one ASCII character other than a quote or a line end, or \"whitespace\"")]
+pub struct BadSeparator(String);
+
+impl TryFrom<String> for Separator {
+    type Error = BadSeparator;
+
+    fn try_from(text: String) -> Result<Self, BadSeparator> {
+        match text.as_bytes() {
+            b"whitespace" => Ok(Self::Whitespace),
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(Self::Byte(*byte)),
+            _ => Err(BadSeparator(text)),
+        }
+    }
+}
+
+impl CsvFormat {
+    /// The first name that stands twice among the columns.
+    #[must_use]
+    pub fn repeated_column(&self) -> Option<&str> {
+        repeated(&self.columns)
+    }
+
+    /// The first unit whose column is not listed.
+    #[must_use]
+    pub fn stray_unit(&self) -> Option<&str> {
+        let known = |name: &&String| self.columns.contains(name);
+        self.units.keys().find(|name| !known(name)).map(String::as_str)
+    }
+}
+
+/// The first name that an earlier one equals.
+pub(super) fn repeated(names: &[String]) -> Option<&str> {
+    let earlier = |(i, name): &(usize, &String)| names[..*i].contains(name);
+    names.iter().enumerate().find(earlier).map(|(_, name)| name.as_str())
+}

@@ -1,0 +1,144 @@
+//! The file that a download grows in, until it is whole.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::digest::{Stamp, stamp};
+use super::error::{Action, DataError};
+use super::lock::{create_folder, guard};
+use super::manifest::Expected;
+
+/// A partial download beside its final place.
+///
+/// Its name holds the first digits of the wanted digest, so that a later run may go on with it. One process at a time
+/// owns it; the others wait. Where the file system knows no locks, each process has a part of its own.
+pub(super) struct Part {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    resumable: bool,
+    /// Held while the part is in use.
+    guard: Option<(File, PathBuf)>,
+    /// Deletes a part that has a name of its own.
+    own: Option<TempPath>,
+}
+
+impl Part {
+    /// The part for `target`; what an earlier run left of it is kept if the digest is known.
+    pub(super) fn open(target: &Path, expected: &Expected) -> Result<Self, DataError> {
+        let folder = target.parent().unwrap_or(Path::new("."));
+        create_folder(folder)?;
+        let (tag, resumable) = match expected {
+            Expected::Known(stamp) => (stamp.digest.short(), true),
+            Expected::Unknown { .. } => ("unknown".to_owned(), false),
+        };
+        let lock = beside(target, &format!("{tag}.lock"));
+        match guard(&lock)? {
+            Some(guard) => Self::shared(beside(target, &format!("{tag}.part")), resumable, (guard, lock)),
+            None => Self::own(folder),
+        }
+    }
+
+    fn shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
+        let fail = |source| DataError::io(Action::Write, &path, source);
+        let file = File::options().create(true).append(true).open(&path).map_err(fail)?;
+        let bytes = file.metadata().map_err(fail)?.len();
+        let mut part = Self { path, file, bytes, resumable, guard: Some(guard), own: None };
+        if !resumable {
+            part.clear()?;
+        }
+        Ok(part)
+    }
+
+    fn own(folder: &Path) -> Result<Self, DataError> {
+        let fail = |source| DataError::io(Action::Write, folder, source);
+        let named = tempfile::Builder::new().suffix(".part").tempfile_in(folder).map_err(fail)?;
+        let (file, own) = named.into_parts();
+        let (path, own) = (own.to_path_buf(), Some(own));
+        Ok(Self { path, file, bytes: 0, resumable: true, guard: None, own })
+    }
+
+    /// How many bytes a download may go on from.
+    pub(super) fn resume_from(&self) -> u64 {
+        if self.resumable { self.bytes } else { 0 }
+    }
+
+    /// How many bytes are there.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Starts again from nothing.
+    pub(super) fn clear(&mut self) -> Result<(), DataError> {
+        self.file.set_len(0).map_err(|source| self.fail(source))?;
+        std::io::Seek::rewind(&mut self.file).map_err(|source| self.fail(source))?;
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// Adds bytes at the end.
+    pub(super) fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
+        self.file.write_all(block).map_err(|source| self.fail(source))?;
+        self.bytes += block.len() as u64;
+        Ok(())
+    }
+
+    /// The digest and size of what is there.
+    pub(super) fn stamp(&self) -> Result<Stamp, DataError> {
+        stamp(&self.path)
+    }
+
+    /// Gives the part its final name.
+    pub(super) fn finish(mut self, target: &Path) -> Result<(), DataError> {
+        self.file.sync_all().map_err(|source| self.fail(source))?;
+        let fail = |source| DataError::io(Action::Rename, target, source);
+        match self.own.take() {
+            Some(own) => own.persist(target).map_err(|error| fail(error.error))?,
+            None => fs::rename(&self.path, target).map_err(fail)?,
+        }
+        self.release();
+        Ok(())
+    }
+
+    /// Deletes the part, because the target is there already.
+    pub(super) fn discard(self) -> Result<(), DataError> {
+        self.delete()?;
+        self.release();
+        Ok(())
+    }
+
+    /// Closes the part at the end of a failed download: what a later run can use stays. So does the empty lock file,
+    /// since others may be waiting for it.
+    pub(super) fn close(self) -> Result<(), DataError> {
+        if self.resume_from() == 0 { self.delete() } else { Ok(()) }
+    }
+
+    fn delete(&self) -> Result<(), DataError> {
+        if self.own.is_some() {
+            return Ok(());
+        }
+        fs::remove_file(&self.path).map_err(|source| DataError::io(Action::Delete, &self.path, source))
+    }
+
+    /// Deletes the lock file, now that the target is there: whoever waits for it finds the target and needs no part.
+    /// A failure to delete does no harm.
+    fn release(self) {
+        if let Some((_held, path)) = &self.guard {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    fn fail(&self, source: std::io::Error) -> DataError {
+        DataError::io(Action::Write, &self.path, source)
+    }
+}
+
+fn beside(target: &Path, ending: &str) -> PathBuf {
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(".");
+    name.push(ending);
+    target.with_file_name(name)
+}

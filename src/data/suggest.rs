@@ -1,0 +1,57 @@
+//! "Did you mean ...?" for misspelt names.
+
+/// The candidate closest to `name`, if one is close enough to be what was meant:
+/// at most a third of the letters differ, or one name is the start of the other.
+#[must_use]
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = name.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
+        .filter(|(edits, candidate)| plausible(*edits, &wanted, &candidate.to_lowercase()))
+        .min_by_key(|(edits, _)| *edits)
+        .map(|(_, candidate)| candidate)
+}
+
+fn plausible(edits: usize, wanted: &str, candidate: &str) -> bool {
+    let letters = wanted.chars().count().max(candidate.chars().count());
+    let starts = wanted.len() >= 3 && candidate.len() >= 3;
+    edits * 3 <= letters || starts && (candidate.starts_with(wanted) || wanted.starts_with(candidate))
+}
+
+/// Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn textbook_distances() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+    }
+
+    #[test]
+    fn suggestions() {
+        let names = ["howell1", "hmeq", "abalone"];
+        assert_eq!(closest("howel1", names), Some("howell1"));
+        assert_eq!(closest("Abalone", names), Some("abalone"));
+        assert_eq!(closest("howell", names), Some("howell1"));
+        assert_eq!(closest("zebra", names), None);
+    }
+}

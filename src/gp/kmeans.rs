@@ -1,0 +1,129 @@
+//! k-means clustering of public inputs, which places inducing inputs where the data are dense.
+
+use nalgebra::DMatrix;
+use rand::{Rng, RngExt};
+
+/// How the clustering runs.
+#[derive(Debug, Clone, Copy)]
+pub struct KMeans {
+    /// Number of centres.
+    pub centres: usize,
+    /// Independent restarts; the one with the least inertia wins.
+    pub restarts: usize,
+    /// Most Lloyd steps of one restart.
+    pub steps: usize,
+}
+
+/// The centres (m x d) of `inputs` (n x d), in lexicographic order: k-means++ seeding
+/// (Arthur and Vassilvitskii 2007), then Lloyd's steps until the assignment no longer changes.
+/// If there are no more distinct inputs than centres, the distinct inputs themselves.
+pub fn kmeans(inputs: &DMatrix<f64>, options: KMeans, rng: &mut impl Rng) -> DMatrix<f64> {
+    let points: Vec<Vec<f64>> = inputs.row_iter().map(|r| r.iter().copied().collect()).collect();
+    let mut best = distinct(&points);
+    if best.len() > options.centres {
+        let mut least = f64::INFINITY;
+        for _ in 0..options.restarts.max(1) {
+            let centres = lloyd(&points, seeds(&points, options.centres, rng), options.steps);
+            let inertia: f64 = points.iter().map(|p| nearest(p, &centres).1).sum();
+            if inertia < least {
+                (least, best) = (inertia, centres);
+            }
+        }
+        best.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    }
+    DMatrix::from_fn(best.len(), inputs.ncols(), |i, j| best[i][j])
+}
+
+fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    sorted.dedup();
+    sorted
+}
+
+/// k-means++: each further seed is drawn with probability proportional to the squared distance to
+/// the nearest seed so far.
+fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
+    let mut seeds = vec![points[rng.random_range(0..points.len())].clone()];
+    while seeds.len() < count {
+        let distances: Vec<f64> = points.iter().map(|p| nearest(p, &seeds).1).collect();
+        let mut left = rng.random::<f64>() * distances.iter().sum::<f64>();
+        let drawn = distances.iter().position(|d| {
+            left -= d;
+            left < 0.0
+        });
+        let farthest = || (0..points.len()).max_by(|&i, &j| distances[i].total_cmp(&distances[j]));
+        seeds.push(points[drawn.or_else(farthest).unwrap_or(0)].clone());
+    }
+    seeds
+}
+
+fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
+    let mut assignment = vec![usize::MAX; points.len()];
+    for _ in 0..steps {
+        let next: Vec<usize> = points.iter().map(|p| nearest(p, &centres).0).collect();
+        if next == assignment {
+            break;
+        }
+        assignment = next;
+        move_to_means(points, &assignment, &mut centres);
+    }
+    centres
+}
+
+/// Moves each centre to the mean of its points; a centre without points stays where it is.
+fn move_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f64>]) {
+    for (c, centre) in centres.iter_mut().enumerate() {
+        let members = || points.iter().zip(assignment).filter(|(_, a)| **a == c).map(|(p, _)| p);
+        let count = members().count();
+        if count > 0 {
+            for (dimension, value) in centre.iter_mut().enumerate() {
+                *value = members().map(|p| p[dimension]).sum::<f64>() / count as f64;
+            }
+        }
+    }
+}
+
+/// The nearest centre and the squared distance to it.
+fn nearest(point: &[f64], centres: &[Vec<f64>]) -> (usize, f64) {
+    let mut best = (0, f64::INFINITY);
+    for (c, centre) in centres.iter().enumerate() {
+        let squared = point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum();
+        if squared < best.1 {
+            best = (c, squared);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    const OPTIONS: KMeans = KMeans { centres: 3, restarts: 10, steps: 300 };
+
+    #[test]
+    fn finds_three_separate_clusters() {
+        let points = [0.0, 0.1, -0.1, 10.0, 10.2, 9.8, 20.0, 20.5, 19.5];
+        let inputs = DMatrix::from_column_slice(9, 1, &points);
+        let centres = kmeans(&inputs, OPTIONS, &mut Pcg64::from_seed([7; 32]));
+        let expected = DMatrix::from_column_slice(3, 1, &[0.0, 10.0, 20.0]);
+        assert!((centres - expected).amax() < 1e-12);
+    }
+
+    #[test]
+    fn few_distinct_inputs_are_their_own_centres() {
+        let inputs = DMatrix::from_column_slice(5, 1, &[2.0, 1.0, 2.0, 1.0, 2.0]);
+        let centres = kmeans(&inputs, OPTIONS, &mut Pcg64::from_seed([7; 32]));
+        assert_eq!(centres.as_slice(), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_same_stream_gives_the_same_centres() {
+        let inputs = DMatrix::from_fn(60, 2, |i, j| ((i * 37 + j * 11) % 101) as f64);
+        let run = || kmeans(&inputs, OPTIONS, &mut Pcg64::from_seed([9; 32]));
+        assert_eq!(run(), run());
+    }
+}

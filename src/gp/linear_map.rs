@@ -1,0 +1,94 @@
+//! The map from private targets to predictions.
+
+use nalgebra::{DMatrix, DVector};
+
+/// `mean = C y` with `C` (t x n), stored once for each distinct input: equal inputs have equal
+/// columns, so `C` is the (t x k) matrix of its distinct columns and a group number for each row.
+///
+/// Merging is exact, not approximate: the first of equal columns stands for all of them, so that
+/// rounding cannot make the sensitivity of two equal inputs differ.
+#[derive(Debug, Clone)]
+pub struct LinearMap {
+    columns: DMatrix<f64>,
+    group: Vec<usize>,
+}
+
+impl LinearMap {
+    /// Merges the columns of `c` (t x n) that belong to equal rows of `inputs` (n x d).
+    pub fn new(c: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Self {
+        let (first, group) = group_rows(inputs);
+        Self { columns: c.select_columns(&first), group }
+    }
+
+    /// The distinct columns (t x k).
+    pub fn columns(&self) -> &DMatrix<f64> {
+        &self.columns
+    }
+
+    /// For each of the n targets, the number of its column.
+    pub fn group(&self) -> &[usize] {
+        &self.group
+    }
+
+    /// How many targets share each distinct column.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.columns.ncols()];
+        for &group in &self.group {
+            counts[group] += 1;
+        }
+        counts
+    }
+
+    /// The whole `C` (t x n).
+    pub fn expand(&self) -> DMatrix<f64> {
+        self.columns.select_columns(&self.group)
+    }
+
+    /// Sums the targets of equal inputs: `C y` is the distinct columns times this (k values).
+    pub fn sum_groups(&self, targets: &[f64]) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.columns.ncols());
+        for (&group, &y) in self.group.iter().zip(targets) {
+            sums[group] += y;
+        }
+        sums
+    }
+
+    /// `C y`, the predictive mean at the t test inputs.
+    pub fn predict(&self, targets: &[f64]) -> DVector<f64> {
+        &self.columns * self.sum_groups(targets)
+    }
+}
+
+/// The first row of each group of equal rows, and the group of each row, in order of appearance.
+fn group_rows(inputs: &DMatrix<f64>) -> (Vec<usize>, Vec<usize>) {
+    let key = |i: usize| -> Vec<u64> { inputs.row(i).iter().map(|v| (v + 0.0).to_bits()).collect() };
+    let mut seen = std::collections::BTreeMap::new();
+    let mut first = Vec::new();
+    let group = (0..inputs.nrows())
+        .map(|i| {
+            *seen.entry(key(i)).or_insert_with(|| {
+                first.push(i);
+                first.len() - 1
+            })
+        })
+        .collect();
+    (first, group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_inputs_share_a_column() {
+        let inputs = DMatrix::from_column_slice(4, 1, &[1.0, 2.0, 1.0, -0.0]);
+        let c = DMatrix::from_row_slice(2, 4, &[1.0, 2.0, 1.0, 3.0, 4.0, 5.0, 4.0, 6.0]);
+        let map = LinearMap::new(&c, &inputs);
+        assert_eq!(map.columns().ncols(), 3);
+        assert_eq!(map.group(), [0, 1, 0, 2]);
+        assert_eq!(map.expand(), c);
+        let y = [1.0, -1.0, 0.5, 2.0];
+        let expected = &c * DVector::from_column_slice(&y);
+        assert!((map.predict(&y) - expected).amax() < 1e-15);
+    }
+}

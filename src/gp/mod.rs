@@ -1,0 +1,15 @@
+//! Gaussian process and linear models. Every model here is linear in the targets and exposes its map.
+
+mod exact;
+mod fitc;
+mod kmeans;
+#[cfg(test)]
+mod laws;
+mod linear_map;
+mod polynomial;
+
+pub use exact::exact;
+pub use fitc::fitc;
+pub use kmeans::{KMeans, kmeans};
+pub use linear_map::LinearMap;
+pub use polynomial::polynomial;

@@ -1,0 +1,49 @@
+//! Polynomial least squares, the simplest linear model.
+
+use nalgebra::DMatrix;
+
+use super::LinearMap;
+use crate::linalg::{Cholesky, LinalgError};
+
+/// The map of least squares on the monomials `1, x, .., x^degree` of each input dimension:
+/// `C = X_* (X'X)^-1 X'` for the design matrices of test and training inputs.
+///
+/// Source: Smith et al. 2021, Section 5.1.
+///
+/// # Errors
+/// [`LinalgError`] if `X'X` is singular, that is if there are fewer distinct inputs than monomials.
+pub fn polynomial(
+    degree: u32,
+    training: &DMatrix<f64>,
+    test: &DMatrix<f64>,
+) -> Result<LinearMap, LinalgError> {
+    let x = design(degree, training);
+    let normal = Cholesky::new("X'X", &(x.transpose() * &x))?;
+    let c = design(degree, test) * normal.solve(&x.transpose());
+    Ok(LinearMap::new(&c, training))
+}
+
+fn design(degree: u32, inputs: &DMatrix<f64>) -> DMatrix<f64> {
+    let columns = 1 + inputs.ncols() * degree as usize;
+    DMatrix::from_fn(inputs.nrows(), columns, |i, j| match j.checked_sub(1) {
+        None => 1.0,
+        Some(j) => {
+            let (dimension, power) = (j / degree as usize, j % degree as usize + 1);
+            inputs[(i, dimension)].powi(power as i32)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_extrapolated_exactly() {
+        let training = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, 3.0]);
+        let test = DMatrix::from_column_slice(2, 1, &[2.0, 10.0]);
+        let map = polynomial(1, &training, &test).unwrap();
+        let predicted = map.predict(&[1.0, 3.0, 7.0]);
+        assert!((predicted[0] - 5.0).abs() < 1e-12 && (predicted[1] - 21.0).abs() < 1e-12);
+    }
+}

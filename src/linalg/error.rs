@@ -1,0 +1,41 @@
+//! What can go wrong in a factorisation, with enough to find out why.
+
+use thiserror::Error;
+
+/// A numerical failure that names the matrix.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum LinalgError {
+    /// The Cholesky factorisation failed even with the largest jitter of the ladder.
+    #[error(
+        "{matrix} ({size} x {size}) is not positive definite, even with {jitter:e} added to its diagonal; \
+         a larger noise variance or fewer nearly identical inputs would help"
+    )]
+    NotPositiveDefinite {
+        /// What the matrix is, for example `K + sigma^2 I`.
+        matrix: &'static str,
+        /// Its number of rows.
+        size: usize,
+        /// The largest jitter tried.
+        jitter: f64,
+    },
+    /// The singular value decomposition did not converge.
+    #[error("the singular value decomposition of {matrix} ({rows} x {columns}) did not converge")]
+    NoConvergence {
+        /// What the matrix is.
+        matrix: &'static str,
+        /// Its number of rows.
+        rows: usize,
+        /// Its number of columns.
+        columns: usize,
+    },
+    /// A matrix with an infinite entry or a NaN.
+    #[error("{matrix} ({rows} x {columns}) holds an entry that is not a finite number")]
+    NotFinite {
+        /// What the matrix is.
+        matrix: &'static str,
+        /// Its number of rows.
+        rows: usize,
+        /// Its number of columns.
+        columns: usize,
+    },
+}

@@ -1,0 +1,50 @@
+//! The Cholesky factor of a Gram matrix without forming the Gram matrix.
+
+use nalgebra::DMatrix;
+
+use super::view::{owned, view};
+use super::{Cholesky, LinalgError};
+
+/// The lower factor `L` of `rows' rows = L L'`, for `rows` (k x r) with k >= r, by a Householder QR
+/// factorisation: its relative error is that of `rows`, where forming the Gram matrix would square
+/// the condition number.
+///
+/// # Errors
+/// [`LinalgError`] naming `matrix` if `rows` is not finite or has no full column rank.
+pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
+    let (height, size) = rows.shape();
+    if rows.iter().any(|v| !v.is_finite()) {
+        return Err(LinalgError::NotFinite { matrix, rows: height, columns: size });
+    }
+    let mut factor = owned(view(rows).qr().thin_R()).transpose();
+    for mut column in factor.column_iter_mut() {
+        let diagonal = column.iter().copied().find(|v| *v != 0.0).unwrap_or(0.0);
+        if diagonal < 0.0 {
+            column.neg_mut();
+        }
+    }
+    if factor.diagonal().iter().any(|v| *v <= 0.0) || height < size {
+        return Err(LinalgError::NotPositiveDefinite { matrix, size, jitter: 0.0 });
+    }
+    Ok(Cholesky::from_factor(factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_the_cholesky_factor_of_the_gram_matrix() {
+        let rows = DMatrix::from_fn(7, 4, |i, j| ((i * i * (j + 2) + 3 * j) as f64).cos());
+        let factor = gram_factor("G", &rows).unwrap();
+        let gram = rows.transpose() * &rows;
+        assert!((factor.factor() * factor.factor().transpose() - gram).amax() < 1e-13);
+        assert!(factor.factor().upper_triangle().iter().filter(|v| **v != 0.0).count() == 4);
+    }
+
+    #[test]
+    fn no_full_rank_is_refused() {
+        let rows = DMatrix::zeros(5, 2);
+        assert!(gram_factor("G", &rows).is_err());
+    }
+}

@@ -1,0 +1,17 @@
+//! Views of nalgebra matrices as faer matrices: both are column-major, nothing is copied.
+
+use faer::{MatMut, MatRef};
+use nalgebra::DMatrix;
+
+pub(super) fn view(matrix: &DMatrix<f64>) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(matrix.as_slice(), matrix.nrows(), matrix.ncols())
+}
+
+pub(super) fn view_mut(matrix: &mut DMatrix<f64>) -> MatMut<'_, f64> {
+    let (rows, columns) = matrix.shape();
+    MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), rows, columns)
+}
+
+pub(super) fn owned(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
+    DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)])
+}

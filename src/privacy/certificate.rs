@@ -1,0 +1,156 @@
+//! What a result row claims about privacy, and what is true of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Calibration, gaussian_delta};
+
+/// Which pairs of data sets the guarantee compares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbours {
+    /// One target changes by at most this much (in the target's units); inputs are public.
+    OneTargetChanges(f64),
+}
+
+/// The mechanism that a guarantee is about.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mechanism {
+    /// Gaussian noise with a covariance shaped by cloaking.
+    Cloaking(Calibration),
+    /// The exponential mechanism, which satisfies pure differential privacy.
+    Exponential,
+    /// Nothing hides the targets.
+    None,
+}
+
+/// A reason why the guarantee holds only in part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Caveat {
+    /// Targets were clipped, centred or scaled by statistics of the private targets.
+    PrivateNormalisation,
+    /// Epsilon lies outside the proof of the classic calibration.
+    OutsideProof,
+    /// The printed sensitivity is not a bound.
+    InvalidSensitivity,
+}
+
+impl fmt::Display for Caveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PrivateNormalisation => "targets normalised by private statistics",
+            Self::OutsideProof => "epsilon > 1 is outside the proof of the classic calibration",
+            Self::InvalidSensitivity => "the published sensitivity is not a bound",
+        })
+    }
+}
+
+/// The certificate of one release.
+///
+/// Obligation: for all neighbours, the release satisfies (`epsilon`, `delta_exact`)-differential
+/// privacy, given what the caveats except. For the Gaussian mechanism `delta_exact` is the
+/// hockey-stick divergence at `epsilon` of the noise actually used; a pure mechanism has zero.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// The neighbouring relation.
+    pub neighbours: Neighbours,
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The claimed epsilon; `None` without privacy.
+    pub epsilon: Option<f64>,
+    /// The claimed delta.
+    pub delta: f64,
+    /// The exact delta at the claimed epsilon; `None` where the sensitivity is no bound.
+    pub delta_exact: Option<f64>,
+    /// How far the noise is from the optimum: nats of log-volume, or relative excess of the trace.
+    pub gap: Option<f64>,
+    /// What the guarantee leaves out.
+    pub caveats: Vec<Caveat>,
+}
+
+impl Certificate {
+    /// The certificate of Gaussian noise at `sensitivity` (in the metric of the noise, where the
+    /// calibration assumes 1).
+    pub fn gaussian(
+        neighbours: Neighbours,
+        calibration: Calibration,
+        (epsilon, delta): (f64, f64),
+        sensitivity: f64,
+        gap: f64,
+    ) -> Self {
+        let sigma = calibration.sigma(epsilon, delta);
+        let outside = !calibration.is_proven_for(epsilon);
+        Self {
+            neighbours,
+            mechanism: Mechanism::Cloaking(calibration),
+            epsilon: Some(epsilon),
+            delta,
+            delta_exact: Some(gaussian_delta(sigma / sensitivity, epsilon)),
+            gap: Some(gap),
+            caveats: if outside { vec![Caveat::OutsideProof] } else { Vec::new() },
+        }
+    }
+
+    /// The certificate of the exponential mechanism: `epsilon`-DP, if the sensitivity is a bound.
+    pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool, gap: f64) -> Self {
+        Self {
+            neighbours,
+            mechanism: Mechanism::Exponential,
+            epsilon: Some(epsilon),
+            delta: 0.0,
+            delta_exact: valid.then_some(0.0),
+            gap: Some(gap),
+            caveats: if valid { Vec::new() } else { vec![Caveat::InvalidSensitivity] },
+        }
+    }
+
+    /// No noise, no guarantee.
+    pub fn none() -> Self {
+        Self {
+            neighbours: Neighbours::OneTargetChanges(f64::INFINITY),
+            mechanism: Mechanism::None,
+            epsilon: None,
+            delta: 0.0,
+            delta_exact: None,
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
+    /// Takes over the larger exact delta and gap of another release of the same kind.
+    pub fn absorb(&mut self, other: &Self) {
+        let larger = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a.max(b));
+        self.delta_exact = larger(self.delta_exact, other.delta_exact);
+        self.gap = larger(self.gap, other.gap);
+    }
+
+    /// With one more caveat, if it applies.
+    pub fn with_caveat(mut self, caveat: Caveat, applies: bool) -> Self {
+        if applies {
+            self.caveats.push(caveat);
+        }
+        self
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let epsilon = self.epsilon.unwrap_or(f64::INFINITY);
+        match self.mechanism {
+            Mechanism::None => return f.write_str("none"),
+            Mechanism::Cloaking(calibration) => {
+                write!(f, "({epsilon}, {})-DP, cloaking, {} calibration", self.delta, calibration.name())?;
+            }
+            Mechanism::Exponential => write!(f, "{epsilon}-DP, exponential mechanism")?,
+        }
+        let Neighbours::OneTargetChanges(by) = self.neighbours;
+        write!(f, ", one target changes by <= {by}")?;
+        for (i, caveat) in self.caveats.iter().enumerate() {
+            write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,18 @@
+//! Cloaking: the Gaussian noise covariance that best hides one target in a vector of predictions.
+//!
+//! For `mean = C y` with columns `c_i`, noise `z ~ N(0, M)` with `max_i c_i' M^-1 c_i <= 1` hides a change
+//! of one target by 1 at the noise multiplier of the Gaussian mechanism. Privacy holds for any weights,
+//! because the covariance is rescaled by the largest leverage that it is sampled with; the solvers
+//! only decide how much noise that costs.
+
+mod design;
+mod gradient;
+mod interior_point;
+mod log_det;
+mod objective;
+mod release;
+mod trace;
+
+pub use design::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+pub use release::Cloak;
+

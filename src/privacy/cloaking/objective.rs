@@ -1,0 +1,48 @@
+//! What the solvers need to know of an objective.
+
+use nalgebra::DMatrix;
+
+use crate::linalg::LinalgError;
+
+/// A convex problem over weights `v >= 0`, one for each column: minimise `sum v - phi(M(v))` where the
+/// gradient of `phi` is the vector of leverages `g_i = c_i' M(v)^-1 c_i`. It is optimal where every
+/// `g_i <= 1`, with equality wherever `v_i > 0`.
+pub(super) trait WeightProblem {
+    /// Number of columns.
+    fn columns(&self) -> usize;
+
+    /// The leverages at positive weights, with what the Hessian needs.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if `M(v)` is singular.
+    fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError>;
+
+    /// The Hessian `-d g_i / d v_j` (k x k), positive semidefinite.
+    fn hessian(&self, at: &Evaluation) -> DMatrix<f64>;
+
+    /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.
+    fn gap(&self, weights: &[f64], at: &Evaluation) -> f64;
+
+    /// Rows R with `M(v) = R' R`, in the coordinates of the columns.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if the factorisation behind it fails.
+    fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError>;
+}
+
+/// Leverages and the coordinates that they were computed in.
+pub(super) struct Evaluation {
+    /// `g_i = c_i' M^-1 c_i`.
+    pub leverages: Vec<f64>,
+    /// The columns in the coordinates of the factor of M (r x k).
+    pub coordinates: DMatrix<f64>,
+    /// Eigenvalues of M, where the objective diagonalises it.
+    pub spectrum: Vec<f64>,
+}
+
+impl Evaluation {
+    /// The largest leverage.
+    pub fn largest(&self) -> f64 {
+        self.leverages.iter().copied().fold(0.0, f64::max)
+    }
+}

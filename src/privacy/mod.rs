@@ -1,0 +1,13 @@
+//! Privacy: noise calibration, sensitivities, cloaking, the exponential mechanism, certificates.
+
+mod certificate;
+mod cloaking;
+mod error;
+mod gaussian;
+mod selection;
+
+pub use certificate::{Caveat, Certificate, Mechanism, Neighbours};
+pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+pub use error::PrivacyError;
+pub use gaussian::{Calibration, gaussian_delta};
+pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};

@@ -1,0 +1,77 @@
+//! Selection of a configuration by the exponential mechanism on a cross-validated sum of squared errors.
+
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+/// Which bound on the change of the sum of squared errors (SSE) is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SensitivityRule {
+    /// Smith et al. 2021, Eq. 13: `9 d^2 + sum over folds (smallest dropped) of d^2 max_j |c_jk|^2`.
+    /// It omits the cross term `2 e.v` of `|e + v|^2 - |e|^2`, so it is no valid bound.
+    Published,
+    /// A valid bound for errors clipped at `T = 4 d`:
+    /// `max_j [ q(d) + sum over the folds that train on j of sum_i q(d |c_ij|) ]`
+    /// with `q(v) = 2 T v - v^2` for `v <= T`, else `T^2`.
+    ///
+    /// Proof: moving one error by v changes its clipped square by at most q(v), since
+    /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`; j errs once as a test point (its target moves
+    /// by d) and moves prediction i by `d c_ij` in each fold that trains on it.
+    Corrected,
+}
+
+/// One fold of a cross-validation: its map (t x n_train, expanded) and the row of each training target.
+#[derive(Debug, Clone)]
+pub struct FoldColumns {
+    /// `C` of the fold, a column for each training row.
+    pub columns: DMatrix<f64>,
+    /// The data row of each column.
+    pub rows: Vec<usize>,
+}
+
+/// The sensitivity of the SSE of one configuration, for targets that change by at most `d`, over
+/// `rows` data rows. Units: squared targets.
+pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
+    match rule {
+        SensitivityRule::Published => published(folds, d),
+        SensitivityRule::Corrected => corrected(folds, rows, d),
+    }
+}
+
+fn published(folds: &[FoldColumns], d: f64) -> f64 {
+    let largest = |fold: &FoldColumns| {
+        fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max)
+    };
+    let mut alphas: Vec<f64> = folds.iter().map(largest).collect();
+    alphas.sort_by(f64::total_cmp);
+    9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
+}
+
+fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
+    let threshold = 4.0 * d;
+    let q = |v: f64| if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold };
+    let mut change = vec![q(d); rows];
+    for fold in folds {
+        for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
+            change[row] += column.iter().map(|c| q(d * c.abs())).sum::<f64>();
+        }
+    }
+    change.into_iter().fold(0.0, f64::max)
+}
+
+/// The probabilities with which the exponential mechanism selects each configuration, by its SSE
+/// (utility is its negative) and the largest sensitivity: proportional to `exp(-epsilon SSE / (2 sensitivity))`,
+/// computed in log space. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
+///
+/// ```
+/// use dpgp::privacy::selection_probabilities;
+/// let p = selection_probabilities(&[0.0, 2.0], 1.0, 1.0);
+/// assert!((p[0] / p[1] - 1f64.exp()).abs() < 1e-12);
+/// ```
+pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> Vec<f64> {
+    let least = sse.iter().copied().fold(f64::INFINITY, f64::min);
+    let weight = |s: &f64| (-(s - least) * epsilon / (2.0 * sensitivity)).exp();
+    let weights: Vec<f64> = sse.iter().map(weight).collect();
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|w| w / total).collect()
+}

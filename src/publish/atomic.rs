@@ -1,0 +1,29 @@
+//! Files appear whole or not at all.
+
+use std::io::Write;
+use std::path::Path;
+
+/// Writes to a temporary file in the same folder and renames it.
+///
+/// # Errors
+/// The I/O error; the file that was there is untouched.
+pub fn write_atomically(path: &Path, contents: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(contents.as_bytes())?;
+    readable_by_all(file.as_file())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Temporary files are private to their owner; results are not.
+#[cfg(unix)]
+fn readable_by_all(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_: &std::fs::File) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! `table.csv`: long form, one row per cell and metric.
+
+use super::number::exact;
+use super::report::{Report, ReportRow};
+
+/// The columns that every table has; the axes stand after the second.
+pub const FIXED_COLUMNS: [&str; 15] = [
+    "experiment",
+    "cell",
+    "metric",
+    "value",
+    "spread",
+    "spread_kind",
+    "repeats",
+    "published",
+    "published_spread",
+    "verdict",
+    "guarantee",
+    "epsilon",
+    "delta",
+    "delta_exact",
+    "gap",
+];
+
+/// Columns before the axes.
+const BEFORE_AXES: usize = 2;
+
+/// The table as CSV text.
+///
+/// # Errors
+/// The CSV writer's error; none is expected when writing to memory.
+pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
+    let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
+    let axes = report.axis_columns();
+    let names = axes.iter().map(|(_, name)| *name);
+    let (before, after) = FIXED_COLUMNS.split_at(BEFORE_AXES);
+    writer.write_record(before.iter().copied().chain(names).chain(after.iter().copied()))?;
+    for row in &report.rows {
+        let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
+        let identity = [report.experiment.name.clone(), row.cell_id.clone()];
+        writer.write_record(identity.into_iter().chain(labels).chain(values(row)))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn values(row: &ReportRow) -> [String; 13] {
+    let optional = |x: Option<f64>| x.map(exact).unwrap_or_default();
+    let certificate = &row.row.certificate;
+    [
+        row.row.metric.clone(),
+        exact(row.row.value),
+        optional(row.row.spread),
+        row.row.spread_kind.name().to_owned(),
+        row.row.repeats.to_string(),
+        optional(row.published.as_ref().map(|p| p.value)),
+        optional(row.published.as_ref().and_then(|p| p.spread)),
+        row.verdict.name().to_owned(),
+        certificate.to_string(),
+        exact(certificate.epsilon.unwrap_or(f64::INFINITY)),
+        optional(certificate.epsilon.map(|_| certificate.delta)),
+        optional(certificate.delta_exact),
+        optional(certificate.gap),
+    ]
+}

@@ -1,0 +1,32 @@
+//! Figures: one file per kind, all drawn as SVG by plotters.
+
+use thiserror::Error;
+
+use super::intervals;
+use super::report::Report;
+use crate::spec::FigureSetting;
+
+/// The drawing library refused.
+#[derive(Debug, Error)]
+#[error("the figure could not be drawn: {reason}")]
+pub struct FigureError {
+    /// What it said.
+    pub reason: String,
+}
+
+impl FigureError {
+    pub(super) fn new(error: &dyn std::error::Error) -> Self {
+        Self { reason: error.to_string() }
+    }
+}
+
+/// The figure of an experiment as SVG text; none if its spec asks for none.
+///
+/// # Errors
+/// [`FigureError`] if the drawing library fails.
+pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
+    match &report.experiment.figure {
+        None => Ok(None),
+        Some(FigureSetting::Intervals(setting)) => intervals::draw(report, setting).map(Some),
+    }
+}

@@ -1,0 +1,55 @@
+//! The result folder of an experiment.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::atomic::write_atomically;
+use super::csv::table_csv;
+use super::figure::{FigureError, figure_svg};
+use super::manifest::{Provenance, manifest_json};
+use super::markdown::table_markdown;
+use super::report::Report;
+
+/// Why results could not be published.
+#[derive(Debug, Error)]
+pub enum PublishError {
+    /// A file could not be written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The table could not be put into CSV.
+    #[error("table.csv: {0}")]
+    Csv(#[from] csv::Error),
+    /// The figure could not be drawn.
+    #[error("figure.svg: {0}")]
+    Figure(#[from] FigureError),
+}
+
+/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one) and `manifest.json` below
+/// `results/<name>` and returns that folder. All texts are made before the first is written.
+///
+/// # Errors
+/// [`PublishError`]; files that were there are replaced whole or not at all.
+pub fn publish(results: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<PathBuf, PublishError> {
+    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report))];
+    if let Some(figure) = figure_svg(report)? {
+        files.push(("figure.svg", figure));
+    }
+    files.push(("manifest.json", manifest_json(report.experiment, provenance)));
+    let folder = results.join(&report.experiment.name);
+    let io = |path: &Path| {
+        let path = path.to_path_buf();
+        move |cause| PublishError::Io { path, cause }
+    };
+    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+    for (name, contents) in files {
+        let path = folder.join(name);
+        write_atomically(&path, &contents).map_err(io(&path))?;
+    }
+    Ok(folder)
+}

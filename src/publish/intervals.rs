@@ -1,0 +1,153 @@
+//! One line per cell: our value and spread beside the published ones.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::figure::FigureError;
+use super::report::{Report, ReportRow};
+use crate::spec::IntervalsFigure;
+
+const OURS: RGBColor = RGBColor(0, 95, 170);
+const PUBLISHED: RGBColor = RGBColor(200, 80, 0);
+const WIDTH: u32 = 860;
+const LABELS: u32 = 300;
+const ROW: u32 = 30;
+const HEAD: u32 = 76;
+const FOOT: u32 = 60;
+const FONT: &str = "sans-serif";
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A value with its spread.
+type Interval = (f64, f64);
+
+/// One line of the figure.
+struct Line {
+    label: String,
+    ours: Interval,
+    published: Option<Interval>,
+}
+
+/// Draws the figure as SVG text.
+pub(super) fn draw(report: &Report<'_>, setting: &IntervalsFigure) -> Result<String, FigureError> {
+    let lines = lines(report, setting);
+    let mut svg = String::new();
+    {
+        let height = HEAD + FOOT + ROW * lines.len() as u32;
+        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        let drawn = paint(&area, &report.experiment.meta.title, setting, &lines);
+        drawn.and_then(|()| area.present().map_err(|e| FigureError::new(&e)))?;
+    }
+    Ok(svg)
+}
+
+fn lines(report: &Report<'_>, setting: &IntervalsFigure) -> Vec<Line> {
+    let of_metric = |metric: &String| {
+        let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == *metric).collect();
+        rows.into_iter().map(|row| line(row, setting.metrics.len() > 1))
+    };
+    setting.metrics.iter().flat_map(of_metric).collect()
+}
+
+fn line(row: &ReportRow, name_metric: bool) -> Line {
+    let metric = name_metric.then(|| row.row.metric.clone());
+    let published = row.published.as_ref().map(|p| (p.value, p.spread.unwrap_or(0.0)));
+    Line {
+        label: row.labels.iter().cloned().chain(metric).collect::<Vec<_>>().join(", "),
+        ours: (row.row.value, row.row.spread.unwrap_or(0.0)),
+        published,
+    }
+}
+
+fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]) -> Result<(), FigureError> {
+    let error = |e: DrawingAreaErrorKind<std::io::Error>| FigureError::new(&e);
+    area.fill(&WHITE).map_err(error)?;
+    let scale = Scale { log: setting.log };
+    let (low, high) = scale.range(lines);
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(HEAD)
+        .margin_right(24)
+        .x_label_area_size(FOOT)
+        .y_label_area_size(LABELS)
+        .build_cartesian_2d(low..high, -0.5..lines.len() as f64 - 0.5)
+        .map_err(error)?;
+    chart
+        .configure_mesh()
+        .disable_y_mesh()
+        .y_labels(0)
+        .x_desc(setting.label.as_str())
+        .x_label_formatter(&|x| scale.tick(*x))
+        .light_line_style(WHITE)
+        .draw()
+        .map_err(error)?;
+    for (i, line) in lines.iter().enumerate() {
+        let y = (lines.len() - 1 - i) as f64;
+        let (_, pixel) = chart.backend_coord(&(low, y));
+        let style = (FONT, 14).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
+        area.draw_text(&line.label, &style, (LABELS as i32 - 10, pixel)).map_err(error)?;
+        let ours = marks(&scale, line.ours, y + 0.14, OURS, true);
+        let published = line.published.map(|p| marks(&scale, p, y - 0.14, PUBLISHED, false));
+        for (bar, point) in [Some(ours), published].into_iter().flatten() {
+            chart.draw_series([bar]).map_err(error)?;
+            chart.draw_series([point]).map_err(error)?;
+        }
+    }
+    let bottom = chart.plotting_area().get_pixel_range().1.end;
+    debug_assert!(bottom > 0);
+    heading(area, title)
+}
+
+/// The spread as a bar and the value as a dot: filled for ours, hollow for the published one.
+fn marks(
+    scale: &Scale,
+    (value, spread): Interval,
+    y: f64,
+    colour: RGBColor,
+    filled: bool,
+) -> (PathElement<(f64, f64)>, Circle<(f64, f64), i32>) {
+    let ends = vec![(scale.place(value - spread), y), (scale.place(value + spread), y)];
+    let style = ShapeStyle { color: colour.into(), filled, stroke_width: 2 };
+    (PathElement::new(ends, colour.stroke_width(2)), Circle::new((scale.place(value), y), 5, style))
+}
+
+fn heading(area: &Area<'_>, title: &str) -> Result<(), FigureError> {
+    let error = |e: DrawingAreaErrorKind<std::io::Error>| FigureError::new(&e);
+    let style = |size: i32, colour: &RGBColor| (FONT, size).into_font().color(colour);
+    area.draw_text(title, &style(17, &BLACK), (16, 14)).map_err(error)?;
+    let legend = [(OURS, true, "ours ± sd"), (PUBLISHED, false, "published ± sd")];
+    for ((colour, filled, text), x) in legend.into_iter().zip([LABELS as i32, LABELS as i32 + 150]) {
+        let shape = ShapeStyle { color: colour.into(), filled, stroke_width: 2 };
+        area.draw(&Circle::new((x, 54), 5, shape)).map_err(error)?;
+        area.draw_text(text, &style(14, &colour), (x + 12, 47)).map_err(error)?;
+    }
+    Ok(())
+}
+
+/// A linear or logarithmic value axis.
+struct Scale {
+    log: bool,
+}
+
+impl Scale {
+    fn place(&self, value: f64) -> f64 {
+        if self.log { value.max(f64::MIN_POSITIVE).log10() } else { value }
+    }
+
+    fn tick(&self, place: f64) -> String {
+        super::number::short(if self.log { 10f64.powf(place) } else { place })
+    }
+
+    /// The range of all intervals with a little room; a linear axis shows zero.
+    fn range(&self, lines: &[Line]) -> (f64, f64) {
+        let mut low = if self.log { f64::INFINITY } else { 0.0 };
+        let mut high = f64::NEG_INFINITY;
+        for (value, spread) in lines.iter().flat_map(|line| [Some(line.ours), line.published]).flatten() {
+            let least = if self.log && value - spread <= 0.0 { value } else { value - spread };
+            low = low.min(self.place(least));
+            high = high.max(self.place(value + spread));
+        }
+        let room = 0.04 * (high - low).max(1e-9);
+        if self.log { (low - room, high + room) } else { (low, high + room) }
+    }
+}

@@ -1,0 +1,31 @@
+//! From result rows to tables, figures and verdicts. This room knows what was published, not how a number
+//! was computed.
+
+mod atomic;
+mod claims;
+mod compare;
+mod csv;
+mod figure;
+mod folder;
+mod intervals;
+mod manifest;
+mod markdown;
+mod number;
+mod plain;
+mod report;
+mod terminal;
+mod verdict;
+
+pub use atomic::write_atomically;
+pub use claims::ClaimOutcome;
+pub use compare::{Difference, compare_tables};
+pub use csv::{FIXED_COLUMNS, table_csv};
+pub use figure::{FigureError, figure_svg};
+pub use folder::{PublishError, publish};
+pub use manifest::Provenance;
+pub use markdown::table_markdown;
+pub use number::{exact, short};
+pub use plain::plain_table;
+pub use report::{Report, ReportRow};
+pub use terminal::table_terminal;
+pub use verdict::Verdict;

@@ -1,0 +1,44 @@
+//! Numbers as text.
+
+/// The shortest text that reads back as exactly this number (at most 17 significant digits).
+pub fn exact(x: f64) -> String {
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// Four significant digits, for people.
+pub fn short(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return exact(x);
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    if !(-4..=6).contains(&magnitude) {
+        return format!("{x:.2e}");
+    }
+    format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn exact_numbers_read_back(x in prop::num::f64::ANY) {
+            let back: f64 = exact(x).parse().unwrap();
+            prop_assert!(back == x || (back.is_nan() && x.is_nan()));
+        }
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!(exact(1.0), "1");
+        assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
+        assert_eq!(exact(f64::INFINITY), "inf");
+        assert_eq!([short(13.3571), short(0.0098765), short(1589.495), short(1e-12)], ["13.36", "0.009876", "1589", "1.00e-12"]);
+    }
+}

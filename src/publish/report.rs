@@ -1,0 +1,63 @@
+//! The rows of an experiment beside what was published.
+
+use super::claims::{ClaimOutcome, check};
+use super::csv::FIXED_COLUMNS;
+use super::verdict::Verdict;
+use crate::spec::{DeviationKind, Experiment, Published};
+use crate::task::Row;
+
+/// A row with its labels, its published value and the verdict.
+#[derive(Debug, Clone)]
+pub struct ReportRow {
+    /// The cell's identity.
+    pub cell_id: String,
+    /// The cell's label on each axis.
+    pub labels: Vec<String>,
+    /// The result.
+    pub row: Row,
+    /// What the paper prints.
+    pub published: Option<Published>,
+    /// Whether they agree.
+    pub verdict: Verdict,
+}
+
+/// Everything that a table, a figure or a page shows of one experiment.
+#[derive(Debug, Clone)]
+pub struct Report<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its rows, in grid order.
+    pub rows: Vec<ReportRow>,
+    /// Its claims, checked.
+    pub claims: Vec<ClaimOutcome>,
+}
+
+impl<'a> Report<'a> {
+    /// Puts the rows beside the published values.
+    pub fn new(experiment: &'a Experiment, rows: Vec<Row>) -> Self {
+        let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
+        let report_row = |row: Row| {
+            let about = |p: &&Published| p.cell == row.cell && p.metric == row.metric;
+            let published = experiment.published.iter().find(about).cloned();
+            let cell = &experiment.cells[row.cell];
+            ReportRow {
+                cell_id: cell.id()[..16].to_owned(),
+                labels: cell.labels().to_vec(),
+                verdict: published.as_ref().map_or(Verdict::None, |p| Verdict::new(&row, p, stand_in)),
+                published,
+                row,
+            }
+        };
+        let rows: Vec<ReportRow> = rows.into_iter().map(report_row).collect();
+        let claims = experiment.claims.iter().map(|claim| check(claim, &rows)).collect();
+        Self { experiment, rows, claims }
+    }
+
+    /// The axes that get a column of their own: those that no fixed column shows.
+    pub fn axis_columns(&self) -> Vec<(usize, &str)> {
+        let axes = self.experiment.axes.iter().enumerate();
+        axes.map(|(i, axis)| (i, axis.name.as_str()))
+            .filter(|(_, name)| !FIXED_COLUMNS.contains(name))
+            .collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! The table in a terminal.
+
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{ContentArrangement, Table};
+
+use super::number::short;
+use super::report::{Report, ReportRow};
+
+/// The headings after the axes.
+pub(super) const HEADINGS: [&str; 7] =
+    ["epsilon", "metric", "published", "ours", "verdict", "exact delta", "gap"];
+
+/// The table as text, with the claims and a legend of the guarantees below it.
+pub fn table_terminal(report: &Report<'_>) -> String {
+    let axes = report.axis_columns();
+    let mut table = Table::new();
+    table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    let names = axes.iter().map(|(_, name)| *name);
+    table.set_header(names.chain(HEADINGS).chain(["guarantee"]));
+    let guarantees = guarantees(report);
+    for row in &report.rows {
+        let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
+        table.add_row(labels.chain(cells(row)).chain([reference(&guarantees, row)]));
+    }
+    let mut text = format!("{}: {}\n{table}\n", report.experiment.name, report.experiment.meta.title);
+    for (number, guarantee) in guarantees.iter().enumerate() {
+        text.push_str(&format!("[{}] {guarantee}\n", number + 1));
+    }
+    for claim in &report.claims {
+        let mark = if claim.holds { "claim holds" } else { "CLAIM FAILS" };
+        text.push_str(&format!("{mark}: {}\n", claim.text));
+    }
+    text
+}
+
+/// Epsilon, metric, published value, ours, verdict, exact delta and gap of a row.
+pub(super) fn cells(row: &ReportRow) -> [String; 7] {
+    let certificate = &row.row.certificate;
+    let optional = |x: Option<f64>| x.map(short).unwrap_or_default();
+    let published = row.published.as_ref();
+    [
+        certificate.epsilon.map_or("inf".to_owned(), |e| e.to_string()),
+        row.row.metric.clone(),
+        published.map(|p| with_spread(p.value.to_string(), p.spread.map(|s| s.to_string()))).unwrap_or_default(),
+        with_spread(short(row.row.value), row.row.spread.map(short)),
+        row.verdict.name().to_owned(),
+        optional(certificate.delta_exact),
+        optional(certificate.gap),
+    ]
+}
+
+fn with_spread(value: String, spread: Option<String>) -> String {
+    match spread {
+        Some(spread) => format!("{value} ± {spread}"),
+        None => value,
+    }
+}
+
+/// The distinct guarantees, in order of appearance.
+fn guarantees(report: &Report<'_>) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for row in report.rows.iter().filter(|row| row.row.certificate.epsilon.is_some()) {
+        let text = row.row.certificate.to_string();
+        if !distinct.contains(&text) {
+            distinct.push(text);
+        }
+    }
+    distinct
+}
+
+fn reference(guarantees: &[String], row: &ReportRow) -> String {
+    let text = row.row.certificate.to_string();
+    guarantees.iter().position(|g| *g == text).map_or("none".to_owned(), |i| format!("[{}]", i + 1))
+}

@@ -1,0 +1,113 @@
+//! Whether a result agrees with what was published.
+
+use crate::spec::{Published, SpreadKind};
+use crate::task::Row;
+
+/// The verdict on one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Within the stated tolerance, or two joint standard errors.
+    Agrees,
+    /// Outside.
+    Differs,
+    /// Too few repeats to tell.
+    Inconclusive,
+    /// Computed from other data than the paper's.
+    StandIn,
+    /// Nothing is published.
+    None,
+}
+
+/// Joint standard errors within which two means agree.
+const WITHIN: f64 = 2.0;
+/// Fewer repeats than this cannot show a difference.
+const FEW: usize = 5;
+
+impl Verdict {
+    /// The verdict on a row: by the stated tolerance if there is one, else by the standard errors of both
+    /// means and the printed precision (a rounding error is uniform: its sd is precision / sqrt 12).
+    pub fn new(row: &Row, published: &Published, stand_in: bool) -> Self {
+        if stand_in {
+            return Self::StandIn;
+        }
+        let difference = (row.value - published.value).abs();
+        if let Some(tolerance) = published.tolerance {
+            return if difference <= tolerance { Self::Agrees } else { Self::Differs };
+        }
+        let ours = standard_error(row.spread, row.spread_kind, row.repeats);
+        let count = published.count.map_or(1, |n| n as usize);
+        let theirs = standard_error(published.spread, published.spread_kind, count);
+        let rounding = published.precision / 12f64.sqrt();
+        let joint = (ours * ours + theirs * theirs + rounding * rounding).sqrt();
+        if difference <= WITHIN * joint || difference <= 0.5 * published.precision {
+            Self::Agrees
+        } else if row.spread.is_some() && row.repeats < FEW {
+            Self::Inconclusive
+        } else {
+            Self::Differs
+        }
+    }
+
+    /// Its name, as result tables show it; empty where nothing is published.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Inconclusive => "inconclusive",
+            Self::StandIn => "stand-in",
+            Self::None => "",
+        }
+    }
+}
+
+fn standard_error(spread: Option<f64>, kind: SpreadKind, count: usize) -> f64 {
+    let spread = spread.unwrap_or(0.0);
+    match kind {
+        SpreadKind::None => 0.0,
+        SpreadKind::StandardError => spread,
+        SpreadKind::SdFolds | SpreadKind::SdReplicates => spread / (count.max(1) as f64).sqrt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Certificate;
+    use crate::spec::HowRead;
+
+    fn row(value: f64, spread: f64, repeats: usize) -> Row {
+        let certificate = Certificate::none();
+        let (cell, metric, spread_kind) = (0, "m".to_owned(), SpreadKind::SdFolds);
+        Row { cell, metric, value, spread: Some(spread), spread_kind, repeats, certificate }
+    }
+
+    fn published(value: f64, tolerance: Option<f64>) -> Published {
+        Published {
+            cell: 0,
+            metric: "m".to_owned(),
+            value,
+            spread: Some(4.0),
+            spread_kind: SpreadKind::SdFolds,
+            count: Some(16),
+            precision: 0.1,
+            tolerance,
+            source: String::new(),
+            read: HowRead::Printed,
+        }
+    }
+
+    #[test]
+    fn by_joint_standard_errors() {
+        // Standard errors 0.75 and 1 join to 1.25 (and a little for rounding): 2.5 is the limit.
+        assert_eq!(Verdict::new(&row(12.49, 3.0, 16), &published(10.0, None), false), Verdict::Agrees);
+        assert_eq!(Verdict::new(&row(12.53, 3.0, 16), &published(10.0, None), false), Verdict::Differs);
+        assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), false), Verdict::Inconclusive);
+        assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), true), Verdict::StandIn);
+    }
+
+    #[test]
+    fn by_tolerance() {
+        assert_eq!(Verdict::new(&row(10.2, 3.0, 16), &published(10.0, Some(0.1)), false), Verdict::Differs);
+        assert_eq!(Verdict::new(&row(10.05, 0.0, 1), &published(10.0, Some(0.1)), false), Verdict::Agrees);
+    }
+}

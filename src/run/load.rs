@@ -1,0 +1,94 @@
+//! From the data section of a spec to a sample.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use crate::data::{
+    Cache, CsvFormat, DataFile, Filter, FilterValue, Format, Manifest, Progress, Separator, Table,
+};
+use crate::spec::{DataSetting, Experiment, SourceSetting};
+use crate::task::Sample;
+
+/// The samples of an experiment by the data identity of its cells; missing datasets are fetched.
+///
+/// # Errors
+/// [`RunError`] if data are missing, do not verify, lack a column, hold a cell that is no number, or have
+/// fewer rows than a split has folds.
+pub fn load(
+    experiment: &Experiment,
+    manifest: &Manifest,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<BTreeMap<String, Sample>, RunError> {
+    let mut samples = BTreeMap::new();
+    for cell in &experiment.cells {
+        let id = cell.data_id();
+        if !samples.contains_key(&id) {
+            let loader = Loader { experiment, manifest, cache, progress };
+            samples.insert(id, loader.sample(&cell.setting().data)?);
+        }
+    }
+    for cell in &experiment.cells {
+        if let Some(sample) = samples.get(&cell.data_id()) {
+            let fits = cell.check_rows(sample.rows());
+            fits.map_err(|(path, problem)| Box::new(experiment.fault(&path, problem)))?;
+        }
+    }
+    Ok(samples)
+}
+
+struct Loader<'a> {
+    experiment: &'a Experiment,
+    manifest: &'a Manifest,
+    cache: &'a Cache,
+    progress: &'a dyn Progress,
+}
+
+impl Loader<'_> {
+    fn sample(&self, data: &DataSetting) -> Result<Sample, RunError> {
+        let table = match &data.source {
+            SourceSetting::Inline(columns) => return Ok(inline(columns, data)),
+            SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
+            SourceSetting::Dataset(name) => self.dataset(name)?,
+        };
+        Ok(extract(table, data).map_err(Box::new)?)
+    }
+
+    /// A file of the user's own, its path relative to the spec.
+    fn csv(&self, path: &str, separator: char) -> Result<Table, RunError> {
+        let folder = self.experiment.source.file().parent().unwrap_or(Path::new(""));
+        let separator = u8::try_from(separator).map_or(Separator::Byte(b','), Separator::Byte);
+        let format = CsvFormat { separator, ..CsvFormat::default() };
+        Ok(Table::read(&folder.join(path), &format).map_err(Box::new)?)
+    }
+
+    fn dataset(&self, name: &str) -> Result<Table, RunError> {
+        let dataset = self.manifest.get(name).map_err(Box::new)?;
+        let paths = self.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+        let readable = |(file, path): (&DataFile, PathBuf)| match &file.format {
+            Format::Csv(format) => Some((path, format.clone())),
+            Format::IdxGz | Format::Zip => None,
+        };
+        let Some((path, format)) = dataset.files.iter().zip(paths).find_map(readable) else {
+            let problem = crate::spec::Problem::NotATable { name: name.to_owned() };
+            return Err(Box::new(self.experiment.fault("data.source.dataset", problem)).into());
+        };
+        Ok(Table::read(&path, &format).map_err(Box::new)?)
+    }
+}
+
+fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {
+    let column = |name: &String| columns.get(name).cloned().unwrap_or_default();
+    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(column).collect();
+    Sample::new(&inputs, column(&data.target))
+}
+
+fn extract(mut table: Table, data: &DataSetting) -> Result<Sample, crate::data::DataError> {
+    for filter in &data.filter {
+        let value = FilterValue::Number(filter.value);
+        table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
+    }
+    let inputs: Result<Vec<Vec<f64>>, _> = data.inputs.iter().map(|name| table.numeric(name)).collect();
+    Ok(Sample::new(&inputs?, table.numeric(&data.target)?))
+}

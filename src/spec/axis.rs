@@ -1,0 +1,140 @@
+//! Grid axes: names, labels and the settings that each label stands for.
+
+use toml::{Table, Value};
+
+use super::document::Document;
+use super::source::SourceText;
+use super::{Problem, SpecError};
+
+/// One axis of the grid.
+#[derive(Debug, Clone)]
+pub struct Axis {
+    /// The name, as result tables show it.
+    pub name: String,
+    /// The labels of its values.
+    pub labels: Vec<String>,
+    pub(super) values: Vec<Vec<Assignment>>,
+    /// Where the axis stands in the spec.
+    pub(super) place: Vec<String>,
+}
+
+/// One dotted path and the value that an axis gives it.
+#[derive(Debug, Clone)]
+pub(super) struct Assignment {
+    pub path: Vec<String>,
+    pub value: Value,
+}
+
+/// The label of a value: numbers in their shortest form, lists joined by `+`, tables by their first key.
+pub fn label(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.clone(),
+        Value::Float(x) if x.is_infinite() => if *x > 0.0 { "inf" } else { "-inf" }.to_owned(),
+        Value::Float(x) => format!("{x}"),
+        Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
+        Value::Table(table) => {
+            let entry = |(key, value): (&String, &Value)| match value {
+                Value::Table(_) => key.clone(),
+                other => format!("{key}={}", label(other)),
+            };
+            table.iter().map(entry).collect::<Vec<_>>().join(",")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.
+pub(super) fn axes(document: &Document, source: &SourceText) -> Result<Vec<Axis>, SpecError> {
+    let mut axes = Vec::new();
+    for (path, values) in &document.grid {
+        axes.push(list_axis(path, values, source)?);
+    }
+    for (name, bundles) in &document.axis {
+        axes.push(bundle_axis(name, bundles, source)?);
+    }
+    name_apart(&mut axes);
+    for axis in &axes {
+        check_axis(axis, &axes, source)?;
+    }
+    Ok(axes)
+}
+
+fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+    let Value::Array(values) = values else {
+        let problem = Problem::Shape("an axis is a list of values".to_owned());
+        return Err(source.error(&["grid", path], problem));
+    };
+    let segments: Vec<String> = path.split('.').map(str::to_owned).collect();
+    let assign = |value: &Value| vec![Assignment { path: segments.clone(), value: value.clone() }];
+    Ok(Axis {
+        name: path.to_owned(),
+        labels: values.iter().map(label).collect(),
+        values: values.iter().map(assign).collect(),
+        place: vec!["grid".to_owned(), path.to_owned()],
+    })
+}
+
+fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis, SpecError> {
+    let shape = || {
+        let text = "an axis holds one table of \"dotted.path\" = value for each label";
+        source.error(&["axis", name], Problem::Shape(text.to_owned()))
+    };
+    let bundles = bundles.as_table().ok_or_else(shape)?;
+    let mut values = Vec::new();
+    for bundle in bundles.values() {
+        values.push(assignments(bundle.as_table().ok_or_else(shape)?));
+    }
+    Ok(Axis {
+        name: name.to_owned(),
+        labels: bundles.keys().cloned().collect(),
+        values,
+        place: vec!["axis".to_owned(), name.to_owned()],
+    })
+}
+
+fn assignments(bundle: &Table) -> Vec<Assignment> {
+    let split = |path: &String| path.split('.').map(str::to_owned).collect();
+    bundle.iter().map(|(path, value)| Assignment { path: split(path), value: value.clone() }).collect()
+}
+
+/// Shortens the dotted names to the last segments that keep them apart.
+fn name_apart(axes: &mut [Axis]) {
+    let full: Vec<Vec<String>> = axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
+    for (i, axis) in axes.iter_mut().enumerate() {
+        let tail = |path: &[String], n: usize| path[path.len().saturating_sub(n)..].join(".");
+        let unique = |n: &usize| {
+            let own = tail(&full[i], *n);
+            full.iter().enumerate().all(|(j, other)| j == i || tail(other, *n) != own)
+        };
+        let segments = (1..full[i].len()).find(unique).unwrap_or(full[i].len());
+        axis.name = tail(&full[i], segments);
+    }
+}
+
+fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+    let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
+    if axis.labels.is_empty() {
+        return Err(source.error(&place, Problem::Empty));
+    }
+    if axes.iter().filter(|other| other.name == axis.name).count() > 1 {
+        return Err(source.error(&place, Problem::DuplicateAxis { name: axis.name.clone() }));
+    }
+    for (i, label) in axis.labels.iter().enumerate() {
+        if axis.labels[..i].contains(label) {
+            return Err(source.error(&place, Problem::DuplicateValue { label: label.clone() }));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_short_and_the_same_for_equal_numbers() {
+        let value: Table = toml::from_str("a = [1, 1.0, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
+        let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
+        assert_eq!(labels, ["1", "1", "inf", "x", "age+weight", "eq"]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Range checks of a cell: the only way from a raw setting to a checked one.
+
+use std::collections::BTreeMap;
+
+use super::Problem;
+use super::setting::{
+    Candidate, DataSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting,
+    PrivacySetting, SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+};
+use crate::data::Manifest;
+use crate::privacy::{SensitivityRule, Solver};
+
+/// A dotted key path and what is wrong there.
+pub(super) type Fault = (String, Problem);
+
+type Checked = Result<(), Fault>;
+
+/// Checks every value of a setting.
+pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
+    data(&setting.data, manifest)?;
+    normalise(&setting.normalise)?;
+    if let Some(found) = &setting.model {
+        model(found, setting.data.inputs.len())?;
+    }
+    task(setting)?;
+    privacy(&setting.privacy)
+}
+
+fn fail(path: &str, problem: Problem) -> Checked {
+    Err((path.to_owned(), problem))
+}
+
+/// Fails unless the number lies in the range; NaN lies in none.
+fn range(path: &str, inside: bool, range: &'static str, found: f64) -> Checked {
+    if inside { Ok(()) } else { fail(path, Problem::OutOfRange { range, found }) }
+}
+
+fn positive(path: &str, found: f64) -> Checked {
+    range(path, found > 0.0 && found.is_finite(), "greater than 0 and finite", found)
+}
+
+fn at_least(path: &str, least: usize, words: &'static str, found: usize) -> Checked {
+    range(path, found >= least, words, found as f64)
+}
+
+fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
+    if data.inputs.is_empty() {
+        return fail("data.inputs", Problem::Empty);
+    }
+    match &data.source {
+        SourceSetting::Dataset(name) if manifest.get(name).is_err() => {
+            let known = manifest.names().collect::<Vec<_>>().join(", ");
+            fail("data.source.dataset", Problem::UnknownDataset { name: name.clone(), known })
+        }
+        SourceSetting::Inline(columns) => inline(columns, data),
+        SourceSetting::Dataset(_) | SourceSetting::Csv { .. } => Ok(()),
+    }
+}
+
+fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
+    {
+        let rows = columns.get(&data.target).map_or(0, Vec::len);
+        for column in data.inputs.iter().chain([&data.target]) {
+            let found = columns.get(column).map_or(0, Vec::len);
+            if found == 0 || found != rows {
+                let problem = Problem::InlineColumn { column: column.clone(), rows: found };
+                return fail("data.source.inline", problem);
+            }
+        }
+        for (column, values) in columns {
+            for value in values {
+                let path = format!("data.source.inline.{column}");
+                range(&path, value.is_finite(), "finite", *value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn normalise(normalise: &NormaliseSetting) -> Checked {
+    match normalise {
+        NormaliseSetting::None => Ok(()),
+        NormaliseSetting::Private { clip, .. } => {
+            clip.map_or(Ok(()), |clip| positive("normalise.private.clip", clip))
+        }
+        NormaliseSetting::Bounds { low, high } => {
+            range("normalise.bounds.low", low.is_finite(), "finite", *low)?;
+            let inside = high > low && high.is_finite();
+            range("normalise.bounds.high", inside, "greater than low and finite", *high)
+        }
+    }
+}
+
+fn model(model: &ModelSetting, inputs: usize) -> Checked {
+    positive("model.noise_variance", model.noise_variance)?;
+    kernel(&model.kernel, inputs)?;
+    match &model.sparse {
+        None => Ok(()),
+        Some(SparseSetting::Fitc { inducing }) => inducing_inputs(inducing, inputs),
+    }
+}
+
+fn kernel(kernel: &KernelSetting, inputs: usize) -> Checked {
+    match kernel {
+        KernelSetting::Eq { variance, lengthscale } => {
+            positive("model.kernel.eq.variance", *variance)?;
+            positive("model.kernel.eq.lengthscale", *lengthscale)
+        }
+        KernelSetting::EqArd { variance, lengthscales } => {
+            positive("model.kernel.eq-ard.variance", *variance)?;
+            dimension("model.kernel.eq-ard.lengthscales", inputs, lengthscales.len())?;
+            lengthscales.iter().try_for_each(|l| positive("model.kernel.eq-ard.lengthscales", *l))
+        }
+        KernelSetting::Gibbs { variance, bandwidth, points, longest } => {
+            positive("model.kernel.gibbs.variance", *variance)?;
+            positive("model.kernel.gibbs.bandwidth", *bandwidth)?;
+            positive("model.kernel.gibbs.points", *points)?;
+            positive("model.kernel.gibbs.longest", *longest)
+        }
+    }
+}
+
+fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
+    if found == inputs { Ok(()) } else { fail(path, Problem::WrongDimension { inputs, found }) }
+}
+
+fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
+    let path = "model.sparse.fitc.inducing";
+    match inducing {
+        InducingSetting::Kmeans { centres, restarts } => {
+            at_least(&format!("{path}.kmeans.centres"), 1, "at least 1", *centres)?;
+            at_least(&format!("{path}.kmeans.restarts"), 1, "at least 1", *restarts)
+        }
+        InducingSetting::Points(points) if points.is_empty() => fail(path, Problem::Empty),
+        InducingSetting::Points(points) => {
+            points.iter().try_for_each(|point| dimension(&format!("{path}.points"), inputs, point.len()))
+        }
+    }
+}
+
+fn task(setting: &Setting) -> Checked {
+    match &setting.task {
+        TaskSetting::Regression(task) => {
+            if setting.model.is_none() {
+                return fail("task.regression", Problem::MissingSection { section: "model" });
+            }
+            folds("task.regression.split", task.split)?;
+            at_least("task.regression.draws", 1, "at least 1", task.draws)
+        }
+        TaskSetting::Selection(task) => selection(task),
+    }
+}
+
+fn selection(task: &SelectionTask) -> Checked {
+    folds("task.selection.split", task.split)?;
+    positive("task.selection.epsilon", task.epsilon)?;
+    if task.candidates.is_empty() {
+        return fail("task.selection.candidates", Problem::Empty);
+    }
+    for Candidate::Polynomial(degree) in &task.candidates {
+        range("task.selection.candidates", *degree <= 20, "at most 20", f64::from(*degree))?;
+    }
+    task.clip.map_or(Ok(()), |clip| positive("task.selection.clip", clip))?;
+    if task.sensitivity == SensitivityRule::Corrected && task.clip != Some(4.0) {
+        return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
+    }
+    Ok(())
+}
+
+fn folds(path: &str, split: SplitSetting) -> Checked {
+    at_least(path, 2, "at least 2", split.folds())
+}
+
+impl SplitSetting {
+    /// Number of folds.
+    pub fn folds(self) -> usize {
+        match self {
+            Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
+        }
+    }
+}
+
+fn privacy(privacy: &PrivacySetting) -> Checked {
+    let PrivacySetting { epsilon, delta, change, .. } = *privacy;
+    range("privacy.epsilon", epsilon > 0.0, "greater than 0 (inf for no privacy)", epsilon)?;
+    range("privacy.delta", delta > 0.0 && delta < 1.0, "greater than 0 and less than 1", delta)?;
+    positive("privacy.change", change)?;
+    let MechanismSetting::Cloaking(cloaking) = &privacy.mechanism;
+    let tolerance = cloaking.rank_tolerance;
+    let path = "privacy.mechanism.cloaking";
+    let inside = (0.0..1.0).contains(&tolerance);
+    range(&format!("{path}.rank_tolerance"), inside, "at least 0 and less than 1", tolerance)?;
+    if let Solver::Gradient { step, steps } = cloaking.solver {
+        positive(&format!("{path}.solver.gradient.step"), step)?;
+        at_least(&format!("{path}.solver.gradient.steps"), 1, "at least 1", steps)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Statements that a paper makes about its results.
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::Selector;
+
+/// A claim as the spec writes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawClaim {
+    pub text: String,
+    pub metric: String,
+    #[serde(default)]
+    pub cells: Table,
+    pub is: Relation,
+    #[serde(default)]
+    pub other: Option<Table>,
+    #[serde(default)]
+    pub value: Option<f64>,
+}
+
+/// A predicate over rows: every row of `cells` stands in the relation to every row of `other`, or to a number.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// The statement, in words.
+    pub text: String,
+    /// The metric that it is about.
+    pub metric: String,
+    /// The cells on the left.
+    pub cells: Selector,
+    /// The relation.
+    pub is: Relation,
+    /// The cells on the right, or a number.
+    pub other: Result<Selector, f64>,
+}
+
+/// The relation of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// Less than.
+    Below,
+    /// Greater than.
+    Above,
+}
+
+impl Relation {
+    /// Whether it holds.
+    pub fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Self::Below => left < right,
+            Self::Above => left > right,
+        }
+    }
+}

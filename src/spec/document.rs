@@ -1,0 +1,116 @@
+//! The raw form of a whole spec.
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::RawClaim;
+use super::figure::FigureSetting;
+use super::published::RawPublished;
+use super::source::SourceText;
+use super::{Problem, SpecError};
+
+/// What the experiment is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Meta {
+    /// One line that says what is measured.
+    pub title: String,
+    /// The paper's key, for example `smith2021`.
+    #[serde(default)]
+    pub paper: Option<String>,
+    /// The table or figure of the paper.
+    #[serde(default)]
+    pub artefact: Option<String>,
+    /// The seed of all random streams.
+    #[serde(default = "one")]
+    pub seed: u32,
+    /// Independent repetitions (each with its own split and noise).
+    #[serde(default = "one")]
+    pub replicates: u32,
+    /// Words to select experiments by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A point where the protocol is ambiguous, corrected or uses other data, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviation {
+    /// The sort of deviation.
+    pub kind: DeviationKind,
+    /// What deviates.
+    pub about: String,
+    /// What was done, and why.
+    pub note: String,
+}
+
+/// Sorts of deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeviationKind {
+    /// The paper does not say; the best fit decided.
+    Inferred,
+    /// The paper is wrong; the correction is used or offered.
+    Corrected,
+    /// Other data than the paper's are used.
+    StandIn,
+}
+
+/// A spec as it is written. The sections of a cell stay tables, because a grid may complete them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub experiment: Meta,
+    #[serde(default)]
+    pub data: Option<toml::Table>,
+    #[serde(default)]
+    pub normalise: Option<toml::Value>,
+    #[serde(default)]
+    pub model: Option<toml::Table>,
+    #[serde(default)]
+    pub task: Option<toml::Table>,
+    #[serde(default)]
+    pub privacy: Option<toml::Table>,
+    #[serde(default)]
+    pub grid: toml::Table,
+    #[serde(default)]
+    pub axis: toml::Table,
+    #[serde(default)]
+    pub published: Vec<RawPublished>,
+    #[serde(default)]
+    pub claim: Vec<RawClaim>,
+    #[serde(default)]
+    pub deviation: Vec<Deviation>,
+    #[serde(default)]
+    pub figure: Option<FigureSetting>,
+}
+
+impl Document {
+    /// Reads the raw form; unknown keys and wrong types fail here with their place.
+    pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
+        let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
+        if document.experiment.replicates == 0 {
+            let problem = Problem::OutOfRange { range: "at least 1", found: 0.0 };
+            return Err(source.error(&["experiment", "replicates"], problem));
+        }
+        Ok(document)
+    }
+
+    /// The sections of a cell as one table.
+    pub fn base(&self) -> toml::Table {
+        let tables = [("data", &self.data), ("model", &self.model), ("task", &self.task), ("privacy", &self.privacy)];
+        let mut base = toml::Table::new();
+        for (name, table) in tables {
+            if let Some(table) = table {
+                base.insert(name.to_owned(), toml::Value::Table(table.clone()));
+            }
+        }
+        if let Some(normalise) = &self.normalise {
+            base.insert("normalise".to_owned(), normalise.clone());
+        }
+        base
+    }
+}

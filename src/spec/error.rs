@@ -1,0 +1,169 @@
+//! Errors of specs, each with file, line, column and key path.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// An error in a spec, where it stands and what would be right.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpecError {
+    /// The spec's file.
+    pub file: PathBuf,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, from 1.
+    pub column: usize,
+    /// Dotted key path; empty for the file as a whole.
+    pub path: String,
+    /// The line's text.
+    pub snippet: String,
+    /// What is wrong.
+    pub problem: Box<Problem>,
+}
+
+impl std::error::Error for SpecError {}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: ", self.file.display(), self.line, self.column)?;
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        let margin = self.line.to_string();
+        writeln!(f, "{}", self.problem)?;
+        writeln!(f, "  {margin} | {}", self.snippet)?;
+        write!(f, "  {:width$} | {:>column$}", "", "^", width = margin.len(), column = self.column)
+    }
+}
+
+/// What is wrong in a spec.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Problem {
+    /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
+    #[error("{0}")]
+    Shape(String),
+    /// A number outside its range.
+    #[error("must be {range}, found {found}")]
+    OutOfRange {
+        /// The allowed range, in words.
+        range: &'static str,
+        /// The value found.
+        found: f64,
+    },
+    /// A list that must hold something is empty.
+    #[error("must hold at least one value")]
+    Empty,
+    /// A grid or axis path that no setting has.
+    #[error("this path names nothing in a cell: {reason}")]
+    UnknownPath {
+        /// What serde said of it.
+        reason: String,
+    },
+    /// A value in a grid that does not fit its path.
+    #[error("a value of this axis does not fit its path: {reason}")]
+    BadAxisValue {
+        /// What serde said of it.
+        reason: String,
+    },
+    /// Two axes with one name.
+    #[error("two axes are named {name:?}; rename one or use a longer path")]
+    DuplicateAxis {
+        /// The name.
+        name: String,
+    },
+    /// The same label twice on one axis.
+    #[error("the value {label} stands twice on this axis")]
+    DuplicateValue {
+        /// The label.
+        label: String,
+    },
+    /// A dataset that the manifest does not hold.
+    #[error("there is no dataset {name:?}; there are {known}")]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A dataset that holds no table of rows.
+    #[error("dataset {name:?} holds no table that this task can read")]
+    NotATable {
+        /// The dataset.
+        name: String,
+    },
+    /// More folds than rows.
+    #[error("{folds} folds need at least {folds} rows, but the data have {rows} after filtering")]
+    TooManyFolds {
+        /// Folds asked for.
+        folds: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// More inducing inputs or lengthscales than fit.
+    #[error("needs one value for each of the {inputs} inputs, found {found}")]
+    WrongDimension {
+        /// Number of inputs.
+        inputs: usize,
+        /// Number of values found.
+        found: usize,
+    },
+    /// A required section is missing for this task.
+    #[error("this task needs a [{section}] section")]
+    MissingSection {
+        /// The section.
+        section: &'static str,
+    },
+    /// An inline column of another length, or without a name that is used.
+    #[error("inline columns must exist and have the same number of rows: {column} has {rows}")]
+    InlineColumn {
+        /// The column.
+        column: String,
+        /// Its rows.
+        rows: usize,
+    },
+    /// A selector that names an axis that is not there.
+    #[error("there is no axis {axis:?}; the axes are {known}")]
+    UnknownAxis {
+        /// The axis asked for.
+        axis: String,
+        /// The axes there are.
+        known: String,
+    },
+    /// A selector that selects no cell.
+    #[error("selects no cell: {axis} has the values {known}")]
+    SelectsNothing {
+        /// The axis whose value does not occur (or all of them).
+        axis: String,
+        /// The values there are.
+        known: String,
+    },
+    /// A published row that selects several cells.
+    #[error("selects {count} cells; a published value belongs to one (name more axes)")]
+    SelectsMany {
+        /// Number of cells selected.
+        count: usize,
+    },
+    /// A metric that the task does not measure.
+    #[error("the task does not measure {metric:?}; it measures {known}")]
+    UnknownMetric {
+        /// The metric asked for.
+        metric: String,
+        /// The metrics there are.
+        known: String,
+    },
+    /// A claim that compares with nothing or with two things.
+    #[error("needs either `other` (cells) or `value` (a number)")]
+    ClaimNeedsOneSide,
+    /// Too many cells.
+    #[error("the grid has {cells} cells; at most {most} are allowed")]
+    TooManyCells {
+        /// Cells of the product.
+        cells: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// A correction that is only proved with a clip.
+    #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
+    CorrectedNeedsClip,
+}

@@ -1,0 +1,177 @@
+//! A checked experiment, ready to run.
+
+use std::path::Path;
+
+use super::axis::{Axis, axes};
+use super::claim::{Claim, RawClaim};
+use super::document::{Deviation, Document, Meta};
+use super::expand::{blocks, expand};
+use super::figure::FigureSetting;
+use super::published::{Published, RawPublished};
+use super::setting::{Candidate, TaskSetting};
+use super::source::SourceText;
+use super::{Block, Cell, Problem, Selector, SpecError};
+use crate::data::Manifest;
+
+/// A spec whose every value has been checked.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// Its name, for example `smith2021/table1`.
+    pub name: String,
+    /// Its text, for errors that turn up only when data are read.
+    pub source: SourceText,
+    /// What it is.
+    pub meta: Meta,
+    /// The axes of its grid.
+    pub axes: Vec<Axis>,
+    /// Its cells, in grid order.
+    pub cells: Vec<Cell>,
+    /// Its cells grouped by what is computed together.
+    pub blocks: Vec<Block>,
+    /// The published values.
+    pub published: Vec<Published>,
+    /// The claims.
+    pub claims: Vec<Claim>,
+    /// The deviations.
+    pub deviations: Vec<Deviation>,
+    /// The figure, if it has one.
+    pub figure: Option<FigureSetting>,
+}
+
+impl Experiment {
+    /// Reads a spec from a text.
+    ///
+    /// # Errors
+    /// [`SpecError`] with the place of the first thing that is wrong.
+    pub fn parse(name: &str, file: &Path, text: String, manifest: &Manifest) -> Result<Self, SpecError> {
+        let source = SourceText::new(file, text)?;
+        let document = Document::parse(&source)?;
+        let axes = axes(&document, &source)?;
+        let cells = expand(&document.base(), &axes, &source, manifest)?;
+        let context = Context { axes: &axes, cells: &cells, source: &source };
+        let published = context.all(&document.published, Context::published)?;
+        let claims = context.all(&document.claim, Context::claim)?;
+        context.figure(document.figure.as_ref())?;
+        Ok(Self {
+            name: name.to_owned(),
+            blocks: blocks(&cells),
+            meta: document.experiment,
+            deviations: document.deviation,
+            figure: document.figure,
+            published,
+            claims,
+            axes,
+            cells,
+            source,
+        })
+    }
+
+    /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
+    /// sets is not in the text; then the nearest section is shown.
+    pub fn fault(&self, path: &str, problem: Problem) -> SpecError {
+        let segments: Vec<&str> = path.split('.').collect();
+        self.source.error(&segments, problem)
+    }
+
+    /// The names of the datasets that its cells use, without repetition.
+    pub fn datasets(&self) -> Vec<&str> {
+        use super::SourceSetting::Dataset;
+        let mut names: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            if let Dataset(name) = &cell.setting().data.source
+                && !names.contains(&name.as_str())
+            {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+impl Candidate {
+    /// A short name, as metrics show it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Polynomial(degree) => format!("polynomial-{degree}"),
+        }
+    }
+}
+
+impl TaskSetting {
+    /// The metrics that the task measures.
+    pub fn metrics(&self) -> Vec<String> {
+        match self {
+            Self::Regression(_) => vec!["rmse".to_owned(), "rmse-replicates".to_owned()],
+            Self::Selection(task) => {
+                let of = |metric: &str| {
+                    let metric = metric.to_owned();
+                    task.candidates.iter().map(move |c| format!("{metric}/{}", c.name()))
+                };
+                of("sse").chain(of("sensitivity")).chain(of("probability")).collect()
+            }
+        }
+    }
+}
+
+/// What published values, claims and figures are resolved against.
+struct Context<'a> {
+    axes: &'a [Axis],
+    cells: &'a [Cell],
+    source: &'a SourceText,
+}
+
+impl Context<'_> {
+    fn all<R, T>(&self, raw: &[R], one: fn(&Self, usize, &R) -> Result<T, SpecError>) -> Result<Vec<T>, SpecError> {
+        raw.iter().enumerate().map(|(i, r)| one(self, i, r)).collect()
+    }
+
+    fn published(&self, i: usize, raw: &RawPublished) -> Result<Published, SpecError> {
+        let number = i.to_string();
+        let place = ["published", number.as_str(), "where"];
+        let selector = Selector::new(&raw.cells, self.axes, self.source, &place)?;
+        let cell = selector.only(self.cells).map_err(|problem| self.source.error(&place, problem))?;
+        self.metric(&["published", &number, "metric"], &raw.metric)?;
+        Ok(Published {
+            cell,
+            metric: raw.metric.clone(),
+            value: raw.value,
+            spread: raw.spread,
+            spread_kind: raw.spread_kind,
+            count: raw.count,
+            precision: raw.precision,
+            tolerance: raw.tolerance,
+            source: raw.source.clone(),
+            read: raw.read,
+        })
+    }
+
+    fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
+        let number = i.to_string();
+        let place = |key| ["claim", number.as_str(), key];
+        let cells = Selector::new(&raw.cells, self.axes, self.source, &place("cells"))?;
+        let other = match (&raw.other, raw.value) {
+            (Some(other), None) => Ok(Selector::new(other, self.axes, self.source, &place("other"))?),
+            (None, Some(value)) => Err(value),
+            _ => return Err(self.source.error(&["claim", &number], Problem::ClaimNeedsOneSide)),
+        };
+        self.metric(&place("metric"), &raw.metric)?;
+        Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other })
+    }
+
+    fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
+        let Some(FigureSetting::Intervals(intervals)) = figure else {
+            return Ok(());
+        };
+        let place = ["figure", "intervals", "metrics"];
+        intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))
+    }
+
+    fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
+        let known = self.cells.first().map(|c| c.setting().task.metrics()).unwrap_or_default();
+        if known.iter().any(|k| k == metric) {
+            return Ok(());
+        }
+        let problem = Problem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };
+        Err(self.source.error(place, problem))
+    }
+}

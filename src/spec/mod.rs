@@ -1,0 +1,37 @@
+//! Experiment specs: TOML text becomes a checked [`Experiment`] whose cells can run.
+//!
+//! Two stages: the raw form (serde, strict) and the checked form. Only the checks of this room make a
+//! [`Cell`], and the rooms that run experiments accept nothing else.
+
+mod axis;
+mod canonical;
+mod catalogue;
+mod cell;
+mod check;
+mod claim;
+mod document;
+mod error;
+mod experiment;
+mod expand;
+mod figure;
+mod published;
+mod select;
+mod setting;
+mod source;
+
+pub use axis::{Axis, label};
+pub use catalogue::{Catalogue, NamedSpec};
+pub use cell::{Block, Cell};
+pub use claim::{Claim, Relation};
+pub use document::{Deviation, DeviationKind, Meta};
+pub use error::{Problem, SpecError};
+pub use experiment::Experiment;
+pub use figure::{FigureSetting, IntervalsFigure};
+pub use published::{HowRead, Published, SpreadKind};
+pub use select::Selector;
+pub use setting::{
+    Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, InducingSetting, KernelSetting,
+    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask,
+    SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+};
+pub use source::SourceText;

@@ -1,0 +1,92 @@
+//! Values that a paper prints.
+
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+/// A published value as the spec writes it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPublished {
+    #[serde(default, rename = "where")]
+    pub cells: Table,
+    pub metric: String,
+    pub value: f64,
+    #[serde(default)]
+    pub spread: Option<f64>,
+    #[serde(default)]
+    pub spread_kind: SpreadKind,
+    #[serde(default)]
+    pub count: Option<u32>,
+    #[serde(default)]
+    pub precision: f64,
+    #[serde(default)]
+    pub tolerance: Option<f64>,
+    pub source: String,
+    #[serde(default)]
+    pub read: HowRead,
+}
+
+/// A published value, tied to its cell.
+#[derive(Debug, Clone)]
+pub struct Published {
+    /// Index of the cell.
+    pub cell: usize,
+    /// The metric.
+    pub metric: String,
+    /// The printed value.
+    pub value: f64,
+    /// The printed spread, if any.
+    pub spread: Option<f64>,
+    /// What the spread is.
+    pub spread_kind: SpreadKind,
+    /// Over how many things the spread was taken.
+    pub count: Option<u32>,
+    /// The unit of the last printed digit.
+    pub precision: f64,
+    /// An absolute tolerance that decides instead of the uncertainties.
+    pub tolerance: Option<f64>,
+    /// Where it is printed.
+    pub source: String,
+    /// How it was read.
+    pub read: HowRead,
+}
+
+/// What a spread is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SpreadKind {
+    /// There is none.
+    #[default]
+    None,
+    /// Standard deviation over folds.
+    SdFolds,
+    /// Standard deviation over replicates.
+    SdReplicates,
+    /// Standard error of the mean.
+    StandardError,
+}
+
+impl SpreadKind {
+    /// Its name, as result tables show it; empty for none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::SdFolds => "sd-folds",
+            Self::SdReplicates => "sd-replicates",
+            Self::StandardError => "standard-error",
+        }
+    }
+}
+
+/// How a published value was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HowRead {
+    /// Printed in a table.
+    #[default]
+    Printed,
+    /// Stated in the text.
+    Text,
+    /// Read off a figure.
+    Figure,
+}

@@ -1,0 +1,57 @@
+//! Selectors: which cells of the grid a published value or a claim is about.
+
+use toml::Table;
+
+use super::axis::{Axis, label};
+use super::source::SourceText;
+use super::{Cell, Problem, SpecError};
+
+/// Axis positions and the labels that they must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selector {
+    wanted: Vec<(usize, String)>,
+}
+
+impl Selector {
+    /// Resolves a `where` table against the axes.
+    ///
+    /// # Errors
+    /// [`SpecError`] at `place` if an axis or a label does not exist.
+    pub(super) fn new(
+        table: &Table,
+        axes: &[Axis],
+        source: &SourceText,
+        place: &[&str],
+    ) -> Result<Self, SpecError> {
+        let mut wanted = Vec::new();
+        for (name, value) in table {
+            let error = |problem| source.error(&[place, &[name.as_str()]].concat(), problem);
+            let names = || axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
+            let Some(axis) = axes.iter().position(|axis| axis.name == *name) else {
+                return Err(error(Problem::UnknownAxis { axis: name.clone(), known: names() }));
+            };
+            let label = label(value);
+            if !axes[axis].labels.contains(&label) {
+                let known = axes[axis].labels.join(", ");
+                return Err(error(Problem::SelectsNothing { axis: name.clone(), known }));
+            }
+            wanted.push((axis, label));
+        }
+        Ok(Self { wanted })
+    }
+
+    /// Whether it selects a cell with these labels.
+    pub fn selects(&self, labels: &[String]) -> bool {
+        self.wanted.iter().all(|(axis, label)| labels[*axis] == *label)
+    }
+
+    /// The one cell that it selects.
+    pub(super) fn only(&self, cells: &[Cell]) -> Result<usize, Problem> {
+        let mut selected = (0..cells.len()).filter(|&i| self.selects(cells[i].labels()));
+        match (selected.next(), selected.count()) {
+            (Some(cell), 0) => Ok(cell),
+            (Some(_), more) => Err(Problem::SelectsMany { count: more + 1 }),
+            (None, _) => Err(Problem::SelectsNothing { axis: "the grid".to_owned(), known: "no such cell".to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What one cell is made of, in the words of the spec. These types are the raw stage: strict in form,
+//! not yet checked in their values. Every path here can be a grid axis.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Comparison;
+use crate::privacy::{Calibration, Objective, ReleaseRecipe, SensitivityRule, Solver};
+
+/// Everything that determines a cell's numbers, seeds aside.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// Where the rows come from.
+    pub data: DataSetting,
+    /// How targets are brought to the scale of the model.
+    #[serde(default, skip_serializing_if = "NormaliseSetting::is_none")]
+    pub normalise: NormaliseSetting,
+    /// The Gaussian process; not used by every task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelSetting>,
+    /// What is measured.
+    pub task: TaskSetting,
+    /// The guarantee and the mechanism.
+    pub privacy: PrivacySetting,
+}
+
+/// Rows, columns and filters of the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSetting {
+    /// The source of the rows.
+    pub source: SourceSetting,
+    /// Names of the input columns (public).
+    pub inputs: Vec<String>,
+    /// Name of the target column (private).
+    pub target: String,
+    /// Only rows that pass all of these are used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<FilterSetting>,
+}
+
+/// The source of the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SourceSetting {
+    /// A dataset of the manifest `data/datasets.toml`, by name.
+    Dataset(String),
+    /// A CSV file of the user's own, its path relative to the spec.
+    Csv {
+        /// Path of the file.
+        path: String,
+        /// The separator, one character.
+        #[serde(default = "comma", skip_serializing_if = "is_comma")]
+        separator: char,
+    },
+    /// Columns in the spec itself.
+    Inline(BTreeMap<String, Vec<f64>>),
+}
+
+fn comma() -> char {
+    ','
+}
+
+fn is_comma(separator: &char) -> bool {
+    *separator == ','
+}
+
+/// A condition on one column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterSetting {
+    /// The column.
+    pub column: String,
+    /// The comparison.
+    pub is: Comparison,
+    /// The number that the column is compared with.
+    pub value: f64,
+}
+
+/// How targets are clipped, centred and scaled before the model sees them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum NormaliseSetting {
+    /// Targets as they are.
+    #[default]
+    None,
+    /// By statistics of the private targets, as the papers do. Costs privacy that nobody pays for.
+    Private {
+        /// Clip to the midrange plus and minus this, in units of the target.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        clip: Option<f64>,
+        /// What is subtracted.
+        centre: CentreSetting,
+        /// Whether to divide by the population standard deviation.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        scale: bool,
+    },
+    /// By public constants: clip to [low, high] and subtract the middle.
+    Bounds {
+        /// Least value of a target.
+        low: f64,
+        /// Greatest value of a target.
+        high: f64,
+    },
+}
+
+impl NormaliseSetting {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+/// A private statistic that targets are centred by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CentreSetting {
+    /// Their mean.
+    Mean,
+    /// Halfway between the least and the greatest.
+    Midrange,
+}
+
+/// A Gaussian process with Gaussian noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSetting {
+    /// The covariance function.
+    pub kernel: KernelSetting,
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variance: f64,
+    /// A sparse approximation; exact inference without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sparse: Option<SparseSetting>,
+}
+
+/// A covariance function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum KernelSetting {
+    /// Exponentiated quadratic with one lengthscale.
+    Eq {
+        /// Variance.
+        variance: f64,
+        /// Lengthscale, in units of the inputs.
+        lengthscale: f64,
+    },
+    /// Exponentiated quadratic with one lengthscale per input.
+    EqArd {
+        /// Variance.
+        variance: f64,
+        /// Lengthscales, in units of the inputs.
+        lengthscales: Vec<f64>,
+    },
+    /// Gibbs' nonstationary kernel with lengthscales from the density of the inputs.
+    Gibbs {
+        /// Variance.
+        variance: f64,
+        /// Bandwidth h of the density estimate.
+        bandwidth: f64,
+        /// Inputs n wanted within a lengthscale.
+        points: f64,
+        /// Longest lengthscale m.
+        longest: f64,
+    },
+}
+
+/// A sparse approximation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SparseSetting {
+    /// Fully independent training conditional.
+    Fitc {
+        /// Where the inducing inputs lie.
+        inducing: InducingSetting,
+    },
+}
+
+/// Where inducing inputs lie.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum InducingSetting {
+    /// At the k-means centres of the training inputs.
+    Kmeans {
+        /// Number of centres.
+        centres: usize,
+        /// Restarts.
+        #[serde(default = "ten")]
+        restarts: usize,
+    },
+    /// At given points, one row each.
+    Points(Vec<Vec<f64>>),
+}
+
+fn ten() -> usize {
+    10
+}
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TaskSetting {
+    /// Root mean squared error of held-out targets.
+    Regression(RegressionTask),
+    /// Selection of a configuration by the exponential mechanism.
+    Selection(SelectionTask),
+}
+
+/// Cross-validated regression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegressionTask {
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// Draws of the privacy noise in each fold.
+    pub draws: usize,
+}
+
+/// Selection among candidates by cross-validated expected squared error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionTask {
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// The configurations to choose from.
+    pub candidates: Vec<Candidate>,
+    /// Budget of the exponential mechanism.
+    pub epsilon: f64,
+    /// Clip errors at this many times the largest change of a target; no clip without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+    /// The bound on the change of the summed squared error.
+    pub sensitivity: SensitivityRule,
+}
+
+/// A configuration that can be selected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Candidate {
+    /// Least squares on monomials up to this degree.
+    Polynomial(u32),
+}
+
+/// How rows are split into folds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SplitSetting {
+    /// Shuffled (seeded), then cut into this many folds.
+    Shuffled(usize),
+    /// Cut into this many folds in file order.
+    Contiguous(usize),
+    /// Row i goes to fold i mod this.
+    Interleaved(usize),
+}
+
+/// The guarantee and the mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrivacySetting {
+    /// Epsilon; `inf` for no privacy.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+    /// Most that one target can change, in units of the target.
+    pub change: f64,
+    /// How noise is set from epsilon and delta.
+    #[serde(default = "classic")]
+    pub calibration: Calibration,
+    /// The mechanism.
+    pub mechanism: MechanismSetting,
+}
+
+fn classic() -> Calibration {
+    Calibration::Classic
+}
+
+/// The mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MechanismSetting {
+    /// Gaussian noise with an optimal covariance.
+    Cloaking(CloakingSetting),
+}
+
+/// The settings of cloaking.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloakingSetting {
+    /// What the covariance minimises.
+    pub objective: Objective,
+    /// Directions below this singular value of C, relative to the largest, are dropped.
+    pub rank_tolerance: f64,
+    /// How the weights are found.
+    #[serde(default = "interior_point")]
+    pub solver: Solver,
+    /// What is released when directions are dropped.
+    #[serde(default = "projection")]
+    pub release: ReleaseRecipe,
+}
+
+fn interior_point() -> Solver {
+    Solver::InteriorPoint
+}
+
+fn projection() -> ReleaseRecipe {
+    ReleaseRecipe::Projection
+}

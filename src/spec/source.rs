@@ -1,0 +1,104 @@
+//! The text of a spec, and where in it each key stands.
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Problem, SpecError};
+
+/// A spec's text with its file name and the place of every key.
+#[derive(Debug, Clone)]
+pub struct SourceText {
+    file: PathBuf,
+    text: String,
+    places: Vec<(Vec<String>, usize)>,
+}
+
+impl SourceText {
+    /// Parses the text as TOML.
+    ///
+    /// # Errors
+    /// [`SpecError`] with line and column if the text is not TOML.
+    pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
+        let mut source = Self { file: file.to_path_buf(), text, places: Vec::new() };
+        let mut places = Vec::new();
+        match DeTable::parse(&source.text) {
+            Ok(table) => walk_table(table.get_ref(), &mut Vec::new(), &mut places),
+            Err(error) => return Err(source.toml_error(&error)),
+        }
+        source.places = places;
+        Ok(source)
+    }
+
+    /// The file, as the user named it.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// An error of the TOML parser or of serde, at its own span.
+    pub fn toml_error(&self, error: &toml::de::Error) -> SpecError {
+        let offset = error.span().map(|span| span.start);
+        let path = offset.and_then(|at| self.path_at(at)).unwrap_or_default();
+        self.error_at(offset, path, Problem::Shape(error.message().to_owned()))
+    }
+
+    /// An error at a key path; if the path is not in the text, at its nearest ancestor that is.
+    pub fn error(&self, path: &[&str], problem: Problem) -> SpecError {
+        let offset = (0..=path.len()).rev().find_map(|length| self.offset(&path[..length]));
+        self.error_at(offset, path.join("."), problem)
+    }
+
+    /// Where a key path stands, as a byte offset.
+    pub fn offset(&self, path: &[&str]) -> Option<usize> {
+        self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
+    }
+
+    fn path_at(&self, offset: usize) -> Option<String> {
+        let before = self.places.iter().filter(|(_, at)| *at <= offset);
+        before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
+    }
+
+    fn error_at(&self, offset: Option<usize>, path: String, problem: Problem) -> SpecError {
+        let before = &self.text[..offset.unwrap_or(0).min(self.text.len())];
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        SpecError {
+            file: self.file.clone(),
+            line,
+            column: before[start..].chars().count() + 1,
+            path,
+            snippet: self.text[start..].lines().next().unwrap_or_default().to_owned(),
+            problem: Box::new(problem),
+        }
+    }
+}
+
+fn walk_table(table: &DeTable<'_>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {
+    for (key, value) in table {
+        path.push(key.get_ref().to_string());
+        places.push((path.clone(), key.span().start));
+        walk_value(value, path, places);
+        path.pop();
+    }
+}
+
+fn walk_value(value: &Spanned<DeValue<'_>>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {
+    match value.get_ref() {
+        DeValue::Table(table) => walk_table(table, path, places),
+        DeValue::Array(array) => {
+            for (i, element) in array.iter().enumerate() {
+                path.push(i.to_string());
+                places.push((path.clone(), element.span().start));
+                walk_value(element, path, places);
+                path.pop();
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,36 @@
+//! The door to all tasks.
+
+use super::{Sample, Streams, TaskError, regression, selection};
+use crate::privacy::Certificate;
+use crate::spec::{PrivacySetting, Setting, TaskSetting};
+
+/// One metric of one cell in one replicate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// The metric.
+    pub metric: String,
+    /// Its values, one a fold; a single one where it is exact.
+    pub values: Vec<f64>,
+    /// What is guaranteed about the release behind it.
+    pub certificate: Certificate,
+}
+
+/// Measures one replicate of one block: the model and the noise design are computed once, then every
+/// cell of the block (one [`PrivacySetting`] each) is answered. The outer list follows `cells`.
+///
+/// # Errors
+/// [`TaskError`] if a factorisation fails or a release is refused.
+pub fn measure(
+    block: &Setting,
+    cells: &[&PrivacySetting],
+    sample: &Sample,
+    streams: &Streams,
+) -> Result<Vec<Vec<Measurement>>, TaskError> {
+    match (&block.task, &block.model) {
+        (TaskSetting::Regression(task), Some(model)) => {
+            regression::regression(block, task, model, cells, sample, streams)
+        }
+        (TaskSetting::Regression(_), None) => Ok(Vec::new()),
+        (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
+    }
+}

@@ -1,0 +1,19 @@
+//! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
+
+mod cross_validation;
+mod error;
+mod measure;
+mod model;
+mod normalise;
+mod regression;
+mod sample;
+mod selection;
+mod streams;
+mod summary;
+
+pub use cross_validation::folds;
+pub use error::TaskError;
+pub use measure::{Measurement, measure};
+pub use sample::Sample;
+pub use streams::Streams;
+pub use summary::{Row, summarise};

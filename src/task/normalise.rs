@@ -1,0 +1,79 @@
+//! Clipping, centring and scaling of targets.
+
+use crate::spec::{CentreSetting, NormaliseSetting};
+
+/// Targets on the scale of the model.
+pub(super) struct Normalised {
+    /// `(clip(y) - centre) / scale`.
+    pub targets: Vec<f64>,
+    /// Units of the target per unit of the normalised one.
+    pub scale: f64,
+    /// Whether private statistics were used, which nobody pays for.
+    pub private: bool,
+}
+
+pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalised {
+    match *setting {
+        NormaliseSetting::None => Normalised { targets: targets.to_vec(), scale: 1.0, private: false },
+        NormaliseSetting::Bounds { low, high } => {
+            let middle = 0.5 * (low + high);
+            let targets = targets.iter().map(|y| y.clamp(low, high) - middle).collect();
+            Normalised { targets, scale: 1.0, private: false }
+        }
+        NormaliseSetting::Private { clip, centre, scale } => private(targets, clip, centre, scale),
+    }
+}
+
+fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: bool) -> Normalised {
+    let middle = midrange(targets);
+    let half = clip.unwrap_or(f64::INFINITY);
+    let mut targets: Vec<f64> = targets.iter().map(|y| y.clamp(middle - half, middle + half)).collect();
+    let centre = match centre {
+        CentreSetting::Mean => mean(&targets),
+        CentreSetting::Midrange => middle,
+    };
+    let scale = if scale { population_sd(&targets) } else { 1.0 };
+    targets.iter_mut().for_each(|y| *y = (*y - centre) / scale);
+    Normalised { targets, scale, private: true }
+}
+
+fn midrange(values: &[f64]) -> f64 {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    0.5 * (least + greatest)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// One where all values are equal, so that they can be divided by it.
+fn population_sd(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / values.len() as f64;
+    if variance > 0.0 { variance.sqrt() } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_statistics() {
+        let setting = NormaliseSetting::Private { clip: Some(4.0), centre: CentreSetting::Mean, scale: false };
+        // Midrange 5, so the clip is to [1, 9]; then the mean 5 is subtracted.
+        let normalised = normalise(&[0.0, 10.0, 4.0, 6.0], &setting);
+        assert_eq!(normalised.targets, [-4.0, 4.0, -1.0, 1.0]);
+        assert!(normalised.private);
+        let setting = NormaliseSetting::Private { clip: None, centre: CentreSetting::Midrange, scale: true };
+        let normalised = normalise(&[0.0, 2.0, 2.0, 0.0], &setting);
+        assert_eq!((normalised.targets[0], normalised.scale), (-1.0, 1.0));
+    }
+
+    #[test]
+    fn public_bounds() {
+        let normalised = normalise(&[0.0, 10.0, 4.0], &NormaliseSetting::Bounds { low: 2.0, high: 6.0 });
+        assert_eq!(normalised.targets, [-2.0, 2.0, 0.0]);
+        assert!(!normalised.private);
+    }
+}

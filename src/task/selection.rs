@@ -1,0 +1,146 @@
+//! Selection of a configuration by the exponential mechanism, on expected cross-validated errors.
+
+use super::cross_validation::{folds, others};
+use super::normalise::{Normalised, normalise};
+use super::{Measurement, Sample, Streams, TaskError, model};
+use crate::gp::{LinearMap, polynomial};
+use crate::linalg::{normal_cdf, normal_pdf};
+use crate::privacy::{
+    Caveat, Certificate, FoldColumns, Neighbours, SensitivityRule, selection_probabilities, sse_sensitivity,
+};
+use crate::spec::{Candidate, PrivacySetting, SelectionTask, Setting};
+
+/// One fold of one candidate.
+struct Fold {
+    columns: FoldColumns,
+    /// Prediction minus target, in units of the target.
+    errors: Vec<f64>,
+    /// Standard deviation of the noise at multiplier 1 and change 1.
+    noise: Vec<f64>,
+    gap: f64,
+}
+
+/// The metrics `sse/NAME` (expected over the noise, exact), `sensitivity/NAME` and `probability/NAME` of each candidate.
+pub(super) fn selection(
+    block: &Setting,
+    task: &SelectionTask,
+    cells: &[&PrivacySetting],
+    sample: &Sample,
+    streams: &Streams,
+) -> Result<Vec<Vec<Measurement>>, TaskError> {
+    let normalised = normalise(&sample.targets, &block.normalise);
+    let splits = folds(sample.rows(), task.split, streams);
+    let of = |candidate: &Candidate| -> Result<Vec<Fold>, TaskError> {
+        splits.iter().map(|test| fold(block, candidate, sample, &normalised, test)).collect()
+    };
+    let candidates: Result<Vec<Vec<Fold>>, TaskError> = task.candidates.iter().map(of).collect();
+    let candidates = candidates?;
+    let answer = |cell: &&PrivacySetting| answer(task, cell, &candidates, sample.rows(), normalised.private);
+    Ok(cells.iter().map(answer).collect())
+}
+
+fn fold(
+    block: &Setting,
+    candidate: &Candidate,
+    sample: &Sample,
+    normalised: &Normalised,
+    test: &[usize],
+) -> Result<Fold, TaskError> {
+    let training = others(sample.rows(), test);
+    let inputs = |rows: &[usize]| sample.inputs.select_rows(rows);
+    let map: LinearMap = match candidate {
+        Candidate::Polynomial(degree) => polynomial(*degree, &inputs(&training), &inputs(test))?,
+    };
+    let targets: Vec<f64> = training.iter().map(|&row| normalised.targets[row]).collect();
+    let predictions = map.predict(&targets);
+    let error = |(i, &row): (usize, &usize)| (predictions[i] - normalised.targets[row]) * normalised.scale;
+    let cloak = model::noise(&block.privacy.mechanism, &map)?;
+    Ok(Fold {
+        errors: test.iter().enumerate().map(error).collect(),
+        noise: cloak.standard_deviations().iter().copied().collect(),
+        columns: FoldColumns { columns: map.expand(), rows: training },
+        gap: cloak.gap,
+    })
+}
+
+fn answer(
+    task: &SelectionTask,
+    cell: &PrivacySetting,
+    candidates: &[Vec<Fold>],
+    rows: usize,
+    private_normalisation: bool,
+) -> Vec<Measurement> {
+    let noise = cell.change * cell.calibration.sigma(cell.epsilon, cell.delta);
+    let threshold = task.clip.map_or(f64::INFINITY, |clip| clip * cell.change);
+    let sse: Vec<f64> = candidates.iter().map(|folds| expected_sse(folds, noise, threshold)).collect();
+    let sensitivity: Vec<f64> = candidates
+        .iter()
+        .map(|folds| {
+            let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
+            sse_sensitivity(task.sensitivity, &columns, rows, cell.change)
+        })
+        .collect();
+    let largest = sensitivity.iter().copied().fold(0.0, f64::max);
+    let probabilities = selection_probabilities(&sse, largest, task.epsilon);
+    let gap = candidates.iter().flatten().map(|fold| fold.gap).fold(0.0, f64::max);
+    let valid = task.sensitivity == SensitivityRule::Corrected;
+    let certificate = Certificate::exponential(Neighbours::OneTargetChanges(cell.change), task.epsilon, valid, gap)
+        .with_caveat(Caveat::PrivateNormalisation, private_normalisation);
+    let metrics = [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probabilities)];
+    let of_metric = |(metric, values): (&str, &Vec<f64>)| {
+        let named = task.candidates.iter().zip(values).map(|(candidate, value)| Measurement {
+            metric: format!("{metric}/{}", candidate.name()),
+            values: vec![*value],
+            certificate: certificate.clone(),
+        });
+        named.collect::<Vec<_>>()
+    };
+    metrics.into_iter().flat_map(of_metric).collect()
+}
+
+fn expected_sse(folds: &[Fold], noise: f64, threshold: f64) -> f64 {
+    let points = folds.iter().flat_map(|fold| fold.errors.iter().zip(&fold.noise));
+    points.map(|(error, sd)| expected_square(*error, noise * sd, threshold)).sum()
+}
+
+/// `E[clip(X, -T, T)^2]` for `X ~ N(mean, sd^2)`. With `a = (-T - mean)/sd`, `b = (T - mean)/sd` and `P = Phi(b) - Phi(a)`:
+/// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`.
+fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
+    if threshold.is_infinite() {
+        return mean * mean + sd * sd;
+    }
+    if sd == 0.0 {
+        return mean.abs().min(threshold).powi(2);
+    }
+    let (a, b) = ((-threshold - mean) / sd, (threshold - mean) / sd);
+    let (at_a, at_b) = (normal_pdf(a), normal_pdf(b));
+    let outside = normal_cdf(a) + normal_cdf(-b);
+    let inside = 1.0 - outside;
+    mean * mean * inside
+        + 2.0 * mean * sd * (at_a - at_b)
+        + sd * sd * (inside + a * at_a - b * at_b)
+        + threshold * threshold * outside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the trapezoidal rule.
+    #[test]
+    fn the_clipped_square_is_its_integral() {
+        for (mean, sd, threshold) in [(0.3, 1.0, 2.0), (-5.0, 2.0, 3.0), (1.0, 30.0, 8.0)] {
+            let steps = 400_000;
+            let width = 24.0 / f64::from(steps);
+            let integrand = |i: i32| {
+                let z = -12.0 + width * f64::from(i);
+                (mean + sd * z).clamp(-threshold, threshold).powi(2) * normal_pdf(z)
+            };
+            let integral: f64 = (0..=steps).map(integrand).sum::<f64>() * width;
+            let closed = expected_square(mean, sd, threshold);
+            assert!((closed / integral - 1.0).abs() < 1e-8, "{closed} {integral}");
+        }
+        assert_eq!(expected_square(3.0, 0.0, 2.0), 4.0);
+        assert_eq!(expected_square(3.0, 4.0, f64::INFINITY), 25.0);
+    }
+}

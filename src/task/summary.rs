@@ -1,0 +1,112 @@
+//! From the measurements of all replicates to result rows.
+
+use super::Measurement;
+use crate::privacy::Certificate;
+use crate::spec::SpreadKind;
+
+/// One metric of one cell over all replicates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Index of the cell in its experiment.
+    pub cell: usize,
+    /// The metric.
+    pub metric: String,
+    /// Mean of all values.
+    pub value: f64,
+    /// Sample standard deviation, if there is more than one value.
+    pub spread: Option<f64>,
+    /// What the spread is.
+    pub spread_kind: SpreadKind,
+    /// How many values the spread was taken over.
+    pub repeats: usize,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+}
+
+/// The rows of one cell: each metric with its spread over folds (averaged over replicates), and where there are
+/// several replicates once more with the spread between them, as `METRIC-replicates`.
+pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
+    let Some(first) = replicates.first() else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    for (index, measurement) in first.iter().enumerate() {
+        let of_metric: Vec<&Measurement> = replicates.iter().map(|r| &r[index]).collect();
+        rows.push(over_folds(cell, &of_metric));
+        if replicates.len() > 1 && measurement.values.len() > 1 {
+            rows.push(over_replicates(cell, &of_metric));
+        }
+    }
+    rows
+}
+
+fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
+    let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
+    let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
+    let spread = spreads.map(|s| mean(&s));
+    Row {
+        cell,
+        metric: replicates[0].metric.clone(),
+        value: mean(&means),
+        spread,
+        spread_kind: if spread.is_some() { SpreadKind::SdFolds } else { SpreadKind::None },
+        repeats: replicates[0].values.len(),
+        certificate: worst(replicates),
+    }
+}
+
+fn over_replicates(cell: usize, replicates: &[&Measurement]) -> Row {
+    let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
+    Row {
+        cell,
+        metric: format!("{}-replicates", replicates[0].metric),
+        value: mean(&means),
+        spread: sample_sd(&means),
+        spread_kind: SpreadKind::SdReplicates,
+        repeats: replicates.len(),
+        certificate: worst(replicates),
+    }
+}
+
+/// The certificate with the largest exact delta and gap of all replicates.
+fn worst(replicates: &[&Measurement]) -> Certificate {
+    let mut worst = replicates[0].certificate.clone();
+    for measurement in &replicates[1..] {
+        worst.absorb(&measurement.certificate);
+    }
+    worst
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn sample_sd(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(values: &[f64]) -> Measurement {
+        Measurement { metric: "m".into(), values: values.to_vec(), certificate: Certificate::none() }
+    }
+
+    #[test]
+    fn spreads_over_folds_and_replicates() {
+        let rows = summarise(3, &[vec![measurement(&[1.0, 3.0])], vec![measurement(&[4.0, 8.0])]]);
+        assert_eq!(rows.len(), 2);
+        assert_eq!((rows[0].value, rows[0].repeats, rows[0].cell), (4.0, 2, 3));
+        let spread = rows[0].spread.unwrap();
+        assert!((spread - 0.5 * (2f64.sqrt() + 8f64.sqrt())).abs() < 1e-15);
+        assert_eq!((rows[1].value, rows[1].spread, rows[1].repeats), (4.0, Some(8f64.sqrt()), 2));
+        let exact = summarise(0, &[vec![measurement(&[5.0])]]);
+        assert_eq!((exact.len(), exact[0].spread), (1, None));
+    }
+}

@@ -1,0 +1,38 @@
+//! Golden values, computed independently of this project.
+
+use std::path::Path;
+
+use nalgebra::DMatrix;
+use serde_json::Value;
+
+pub fn golden(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+pub fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
+}
+
+/// A matrix stored as a list of rows.
+pub fn matrix(value: &Value) -> DMatrix<f64> {
+    let rows: Vec<Vec<f64>> = value.as_array().unwrap().iter().map(numbers).collect();
+    DMatrix::from_fn(rows.len(), rows[0].len(), |i, j| rows[i][j])
+}
+
+/// Merges columns that are equal up to rounding, as equal inputs make them.
+pub fn merge(c: &DMatrix<f64>) -> (DMatrix<f64>, Vec<usize>) {
+    let scale = c.amax();
+    let (mut kept, mut counts): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for j in 0..c.ncols() {
+        let same = |&i: &usize| (c.column(i) - c.column(j)).amax() < 1e-11 * scale;
+        match kept.iter().position(same) {
+            Some(group) => counts[group] += 1,
+            None => {
+                kept.push(j);
+                counts.push(1);
+            }
+        }
+    }
+    (c.select_columns(&kept), counts)
+}

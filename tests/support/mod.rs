@@ -1,0 +1,6 @@
+//! What several integration tests share.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+pub mod exact_certificate;
+pub mod golden;
+pub mod kung;
