@@ -89,6 +89,7 @@ pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::digest::Stamp;
-use super::fetch::{UrlFailure, list_failures};
-use super::manifest::{Expected, ManifestProblem};
-use super::table::TableError;
+use super::expected::Expected;
+use super::fetch_failure::{UrlFailure, list_failures};
+use super::manifest_problem::ManifestProblem;
+use super::table_error::TableError;
 
 /// Any failure of the data room.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +80,7 @@ pub enum DataError {
         mirror: PathBuf,
     },
     /// A file is here, but it is not the right one.
-    #[error("{} is not the file that the dataset {dataset} needs\n  expected {expected}\n  found    {found}\nThe file was left as it is. {}", path.display(), place.advice())]
+    #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, place.advice())]
     Mismatch {
         /// The dataset.
         dataset: String,
@@ -87,13 +88,14 @@ pub enum DataError {
         path: PathBuf,
         /// Where it was found.
         place: Place,
-        /// What the manifest or the lock file asks for.
-        expected: Expected,
-        /// What the file is.
-        found: Stamp,
+        /// What it should be, and what it is.
+        stamps: Box<Stamps>,
     },
     /// No address gave the right file.
-    #[error("{file} could not be downloaded:{}\nCheck the network and try again, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", list_failures(failures))]
+    #[error(
+        "{file} could not be downloaded:{}\nCheck the network and try again, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR",
+        list_failures(failures)
+    )]
     Download {
         /// The file, by its path in the cache.
         file: String,
@@ -146,13 +148,26 @@ impl DataError {
 
     pub(super) fn io(action: Action, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        Self::Io { action, path, source }
+        Self::Io {
+            action,
+            path,
+            source,
+        }
     }
 
     pub(super) fn table(file: &Path, problem: TableError) -> Self {
         let (file, problem) = (file.to_owned(), Box::new(problem));
         Self::Table { file, problem }
     }
+}
+
+/// What a file should be, and what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamps {
+    /// What the manifest or the lock file asks for.
+    pub expected: Expected,
+    /// What the file is.
+    pub found: Stamp,
 }
 
 /// What was to be done to a file.

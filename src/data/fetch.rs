@@ -1,15 +1,15 @@
 //! Downloads that end with the right file or with none.
 
-use std::error::Error;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use super::digest::{Stamp, stamp};
 use super::error::DataError;
+use super::expected::Expected;
+use super::fetch_failure::{FetchFailure, UrlFailure};
 use super::http::{Answer, Client};
-use super::manifest::{DataFile, Expected};
+use super::manifest::DataFile;
 use super::part::Part;
 use super::progress::Progress;
 
@@ -37,76 +37,6 @@ impl Default for FetchOptions {
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
         }
-    }
-}
-
-/// Why one address did not give the file.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchFailure {
-    /// The server answered with another status than "here it is".
-    #[error("the server answered {0}")]
-    Status(u16),
-    /// The server was silent for too long.
-    #[error("the server was silent for too long")]
-    TimedOut,
-    /// The connection failed.
-    #[error("the connection failed: {}", chain(&**.0))]
-    Transport(Box<dyn Error + Send + Sync>),
-    /// The answer ended too early.
-    #[error("the answer ended after {received} of {expected} bytes")]
-    Truncated {
-        /// Bytes that are there.
-        received: u64,
-        /// Bytes that should be.
-        expected: u64,
-    },
-    /// The answer is larger than the file can be.
-    #[error("the file is larger than the {bound} bytes it may have")]
-    TooLarge {
-        /// The bound.
-        bound: u64,
-    },
-    /// The server cannot go on where the last download broke off.
-    #[error("the server cannot go on from byte {start}")]
-    RangeRefused {
-        /// The byte asked for.
-        start: u64,
-    },
-    /// The file that came is not the right one.
-    #[error("another file came\n      expected {expected}\n      found    {found}")]
-    Mismatch {
-        /// The file that was wanted.
-        expected: Expected,
-        /// The file that came.
-        found: Stamp,
-    },
-    /// The address is not safe.
-    #[error("the address does not begin with https://")]
-    Insecure,
-}
-
-/// The failure of one address.
-#[derive(Debug)]
-pub struct UrlFailure {
-    /// The address.
-    pub url: String,
-    /// How the last try failed.
-    pub failure: FetchFailure,
-}
-
-impl FetchFailure {
-    /// Whether the same address may do better in a moment.
-    fn may_pass(&self) -> bool {
-        match self {
-            Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
-            Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused { .. } => true,
-            Self::TooLarge { .. } | Self::Mismatch { .. } | Self::Insecure => false,
-        }
-    }
-
-    /// Whether the bytes of an earlier download may be what is wrong.
-    fn may_be_left_over(&self) -> bool {
-        matches!(self, Self::RangeRefused { .. } | Self::TooLarge { .. } | Self::Mismatch { .. })
     }
 }
 
@@ -147,14 +77,23 @@ pub fn fetch(
         part.discard()?;
         return Ok(found);
     }
-    match (Download { file, options, progress }).run(&mut part)? {
+    match (Download {
+        file,
+        options,
+        progress,
+    })
+    .run(&mut part)?
+    {
         Ok(found) => {
             part.finish(target)?;
             Ok(found)
         }
         Err(failures) => {
             part.close()?;
-            Err(DataError::Download { file: file.path.clone(), failures })
+            Err(DataError::Download {
+                file: file.path.clone(),
+                failures,
+            })
         }
     }
 }
@@ -181,10 +120,13 @@ impl Download<'_> {
         }
         let mut failures = Vec::new();
         for url in &self.file.urls {
-            match self.from_url(url, part) {
+            match self.try_url(url, part) {
                 Ok(found) => return Ok(Ok(found)),
                 Err(Stop::Local(error)) => return Err(error),
-                Err(Stop::Remote(failure)) => failures.push(UrlFailure { url: url.clone(), failure }),
+                Err(Stop::Remote(failure)) => failures.push(UrlFailure {
+                    url: url.clone(),
+                    failure,
+                }),
             }
         }
         Ok(Err(failures))
@@ -203,7 +145,7 @@ impl Download<'_> {
         Ok(None)
     }
 
-    fn from_url(&self, url: &str, part: &mut Part) -> Result<Stamp, Stop> {
+    fn try_url(&self, url: &str, part: &mut Part) -> Result<Stamp, Stop> {
         let client = Client::new(url, self.options)?;
         let mut tried = 1;
         loop {
@@ -223,7 +165,10 @@ impl Download<'_> {
         let file = &self.file.path;
         let next = tried + 1;
         let tries = self.options.tries;
-        self.progress.note(&format!("{file}: {failure}; try {next} of {tries} in {:.1} s", delay.as_secs_f64()));
+        self.progress.note(&format!(
+            "{file}: {failure}; try {next} of {tries} in {:.1} s",
+            delay.as_secs_f64()
+        ));
         sleep(delay);
     }
 
@@ -248,7 +193,9 @@ impl Download<'_> {
             206 | 416 => return Err(FetchFailure::RangeRefused { start }.into()),
             status => return Err(FetchFailure::Status(status).into()),
         }
-        let announced = answer.length.map(|length| part.bytes().saturating_add(length));
+        let announced = answer
+            .length
+            .map(|length| part.bytes().saturating_add(length));
         let received = self.receive(answer, announced, part);
         self.progress.finish();
         received?;
@@ -256,7 +203,12 @@ impl Download<'_> {
     }
 
     /// Takes the body, as long as it stays within the bound.
-    fn receive(&self, mut answer: Answer, announced: Option<u64>, part: &mut Part) -> Result<(), Stop> {
+    fn receive(
+        &self,
+        mut answer: Answer,
+        announced: Option<u64>,
+        part: &mut Part,
+    ) -> Result<(), Stop> {
         let bound = self.file.expected.bound();
         if announced.is_some_and(|bytes| bytes > bound) {
             return too_large(bound, part);
@@ -280,7 +232,10 @@ impl Download<'_> {
     /// Whether the part is whole and right. A wrong one is dropped.
     fn check(&self, announced: Option<u64>, part: &mut Part) -> Result<Stamp, Stop> {
         let received = part.bytes();
-        if let Some(expected) = announced.or_else(|| self.known_bytes()).filter(|&bytes| received < bytes) {
+        if let Some(expected) = announced
+            .or_else(|| self.known_bytes())
+            .filter(|&bytes| received < bytes)
+        {
             return Err(FetchFailure::Truncated { received, expected }.into());
         }
         let found = part.stamp()?;
@@ -303,24 +258,4 @@ impl Download<'_> {
 fn too_large(bound: u64, part: &mut Part) -> Result<(), Stop> {
     part.clear()?;
     Err(FetchFailure::TooLarge { bound }.into())
-}
-
-/// The failures, one to a line.
-pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
-    let mut text = String::new();
-    for UrlFailure { url, failure } in failures {
-        let _ = write!(text, "\n  {url}\n    {failure}");
-    }
-    text
-}
-
-/// An error with its causes.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let _ = write!(text, ": {error}");
-        cause = error.source();
-    }
-    text
 }

@@ -7,7 +7,8 @@ use reqwest::blocking::{Client as Inner, ClientBuilder, Response};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
-use super::fetch::{FetchFailure, FetchOptions};
+use super::fetch::FetchOptions;
+use super::fetch_failure::FetchFailure;
 use super::manifest::safe_url;
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
@@ -50,7 +51,10 @@ impl Client {
 
     /// Asks for the file from byte `start` on.
     pub(super) fn get(&self, start: u64) -> Result<Answer, FetchFailure> {
-        let mut request = self.inner.get(&self.url).header(ACCEPT_ENCODING, "identity");
+        let mut request = self
+            .inner
+            .get(&self.url)
+            .header(ACCEPT_ENCODING, "identity");
         if start > 0 {
             request = request.header(RANGE, format!("bytes={start}-"));
         }
@@ -94,7 +98,12 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 /// `bytes 100-199/200` starts at 100.
 fn range_start(response: &Response) -> Option<u64> {
     let text = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
-    text.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
+    text.strip_prefix("bytes ")?
+        .split('-')
+        .next()?
+        .trim()
+        .parse()
+        .ok()
 }
 
 fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
@@ -106,9 +115,11 @@ fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
 }
 
 fn timed_out(error: &(dyn Error + 'static)) -> bool {
-    let by_reqwest = error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout);
-    let by_system = error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|e| e.kind() == std::io::ErrorKind::TimedOut || e.get_ref().is_some_and(|e| timed_out(e)));
+    let by_reqwest = error
+        .downcast_ref::<reqwest::Error>()
+        .is_some_and(reqwest::Error::is_timeout);
+    let by_system = error.downcast_ref::<std::io::Error>().is_some_and(|e| {
+        e.kind() == std::io::ErrorKind::TimedOut || e.get_ref().is_some_and(|e| timed_out(e))
+    });
     by_reqwest || by_system || error.source().is_some_and(timed_out)
 }

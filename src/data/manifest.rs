@@ -1,14 +1,15 @@
 //! The manifest: every dataset there is, with its files, their digests and their origin.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::digest::{Digest, NotADigest, Stamp};
 use super::error::DataError;
+use super::expected::Expected;
 use super::format::Format;
+use super::manifest_problem::ManifestProblem;
 use super::suggest::closest;
 
 /// The manifest that the project ships.
@@ -54,126 +55,6 @@ pub struct DataFile {
     pub format: Format,
 }
 
-/// What is known of a file before it is here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
-    /// Its digest and its size.
-    Known(Stamp),
-    /// Nobody has published a digest; the file may have at most so many bytes.
-    Unknown {
-        /// The bound on the size.
-        max_bytes: u64,
-    },
-}
-
-impl Expected {
-    /// The most bytes that the file may have.
-    #[must_use]
-    pub fn bound(&self) -> u64 {
-        match self {
-            Self::Known(stamp) => stamp.bytes,
-            Self::Unknown { max_bytes } => *max_bytes,
-        }
-    }
-
-    /// Whether a file with this stamp may be the one.
-    #[must_use]
-    pub fn admits(&self, found: &Stamp) -> bool {
-        match self {
-            Self::Known(stamp) => stamp == found,
-            Self::Unknown { max_bytes } => found.bytes <= *max_bytes,
-        }
-    }
-
-    /// Whether a file of this size may be the one.
-    #[must_use]
-    pub fn admits_size(&self, bytes: u64) -> bool {
-        match self {
-            Self::Known(stamp) => stamp.bytes == bytes,
-            Self::Unknown { max_bytes } => bytes <= *max_bytes,
-        }
-    }
-}
-
-impl fmt::Display for Expected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(stamp) => stamp.fmt(f),
-            Self::Unknown { max_bytes } => write!(f, "any SHA-256 (at most {max_bytes} bytes)"),
-        }
-    }
-}
-
-/// A rule of the manifest that an entry breaks.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ManifestProblem {
-    /// No file is listed.
-    #[error("it has no file: add a [[dataset.NAME.file]]")]
-    NoFile,
-    /// The path leaves the data folder, or is not in plain form.
-    #[error("path {path:?} must be relative, with \"/\" between plain names and no \"..\"")]
-    Path {
-        /// The path.
-        path: String,
-    },
-    /// Two files have the same path.
-    #[error("path {path:?} is listed twice")]
-    RepeatedPath {
-        /// The path.
-        path: String,
-    },
-    /// The digest is neither a digest nor "unknown".
-    #[error("sha256 of {path:?} must be 64 hexadecimal digits or \"unknown\", not {text:?}")]
-    Digest {
-        /// The file.
-        path: String,
-        /// What stands there.
-        text: String,
-    },
-    /// `bytes` and `max_bytes` do not suit the digest.
-    #[error("{path:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
-    Size {
-        /// The file.
-        path: String,
-    },
-    /// The address is no https address.
-    #[error("url {url:?} of {path:?} must begin with https:// (or be http:// on this machine)")]
-    Url {
-        /// The file.
-        path: String,
-        /// The address.
-        url: String,
-    },
-    /// The layout is given neither for the dataset nor for the file.
-    #[error("{path:?} has no format: give one to the dataset or to the file")]
-    NoFormat {
-        /// The file.
-        path: String,
-    },
-    /// The layout has no header and names no columns.
-    #[error("{path:?} has no header, so its columns must be listed")]
-    NoColumns {
-        /// The file.
-        path: String,
-    },
-    /// A column is listed twice.
-    #[error("column {column:?} of {path:?} is listed twice")]
-    RepeatedColumn {
-        /// The file.
-        path: String,
-        /// The column.
-        column: String,
-    },
-    /// A unit is given for a column that is not listed.
-    #[error("a unit is given for the column {column:?} of {path:?}, which is not listed")]
-    StrayUnit {
-        /// The file.
-        path: String,
-        /// The column.
-        column: String,
-    },
-}
-
 impl Manifest {
     /// The manifest that the project ships.
     ///
@@ -188,18 +69,22 @@ impl Manifest {
     /// # Errors
     /// [`DataError::ManifestSyntax`] with line and column, or [`DataError::ManifestEntry`].
     pub fn parse(text: &str, origin: &Path) -> Result<Self, DataError> {
-        let raw: RawManifest = toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
-            origin: origin.to_owned(),
-            source: Box::new(source),
-        })?;
+        let raw: RawManifest =
+            toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
+                origin: origin.to_owned(),
+                source: Box::new(source),
+            })?;
         let mut paths = BTreeSet::new();
         let mut datasets = BTreeMap::new();
         for (name, entry) in raw.dataset {
-            let dataset = entry.check(&name, &mut paths).map_err(|problem| DataError::ManifestEntry {
-                origin: origin.to_owned(),
-                dataset: name.clone(),
-                problem,
-            })?;
+            let dataset =
+                entry
+                    .check(&name, &mut paths)
+                    .map_err(|problem| DataError::ManifestEntry {
+                        origin: origin.to_owned(),
+                        dataset: name.clone(),
+                        problem,
+                    })?;
             datasets.insert(name, dataset);
         }
         Ok(Self { datasets })
@@ -210,11 +95,13 @@ impl Manifest {
     /// # Errors
     /// [`DataError::UnknownDataset`], which lists the names there are.
     pub fn get(&self, name: &str) -> Result<&Dataset, DataError> {
-        self.datasets.get(name).ok_or_else(|| DataError::UnknownDataset {
-            name: name.to_owned(),
-            known: self.names().map(str::to_owned).collect(),
-            suggestion: closest(name, self.names()).map(str::to_owned),
-        })
+        self.datasets
+            .get(name)
+            .ok_or_else(|| DataError::UnknownDataset {
+                name: name.to_owned(),
+                known: self.names().map(str::to_owned).collect(),
+                suggestion: closest(name, self.names()).map(str::to_owned),
+            })
     }
 
     /// Every name, sorted.
@@ -281,7 +168,11 @@ impl RawDataset {
 }
 
 impl RawFile {
-    fn check(self, format: Option<&Format>, paths: &mut BTreeSet<String>) -> Result<DataFile, ManifestProblem> {
+    fn check(
+        self,
+        format: Option<&Format>,
+        paths: &mut BTreeSet<String>,
+    ) -> Result<DataFile, ManifestProblem> {
         let path = self.path.clone();
         if !plain_path(&path) {
             return Err(ManifestProblem::Path { path });
@@ -299,7 +190,13 @@ impl RawFile {
         };
         check_format(&format, &path)?;
         let (urls, bundled) = (self.urls, self.bundled);
-        Ok(DataFile { path, expected, urls, bundled, format })
+        Ok(DataFile {
+            path,
+            expected,
+            urls,
+            bundled,
+            format,
+        })
     }
 
     fn expected(&self) -> Result<Expected, ManifestProblem> {
@@ -310,10 +207,13 @@ impl RawFile {
                 _ => Err(ManifestProblem::Size { path }),
             };
         }
-        let digest: Digest = self.sha256.parse().map_err(|_: NotADigest| ManifestProblem::Digest {
-            path: path.clone(),
-            text: self.sha256.clone(),
-        })?;
+        let digest: Digest =
+            self.sha256
+                .parse()
+                .map_err(|_: NotADigest| ManifestProblem::Digest {
+                    path: path.clone(),
+                    text: self.sha256.clone(),
+                })?;
         match (self.bytes, self.max_bytes) {
             (Some(bytes), None) => Ok(Expected::Known(Stamp { digest, bytes })),
             _ => Err(ManifestProblem::Size { path }),
@@ -340,7 +240,9 @@ fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
 
 /// Relative, with plain names only, on every system.
 fn plain_path(path: &str) -> bool {
-    let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
+    let plain = |part: &str| {
+        !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
+    };
     path.split('/').all(plain)
 }
 

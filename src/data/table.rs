@@ -2,7 +2,6 @@
 //!
 //! Every cell is read as text and parsed when it is asked for, so that a message names the very line and cell.
 
-use std::cmp::Ordering;
 use std::error::Error;
 use std::fs;
 use std::io::Cursor;
@@ -10,14 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
-    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataType, PolarsResult, Schema, SerReader,
-    StringChunked,
+    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataType, PolarsResult, Schema,
+    SerReader, StringChunked,
 };
 
-use super::error::{Action, DataError, did_you_mean};
+use super::error::{Action, DataError};
+use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, Separator, repeated};
 use super::lines::{Record, byte, cells, names, records};
 use super::suggest::closest;
+use super::table_error::{CellProblem, TableError};
 
 /// A table of text cells, and the line that each row began in.
 #[derive(Debug, Clone)]
@@ -25,151 +26,6 @@ pub struct Table {
     file: PathBuf,
     frame: DataFrame,
     lines: Vec<usize>,
-}
-
-/// Keeps the rows whose cell in `column` compares so to `value`. A row whose cell is missing is never kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Filter {
-    /// The column compared.
-    pub column: String,
-    /// How.
-    pub is: Comparison,
-    /// With what.
-    pub value: FilterValue,
-}
-
-/// How a cell is compared with a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Comparison {
-    /// The cell equals the value.
-    #[serde(rename = "==")]
-    Equal,
-    /// The cell differs from the value.
-    #[serde(rename = "!=")]
-    NotEqual,
-    /// The cell is less than the value.
-    #[serde(rename = "<")]
-    Less,
-    /// The cell is at most the value.
-    #[serde(rename = "<=")]
-    LessOrEqual,
-    /// The cell is greater than the value.
-    #[serde(rename = ">")]
-    Greater,
-    /// The cell is at least the value.
-    #[serde(rename = ">=")]
-    GreaterOrEqual,
-}
-
-/// What cells are compared with.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FilterValue {
-    /// A number: every cell that is not missing must be one too.
-    Number(f64),
-    /// A text, compared letter by letter (which puts ISO dates in order).
-    Text(String),
-}
-
-/// What is wrong with a table. Lines count from 1 and include the header.
-#[derive(Debug, thiserror::Error)]
-pub enum TableError {
-    /// The table has no such column.
-    #[error("there is no column {column:?}{}; the columns are: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
-    UnknownColumn {
-        /// The column asked for.
-        column: String,
-        /// The columns there are.
-        known: Vec<String>,
-        /// The one that was probably meant.
-        suggestion: Option<String>,
-    },
-    /// A cell is not a finite number.
-    #[error("line {line}, column {column:?}: {problem}")]
-    Cell {
-        /// The line in the file.
-        line: usize,
-        /// The column.
-        column: String,
-        /// What is wrong with it.
-        problem: CellProblem,
-    },
-    /// A row has more or fewer cells than there are columns.
-    #[error("line {line} has {found} cells, but there are {expected} columns (is the separator right?)")]
-    Ragged {
-        /// The line in the file.
-        line: usize,
-        /// The number of columns.
-        expected: usize,
-        /// The number of cells.
-        found: usize,
-    },
-    /// A quote is never closed.
-    #[error("line {line} opens a quote that is never closed")]
-    OpenQuote {
-        /// The line in the file.
-        line: usize,
-    },
-    /// The file is not UTF-8.
-    #[error("line {line} is not UTF-8 text; convert the file to UTF-8")]
-    NotUtf8 {
-        /// The line in the file.
-        line: usize,
-    },
-    /// Not even a header is there.
-    #[error("the file is empty, where a header was expected")]
-    Empty,
-    /// The layout has no header and names no columns.
-    #[error("the format says that there is no header, so it must list the columns")]
-    NoColumns,
-    /// Two columns have the same name.
-    #[error("the column {column:?} is there twice; rename one")]
-    RepeatedColumn {
-        /// The name.
-        column: String,
-    },
-    /// The header is not the one that the format lists.
-    #[error("line {line}: the header names the columns {}, but the format lists {}", found.join(", "), listed.join(", "))]
-    Header {
-        /// The line in the file.
-        line: usize,
-        /// The columns of the header.
-        found: Vec<String>,
-        /// The columns of the format.
-        listed: Vec<String>,
-    },
-    /// The header cannot be taken apart.
-    #[error("line {line}: the header cannot be read: {source}")]
-    HeaderSyntax {
-        /// The line in the file.
-        line: usize,
-        /// The cause.
-        source: csv::Error,
-    },
-    /// The reader of the body fails.
-    #[error("the rows cannot be read: {0}")]
-    Body(Box<dyn Error + Send + Sync>),
-    /// The quotes of a row are not where quotes may stand.
-    #[error("{expected} rows were expected and {found} read; check the quotes")]
-    Rows {
-        /// The records counted.
-        expected: usize,
-        /// The rows read.
-        found: usize,
-    },
-}
-
-/// Why a cell is no finite number.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CellProblem {
-    /// Nothing stands in it.
-    #[error("the cell is empty, where a number was expected")]
-    Missing,
-    /// It holds something else.
-    #[error("{0:?} is not a number")]
-    NotANumber(String),
-    /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
-    #[error("{0:?} is not a finite number")]
-    NotFinite(String),
 }
 
 impl Table {
@@ -186,7 +42,11 @@ impl Table {
             check_widths(&rows, columns.len(), format)?;
             let frame = frame(&rows, &columns, format)?;
             let lines = rows.iter().map(|row| row.line).collect();
-            Ok(Self { file: path.to_owned(), frame, lines })
+            Ok(Self {
+                file: path.to_owned(),
+                frame,
+                lines,
+            })
         };
         table().map_err(|problem| DataError::table(path, problem))
     }
@@ -200,7 +60,11 @@ impl Table {
     /// The names of the columns, in the order of the file.
     #[must_use]
     pub fn columns(&self) -> Vec<String> {
-        self.frame.get_column_names().iter().map(ToString::to_string).collect()
+        self.frame
+            .get_column_names()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     /// How many rows there are.
@@ -240,7 +104,9 @@ impl Table {
         let mut keep = vec![true; self.rows()];
         for column in columns {
             let there = self.map(column, |cell| Ok(cell.is_some()))?;
-            keep.iter_mut().zip(there).for_each(|(keep, there)| *keep &= there);
+            keep.iter_mut()
+                .zip(there)
+                .for_each(|(keep, there)| *keep &= there);
         }
         self.keep(&keep)
     }
@@ -271,10 +137,21 @@ impl Table {
             let cell = cell.map(str::trim).filter(|cell| !cell.is_empty());
             read(cell).map_err(|problem| {
                 let column = column.to_owned();
-                DataError::table(&self.file, TableError::Cell { line, column, problem })
+                DataError::table(
+                    &self.file,
+                    TableError::Cell {
+                        line,
+                        column,
+                        problem,
+                    },
+                )
             })
         };
-        self.cells(column)?.iter().zip(&self.lines).map(cell).collect()
+        self.cells(column)?
+            .iter()
+            .zip(&self.lines)
+            .map(cell)
+            .collect()
     }
 
     fn cells(&self, column: &str) -> Result<&StringChunked, DataError> {
@@ -283,39 +160,48 @@ impl Table {
             let known = self.columns();
             let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
             let column = column.to_owned();
-            DataError::table(&self.file, TableError::UnknownColumn { column, known, suggestion })
+            DataError::table(
+                &self.file,
+                TableError::UnknownColumn {
+                    column,
+                    known,
+                    suggestion,
+                },
+            )
         })
     }
 
     fn keep(&self, keep: &[bool]) -> Result<Self, DataError> {
         let mask: BooleanChunked = keep.iter().copied().collect();
-        let frame = self.frame.filter(&mask).map_err(|error| DataError::table(&self.file, body(error)))?;
-        let lines = self.lines.iter().zip(keep).filter(|(_, keep)| **keep).map(|(line, _)| *line).collect();
-        Ok(Self { file: self.file.clone(), frame, lines })
-    }
-}
-
-impl Comparison {
-    /// Whether a cell that stands so to the value passes.
-    fn holds(self, cell_to_value: Option<Ordering>) -> bool {
-        let Some(order) = cell_to_value else {
-            return false;
-        };
-        match self {
-            Self::Equal => order.is_eq(),
-            Self::NotEqual => order.is_ne(),
-            Self::Less => order.is_lt(),
-            Self::LessOrEqual => order.is_le(),
-            Self::Greater => order.is_gt(),
-            Self::GreaterOrEqual => order.is_ge(),
-        }
+        let frame = self
+            .frame
+            .filter(&mask)
+            .map_err(|error| DataError::table(&self.file, body(error)))?;
+        let lines = self
+            .lines
+            .iter()
+            .zip(keep)
+            .filter(|(_, keep)| **keep)
+            .map(|(line, _)| *line)
+            .collect();
+        Ok(Self {
+            file: self.file.clone(),
+            frame,
+            lines,
+        })
     }
 }
 
 fn number(cell: Option<&str>) -> Result<f64, CellProblem> {
     let cell = cell.ok_or(CellProblem::Missing)?;
-    let value: f64 = cell.parse().map_err(|_| CellProblem::NotANumber(cell.to_owned()))?;
-    if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite(cell.to_owned())) }
+    let value: f64 = cell
+        .parse()
+        .map_err(|_| CellProblem::NotANumber(cell.to_owned()))?;
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(CellProblem::NotFinite(cell.to_owned()))
+    }
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, TableError> {
@@ -328,9 +214,15 @@ fn utf8(bytes: &[u8]) -> Result<&str, TableError> {
 
 /// The names of the columns; a header is taken off the rows.
 fn columns(rows: &mut Vec<Record<'_>>, format: &CsvFormat) -> Result<Vec<String>, TableError> {
-    let columns = if format.header { header(rows, format)? } else { format.columns.clone() };
+    let columns = if format.header {
+        header(rows, format)?
+    } else {
+        format.columns.clone()
+    };
     match repeated(&columns) {
-        Some(column) => Err(TableError::RepeatedColumn { column: column.to_owned() }),
+        Some(column) => Err(TableError::RepeatedColumn {
+            column: column.to_owned(),
+        }),
         None if columns.is_empty() => Err(TableError::NoColumns),
         None => Ok(columns),
     }
@@ -346,23 +238,42 @@ fn header(rows: &mut Vec<Record<'_>>, format: &CsvFormat) -> Result<Vec<String>,
         Ok(found)
     } else {
         let listed = format.columns.clone();
-        Err(TableError::Header { line, found, listed })
+        Err(TableError::Header {
+            line,
+            found,
+            listed,
+        })
     }
 }
 
-fn check_widths(rows: &[Record<'_>], expected: usize, format: &CsvFormat) -> Result<(), TableError> {
+fn check_widths(
+    rows: &[Record<'_>],
+    expected: usize,
+    format: &CsvFormat,
+) -> Result<(), TableError> {
     for row in rows {
         let found = cells(&row.text, format);
         if found != expected {
-            return Err(TableError::Ragged { line: row.line, expected, found });
+            return Err(TableError::Ragged {
+                line: row.line,
+                expected,
+                found,
+            });
         }
     }
     Ok(())
 }
 
 /// The rows as columns of text.
-fn frame(rows: &[Record<'_>], columns: &[String], format: &CsvFormat) -> Result<DataFrame, TableError> {
-    let schema: Schema = columns.iter().map(|name| (name.as_str().into(), DataType::String)).collect();
+fn frame(
+    rows: &[Record<'_>],
+    columns: &[String],
+    format: &CsvFormat,
+) -> Result<DataFrame, TableError> {
+    let schema: Schema = columns
+        .iter()
+        .map(|name| (name.as_str().into(), DataType::String))
+        .collect();
     if rows.is_empty() {
         return Ok(DataFrame::empty_with_schema(&schema));
     }
@@ -375,13 +286,18 @@ fn frame(rows: &[Record<'_>], columns: &[String], format: &CsvFormat) -> Result<
     if frame.height() == rows.len() {
         Ok(frame)
     } else {
-        Err(TableError::Rows { expected: rows.len(), found: frame.height() })
+        Err(TableError::Rows {
+            expected: rows.len(),
+            found: frame.height(),
+        })
     }
 }
 
 fn parse(text: String, schema: Schema, format: &CsvFormat) -> PolarsResult<DataFrame> {
     let quote = (format.separator != Separator::Whitespace).then_some(b'"');
-    let layout = CsvParseOptions::default().with_separator(byte(format.separator)).with_quote_char(quote);
+    let layout = CsvParseOptions::default()
+        .with_separator(byte(format.separator))
+        .with_quote_char(quote);
     CsvReadOptions::default()
         .with_has_header(false)
         .with_schema(Some(Arc::new(schema)))

@@ -23,6 +23,7 @@ pub fn exact(
     for i in 0..k.nrows() {
         k[(i, i)] += noise_variance;
     }
-    let c = Cholesky::new("K + sigma^2 I", &k)?.solve(&kernel.matrix(training, test));
-    Ok(LinearMap::new(&c.transpose(), training))
+    let cholesky = Cholesky::new("K + sigma^2 I", &k)?;
+    let c = cholesky.solve(&kernel.matrix(training, test));
+    Ok(LinearMap::new(&c.transpose(), training).with_jitter(cholesky.jitter()))
 }

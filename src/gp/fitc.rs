@@ -34,5 +34,5 @@ pub fn fitc(
     let a = &scaled * v.transpose() + DMatrix::identity(inducing.nrows(), inducing.nrows());
     let right = Cholesky::new("I + V D^-1 V'", &a)?.solve(&scaled);
     let left = k_mm.half_solve(&kernel.matrix(inducing, test));
-    Ok(LinearMap::new(&(left.transpose() * right), training))
+    Ok(LinearMap::new(&(left.transpose() * right), training).with_jitter(k_mm.jitter()))
 }

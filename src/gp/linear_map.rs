@@ -11,13 +11,25 @@ use nalgebra::{DMatrix, DVector};
 pub struct LinearMap {
     columns: DMatrix<f64>,
     group: Vec<usize>,
+    jitter: f64,
 }
 
 impl LinearMap {
     /// Merges the columns of `c` (t x n) that belong to equal rows of `inputs` (n x d).
     pub fn new(c: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Self {
         let (first, group) = group_rows(inputs);
-        Self { columns: c.select_columns(&first), group }
+        Self { columns: c.select_columns(&first), group, jitter: 0.0 }
+    }
+
+    /// With the jitter that the factorisations behind the map needed.
+    pub fn with_jitter(mut self, jitter: f64) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The largest jitter added to a diagonal on the way, in squared units of the target; usually zero.
+    pub fn jitter(&self) -> f64 {
+        self.jitter
     }
 
     /// The distinct columns (t x k).

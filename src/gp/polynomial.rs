@@ -3,7 +3,10 @@
 use nalgebra::DMatrix;
 
 use super::LinearMap;
-use crate::linalg::{Cholesky, LinalgError};
+use crate::linalg::{Cholesky, LinalgError, gram_factor};
+
+/// Pivots below this, relative to the largest, are zero.
+const SINGULAR: f64 = 1e-12;
 
 /// The map of least squares on the monomials `1, x, .., x^degree` of each input dimension:
 /// `C = X_* (X'X)^-1 X'` for the design matrices of test and training inputs.
@@ -18,9 +21,18 @@ pub fn polynomial(
     test: &DMatrix<f64>,
 ) -> Result<LinearMap, LinalgError> {
     let x = design(degree, training);
-    let normal = Cholesky::new("X'X", &(x.transpose() * &x))?;
+    let normal = well_determined(gram_factor("X'X", &x)?)?;
     let c = design(degree, test) * normal.solve(&x.transpose());
     Ok(LinearMap::new(&c, training))
+}
+
+/// Refuses a factor with a pivot that is zero up to rounding.
+fn well_determined(factor: Cholesky) -> Result<Cholesky, LinalgError> {
+    let pivots = factor.factor().diagonal();
+    if pivots.min() > SINGULAR * pivots.max() {
+        return Ok(factor);
+    }
+    Err(LinalgError::NotPositiveDefinite { matrix: "X'X", size: pivots.len(), jitter: 0.0 })
 }
 
 fn design(degree: u32, inputs: &DMatrix<f64>) -> DMatrix<f64> {
@@ -44,6 +56,7 @@ mod tests {
         let test = DMatrix::from_column_slice(2, 1, &[2.0, 10.0]);
         let map = polynomial(1, &training, &test).unwrap();
         let predicted = map.predict(&[1.0, 3.0, 7.0]);
+        assert!(polynomial(3, &training, &test).is_err());
         assert!((predicted[0] - 5.0).abs() < 1e-12 && (predicted[1] - 21.0).abs() < 1e-12);
     }
 }

@@ -16,6 +16,10 @@ pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky
     if rows.iter().any(|v| !v.is_finite()) {
         return Err(LinalgError::NotFinite { matrix, rows: height, columns: size });
     }
+    let deficient = LinalgError::NotPositiveDefinite { matrix, size, jitter: 0.0 };
+    if height < size {
+        return Err(deficient);
+    }
     let mut factor = owned(view(rows).qr().thin_R()).transpose();
     for mut column in factor.column_iter_mut() {
         let diagonal = column.iter().copied().find(|v| *v != 0.0).unwrap_or(0.0);
@@ -23,8 +27,8 @@ pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky
             column.neg_mut();
         }
     }
-    if factor.diagonal().iter().any(|v| *v <= 0.0) || height < size {
-        return Err(LinalgError::NotPositiveDefinite { matrix, size, jitter: 0.0 });
+    if factor.diagonal().iter().any(|v| *v <= 0.0) {
+        return Err(deficient);
     }
     Ok(Cholesky::from_factor(factor))
 }
@@ -44,7 +48,8 @@ mod tests {
 
     #[test]
     fn no_full_rank_is_refused() {
-        let rows = DMatrix::zeros(5, 2);
-        assert!(gram_factor("G", &rows).is_err());
+        for rows in [DMatrix::zeros(5, 2), DMatrix::from_element(1, 2, 1.0)] {
+            assert!(gram_factor("G", &rows).is_err());
+        }
     }
 }

@@ -40,7 +40,7 @@ pub fn publish(results: &Path, report: &Report<'_>, provenance: &Provenance) -> 
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
-    files.push(("manifest.json", manifest_json(report.experiment, provenance)));
+    files.push(("manifest.json", manifest_json(report, provenance)));
     let folder = results.join(&report.experiment.name);
     let io = |path: &Path| {
         let path = path.to_path_buf();

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::spec::Experiment;
+use super::report::Report;
 
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../Cargo.lock");
@@ -25,7 +25,8 @@ pub struct Provenance {
 }
 
 /// The manifest as JSON text.
-pub(super) fn manifest_json(experiment: &Experiment, provenance: &Provenance) -> String {
+pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance) -> String {
+    let experiment = report.experiment;
     let files: Vec<Value> =
         provenance.data.iter().map(|(file, sha256)| json!({ "file": file, "sha256": sha256 })).collect();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
@@ -37,6 +38,7 @@ pub(super) fn manifest_json(experiment: &Experiment, provenance: &Provenance) ->
         "replicates": experiment.meta.replicates,
         "cells": experiment.cells.len(),
         "data": files,
+        "largest_jitter": report.jitter(),
         "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH, "jobs": provenance.jobs },
         "finished_unix": now,
         "seconds": (provenance.seconds * 1e3).round() / 1e3,

@@ -53,6 +53,11 @@ impl<'a> Report<'a> {
         Self { experiment, rows, claims }
     }
 
+    /// The largest jitter that a factorisation of any row needed; zero if none did.
+    pub fn jitter(&self) -> f64 {
+        self.rows.iter().map(|row| row.row.jitter).fold(0.0, f64::max)
+    }
+
     /// The axes that get a column of their own: those that no fixed column shows.
     pub fn axis_columns(&self) -> Vec<(usize, &str)> {
         let axes = self.experiment.axes.iter().enumerate();

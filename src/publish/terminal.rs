@@ -26,6 +26,9 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     for (number, guarantee) in guarantees.iter().enumerate() {
         text.push_str(&format!("[{}] {guarantee}\n", number + 1));
     }
+    if report.jitter() > 0.0 {
+        text.push_str(&format!("jitter of up to {} was added to a covariance matrix\n", short(report.jitter())));
+    }
     for claim in &report.claims {
         let mark = if claim.holds { "claim holds" } else { "CLAIM FAILS" };
         text.push_str(&format!("{mark}: {}\n", claim.text));

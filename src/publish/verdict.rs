@@ -78,7 +78,7 @@ mod tests {
     fn row(value: f64, spread: f64, repeats: usize) -> Row {
         let certificate = Certificate::none();
         let (cell, metric, spread_kind) = (0, "m".to_owned(), SpreadKind::SdFolds);
-        Row { cell, metric, value, spread: Some(spread), spread_kind, repeats, certificate }
+        Row { cell, metric, value, spread: Some(spread), spread_kind, repeats, certificate, jitter: 0.0 }
     }
 
     fn published(value: f64, tolerance: Option<f64>) -> Published {

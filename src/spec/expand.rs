@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use super::axis::{Assignment, Axis};
 use super::cell::{Block, Cell};
 use super::setting::Setting;
-use super::source::SourceText;
+use super::source::{SourceText, plain};
 use super::{Problem, SpecError, check};
 use crate::data::Manifest;
 
@@ -25,12 +25,23 @@ pub(super) fn expand(
         let problem = Problem::TooManyCells { cells: total, most: MOST_CELLS };
         return Err(source.error(&["grid"], problem));
     }
+    check_base(base, source, manifest)?;
     (0..total)
         .map(|number| {
             let at = coordinates(axes, number);
             cell(base, &Blame { axes, at: &at, source }, manifest)
         })
         .collect()
+}
+
+/// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
+/// replaces is still a mistake.
+fn check_base(base: &Table, source: &SourceText, manifest: &Manifest) -> Result<(), SpecError> {
+    let Ok(setting) = Value::Table(base.clone()).try_into::<Setting>() else {
+        return Ok(());
+    };
+    let blame = Blame { axes: &[], at: &[], source };
+    check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))
 }
 
 /// The position of a cell on each axis; the last axis varies fastest.
@@ -87,7 +98,7 @@ struct Blame<'a> {
 impl Blame<'_> {
     /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
     fn shape(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
-        let reason = error.inner().message().to_owned();
+        let reason = plain(error.inner().message());
         let mut path: Vec<String> = error.path().iter().map(|s| s.to_string()).filter(|s| s != "?").collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
         if let Some(key) = unknown.and_then(|rest| rest.split('`').next())

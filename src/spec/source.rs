@@ -45,7 +45,7 @@ impl SourceText {
     pub fn toml_error(&self, error: &toml::de::Error) -> SpecError {
         let offset = error.span().map(|span| span.start);
         let path = offset.and_then(|at| self.path_at(at)).unwrap_or_default();
-        self.error_at(offset, path, Problem::Shape(error.message().to_owned()))
+        self.error_at(offset, path, Problem::Shape(plain(error.message())))
     }
 
     /// An error at a key path; if the path is not in the text, at its nearest ancestor that is.
@@ -77,6 +77,12 @@ impl SourceText {
             problem: Box::new(problem),
         }
     }
+}
+
+/// A message of serde without the names of Rust's types.
+pub(super) fn plain(message: &str) -> String {
+    let words = [("expected usize", "expected a whole number"), ("expected u32", "expected a whole number"), ("expected f64", "expected a number")];
+    words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words))
 }
 
 fn walk_table(table: &DeTable<'_>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {

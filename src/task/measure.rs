@@ -13,6 +13,8 @@ pub struct Measurement {
     pub values: Vec<f64>,
     /// What is guaranteed about the release behind it.
     pub certificate: Certificate,
+    /// The largest jitter that a factorisation needed; zero if none did.
+    pub jitter: f64,
 }
 
 /// Measures one replicate of one block: the model and the noise design are computed once, then every

@@ -20,6 +20,7 @@ struct Fold {
     noise: DMatrix<f64>,
     sensitivity: f64,
     gap: f64,
+    jitter: f64,
 }
 
 /// The metric `rmse`: for each fold the mean over noise draws of the RMSE over its test rows.
@@ -51,6 +52,7 @@ fn measurement(cell: &PrivacySetting, folds: &[Fold], private_normalisation: boo
         metric: "rmse".to_owned(),
         values: folds.iter().map(|fold| fold.rmse(scale)).collect(),
         certificate: certificate(cell, folds, private_normalisation),
+        jitter: worst(folds, |fold| fold.jitter),
     }
 }
 
@@ -58,15 +60,18 @@ fn certificate(cell: &PrivacySetting, folds: &[Fold], private_normalisation: boo
     if cell.epsilon.is_infinite() {
         return Certificate::none();
     }
-    let worst = |of: fn(&Fold) -> f64| folds.iter().map(of).fold(0.0, f64::max);
     Certificate::gaussian(
         Neighbours::OneTargetChanges(cell.change),
         cell.calibration,
         (cell.epsilon, cell.delta),
-        worst(|fold| fold.sensitivity),
-        worst(|fold| fold.gap),
+        worst(folds, |fold| fold.sensitivity),
+        worst(folds, |fold| fold.gap),
     )
     .with_caveat(Caveat::PrivateNormalisation, private_normalisation)
+}
+
+fn worst(folds: &[Fold], of: fn(&Fold) -> f64) -> f64 {
+    folds.iter().map(of).fold(0.0, f64::max)
 }
 
 impl Fold {
@@ -105,9 +110,10 @@ impl Bench<'_> {
         let sums = map.sum_groups(&targets(&training));
         let truth = DVector::from_vec(targets(test));
         let plain = (map.columns() * &sums - &truth) * self.normalised.scale;
+        let jitter = map.jitter();
         if draws == 0 {
             let noise = DMatrix::zeros(test.len(), 0);
-            return Ok(Fold { released: plain.clone(), plain, noise, sensitivity: 0.0, gap: 0.0 });
+            return Ok(Fold { released: plain.clone(), plain, noise, sensitivity: 0.0, gap: 0.0, jitter });
         }
         let cloak = model::noise(&self.block.privacy.mechanism, &map)?;
         let mut stream = self.streams.of_block(&format!("noise {purpose}"));
@@ -119,6 +125,7 @@ impl Bench<'_> {
             noise: noise_map * draws,
             sensitivity: cloak.sensitivity,
             gap: cloak.gap,
+            jitter,
         })
     }
 }

@@ -92,6 +92,7 @@ fn answer(
             metric: format!("{metric}/{}", candidate.name()),
             values: vec![*value],
             certificate: certificate.clone(),
+            jitter: 0.0,
         });
         named.collect::<Vec<_>>()
     };

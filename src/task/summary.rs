@@ -21,6 +21,8 @@ pub struct Row {
     pub repeats: usize,
     /// What is guaranteed.
     pub certificate: Certificate,
+    /// The largest jitter that a factorisation needed; zero if none did.
+    pub jitter: f64,
 }
 
 /// The rows of one cell: each metric with its spread over folds (averaged over replicates), and where there are
@@ -52,6 +54,7 @@ fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
         spread_kind: if spread.is_some() { SpreadKind::SdFolds } else { SpreadKind::None },
         repeats: replicates[0].values.len(),
         certificate: worst(replicates),
+        jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }
 }
 
@@ -65,6 +68,7 @@ fn over_replicates(cell: usize, replicates: &[&Measurement]) -> Row {
         spread_kind: SpreadKind::SdReplicates,
         repeats: replicates.len(),
         certificate: worst(replicates),
+        jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }
 }
 
@@ -95,7 +99,7 @@ mod tests {
     use super::*;
 
     fn measurement(values: &[f64]) -> Measurement {
-        Measurement { metric: "m".into(), values: values.to_vec(), certificate: Certificate::none() }
+        Measurement { metric: "m".into(), values: values.to_vec(), certificate: Certificate::none(), jitter: 0.0 }
     }
 
     #[test]

@@ -1,0 +1,109 @@
+//! What can be wrong with a table.
+
+use std::error::Error;
+
+use super::error::did_you_mean;
+
+/// What is wrong with a table. Lines count from 1 and include the header.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The table has no such column.
+    #[error("there is no column {column:?}{}; the columns are: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    UnknownColumn {
+        /// The column asked for.
+        column: String,
+        /// The columns there are.
+        known: Vec<String>,
+        /// The one that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// A cell is not a finite number.
+    #[error("line {line}, column {column:?}: {problem}")]
+    Cell {
+        /// The line in the file.
+        line: usize,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        problem: CellProblem,
+    },
+    /// A row has more or fewer cells than there are columns.
+    #[error(
+        "line {line} has {found} cells, but there are {expected} columns (is the separator right?)"
+    )]
+    Ragged {
+        /// The line in the file.
+        line: usize,
+        /// The number of columns.
+        expected: usize,
+        /// The number of cells.
+        found: usize,
+    },
+    /// A quote is never closed.
+    #[error("line {line} opens a quote that is never closed")]
+    OpenQuote {
+        /// The line in the file.
+        line: usize,
+    },
+    /// The file is not UTF-8.
+    #[error("line {line} is not UTF-8 text; convert the file to UTF-8")]
+    NotUtf8 {
+        /// The line in the file.
+        line: usize,
+    },
+    /// Not even a header is there.
+    #[error("the file is empty, where a header was expected")]
+    Empty,
+    /// The layout has no header and names no columns.
+    #[error("the format says that there is no header, so it must list the columns")]
+    NoColumns,
+    /// Two columns have the same name.
+    #[error("the column {column:?} is there twice; rename one")]
+    RepeatedColumn {
+        /// The name.
+        column: String,
+    },
+    /// The header is not the one that the format lists.
+    #[error("line {line}: the header names the columns {}, but the format lists {}", found.join(", "), listed.join(", "))]
+    Header {
+        /// The line in the file.
+        line: usize,
+        /// The columns of the header.
+        found: Vec<String>,
+        /// The columns of the format.
+        listed: Vec<String>,
+    },
+    /// The header cannot be taken apart.
+    #[error("line {line}: the header cannot be read: {source}")]
+    HeaderSyntax {
+        /// The line in the file.
+        line: usize,
+        /// The cause.
+        source: csv::Error,
+    },
+    /// The reader of the body fails.
+    #[error("the rows cannot be read: {0}")]
+    Body(Box<dyn Error + Send + Sync>),
+    /// The quotes of a row are not where quotes may stand.
+    #[error("{expected} rows were expected and {found} read; check the quotes")]
+    Rows {
+        /// The records counted.
+        expected: usize,
+        /// The rows read.
+        found: usize,
+    },
+}
+
+/// Why a cell is no finite number.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CellProblem {
+    /// Nothing stands in it.
+    #[error("the cell is empty, where a number was expected")]
+    Missing,
+    /// It holds something else.
+    #[error("{0:?} is not a number")]
+    NotANumber(String),
+    /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
+    #[error("{0:?} is not a finite number")]
+    NotFinite(String),
+}

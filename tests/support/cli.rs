@@ -1,0 +1,69 @@
+//! The real binary, run as a user runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A project folder of the test's own: the shipped experiments and data folder are linked into it.
+pub struct Project {
+    pub folder: tempfile::TempDir,
+}
+
+impl Project {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for name in ["experiments", "data"] {
+            std::os::unix::fs::symlink(root.join(name), folder.path().join(name)).unwrap();
+        }
+        Self { folder }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Runs `dpgp` in the folder, with a cache of its own.
+    pub fn dpgp(&self, arguments: &[&str]) -> Run {
+        Run::new(self.command(arguments).output().unwrap())
+    }
+
+    /// The same without the mirror of the datasets.
+    pub fn dpgp_without_mirror(&self, arguments: &[&str]) -> Run {
+        Run::new(self.command(arguments).env_remove("DPGP_MIRROR").output().unwrap())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dpgp"));
+        let cache = self.path("cache");
+        command.args(arguments).current_dir(self.folder.path()).env("DPGP_DATA", cache).env("NO_COLOR", "1");
+        command
+    }
+}
+
+/// What a run left behind.
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    fn new(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Fails the test unless the exit code is the expected one.
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+}
