@@ -1,4 +1,5 @@
 //! Every mistake in a spec ends with exit code 2, a message that names the place, and nothing on disk.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -43,8 +44,7 @@ value = 30.0
 source = "nowhere"
 "#;
 
-const HEIGHTS: &str =
-    "height;age;male\r\n151.7;63;0\r\n139.7;61;0\r\n136.5;65;0\r\n156.8;41;1\r\n145.4;51;0\r\n163.8;35;1\r\n149.2;32;0\r\n110.0;8;0\r\n";
+const HEIGHTS: &str = "height;age;male\r\n151.7;63;0\r\n139.7;61;0\r\n136.5;65;0\r\n156.8;41;1\r\n145.4;51;0\r\n163.8;35;1\r\n149.2;32;0\r\n110.0;8;0\r\n";
 
 fn project(spec: &str) -> Project {
     let project = Project::new();
@@ -60,7 +60,11 @@ const MISTAKES: [(&str, &str, &str); 26] = [
     ("wrong type", "draws = 5", "draws = \"five\""),
     ("not TOML", "title = \"sound\"", "title = sound"),
     ("missing section", "[experiment]\ntitle = \"sound\"\n", ""),
-    ("unknown dataset", "source.csv = { path = \"heights.csv\", separator = \";\" }", "source.dataset = \"howel1\""),
+    (
+        "unknown dataset",
+        "source.csv = { path = \"heights.csv\", separator = \";\" }",
+        "source.dataset = \"howel1\"",
+    ),
     ("epsilon zero", "epsilon = 1.0\ndelta", "epsilon = 0.0\ndelta"),
     ("negative epsilon in the grid", "[1.0, inf]", "[1.0, -2.0]"),
     ("delta one", "delta = 0.01", "delta = 1.0"),
@@ -108,11 +112,8 @@ fn every_mistake_is_explained() {
 
 #[test]
 fn bad_cells_name_their_line_and_column() {
-    for (from, to, expected) in [
-        ("139.7", "tall", "tall"),
-        ("139.7", "", "height"),
-        ("139.7", "inf", "inf"),
-    ] {
+    for (from, to, expected) in [("139.7", "tall", "tall"), ("139.7", "", "height"), ("139.7", "inf", "inf")]
+    {
         let project = project(SOUND);
         project.write("heights.csv", &HEIGHTS.replace(from, to));
         let run = project.dpgp(&["run", "study.toml"]).expect(2);
@@ -151,7 +152,13 @@ fn a_numerical_failure_names_the_matrix() {
     let project = Project::new();
     let toy = std::fs::read_to_string(project.path("experiments/smith2021/toy.toml")).unwrap();
     let toy = toy.split("[[published]]").next().unwrap().replace("polynomial = 0", "polynomial = 3");
-    project.write("toy.toml", &toy.replace("[figure.intervals]\nmetrics = [\"sse/polynomial-0\", ", "[figure.intervals]\nmetrics = ["));
+    project.write(
+        "toy.toml",
+        &toy.replace(
+            "[figure.intervals]\nmetrics = [\"sse/polynomial-0\", ",
+            "[figure.intervals]\nmetrics = [",
+        ),
+    );
     let run = project.dpgp(&["run", "toy.toml"]).expect(4);
     assert!(run.err.contains("X'X (4 x 4)"), "{}", run.err);
     assert!(!project.path("results").exists());

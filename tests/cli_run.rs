@@ -1,4 +1,5 @@
 //! The main job through the real binary.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -47,7 +48,10 @@ fn the_toy_reproduces_its_closed_forms() {
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let table = rows(&project.read("results/smith2021/toy/table.csv"));
     let published = |split: &str, metric: &str| {
-        value(&table, &[("split", split), ("variant", "published"), ("objective", "log-det"), ("metric", metric)])
+        value(
+            &table,
+            &[("split", split), ("variant", "published"), ("objective", "log-det"), ("metric", metric)],
+        )
     };
     let noise = 4.0 * c_squared();
     // Traces of C C' over both folds: the line through (0, 1) predicts at 2 and 4 with (-1, 2) and (-3, 4), the line

@@ -1,10 +1,6 @@
 //! The reader of tables, on small files.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::PathBuf;
@@ -22,10 +18,7 @@ fn sheet(contents: impl AsRef<[u8]>) -> Sheet {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sheet.csv");
     fs::write(&path, contents).unwrap();
-    Sheet {
-        _folder: folder,
-        path,
-    }
+    Sheet { _folder: folder, path }
 }
 
 fn read(contents: impl AsRef<[u8]>, format: &CsvFormat) -> Result<Table, DataError> {
@@ -45,27 +38,17 @@ fn message<T: std::fmt::Debug>(result: Result<T, DataError>) -> String {
     let error = result.unwrap_err();
     assert_eq!(error.exit_code(), 2, "{error}");
     let text = error.to_string();
-    let (path, rest) = text
-        .split_once("sheet.csv: ")
-        .expect("the message names the file");
+    let (path, rest) = text.split_once("sheet.csv: ").expect("the message names the file");
     assert!(path.starts_with('/') || cfg!(windows));
     rest.to_owned()
 }
 
 fn by(column: &str, is: Comparison, value: f64) -> Filter {
-    Filter {
-        column: column.to_owned(),
-        is,
-        value: FilterValue::Number(value),
-    }
+    Filter { column: column.to_owned(), is, value: FilterValue::Number(value) }
 }
 
 fn by_text(column: &str, is: Comparison, value: &str) -> Filter {
-    Filter {
-        column: column.to_owned(),
-        is,
-        value: FilterValue::Text(value.to_owned()),
-    }
+    Filter { column: column.to_owned(), is, value: FilterValue::Text(value.to_owned()) }
 }
 
 #[test]
@@ -105,10 +88,7 @@ fn numbers_in_every_usual_form() {
 fn a_missing_cell_names_its_line_and_column() {
     let table = table("a,b\n1,2\n3,\n");
     let text = message(table.numeric("b"));
-    assert_eq!(
-        text,
-        "line 3, column \"b\": the cell is empty, where a number was expected"
-    );
+    assert_eq!(text, "line 3, column \"b\": the cell is empty, where a number was expected");
     assert_eq!(table.numeric("a").unwrap(), [1.0, 3.0]);
     assert_eq!(table.text("b").unwrap(), [Some("2".to_owned()), None]);
 }
@@ -116,10 +96,7 @@ fn a_missing_cell_names_its_line_and_column() {
 #[test]
 fn a_quoted_empty_cell_is_missing_too() {
     let text = message(table("a,b\n1,\"\"\n").numeric("b"));
-    assert!(
-        text.starts_with("line 2, column \"b\": the cell is empty"),
-        "{text}"
-    );
+    assert!(text.starts_with("line 2, column \"b\": the cell is empty"), "{text}");
 }
 
 #[test]
@@ -132,10 +109,7 @@ fn a_cell_that_is_no_number() {
 fn cells_that_are_not_finite() {
     for cell in ["inf", "-Infinity", "NaN", "1e400"] {
         let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
-        assert_eq!(
-            text,
-            format!("line 3, column \"a\": \"{cell}\" is not a finite number")
-        );
+        assert_eq!(text, format!("line 3, column \"a\": \"{cell}\" is not a finite number"));
     }
 }
 
@@ -146,13 +120,8 @@ fn lines_stay_right_after_filters_comments_and_blank_lines() {
     assert_eq!(table.lines(), [4, 6, 8]);
     let kept = table.filter(&by("a", Comparison::Equal, 1.0)).unwrap();
     assert_eq!(kept.rows(), 2);
-    assert_eq!(
-        message(kept.numeric("b")),
-        "line 8, column \"b\": \"x\" is not a number"
-    );
-    let again = kept
-        .filter(&by_text("b", Comparison::NotEqual, "x"))
-        .unwrap();
+    assert_eq!(message(kept.numeric("b")), "line 8, column \"b\": \"x\" is not a number");
+    let again = kept.filter(&by_text("b", Comparison::NotEqual, "x")).unwrap();
     assert_eq!(again.numeric("b").unwrap(), [10.0]);
     assert_eq!(again.lines(), [4]);
 }
@@ -160,7 +129,8 @@ fn lines_stay_right_after_filters_comments_and_blank_lines() {
 #[test]
 fn an_unknown_column_names_those_there_are() {
     let text = message(table("height,weight,age\n1,2,3\n").numeric("hieght"));
-    let expected = "there is no column \"hieght\" (did you mean \"height\"?); the columns are: height, weight, age";
+    let expected =
+        "there is no column \"hieght\" (did you mean \"height\"?); the columns are: height, weight, age";
     assert_eq!(text, expected);
     let text = message(table("a\n1\n").filter(&by("zebra", Comparison::Equal, 0.0)));
     assert_eq!(text, "there is no column \"zebra\"; the columns are: a");
@@ -169,13 +139,7 @@ fn an_unknown_column_names_those_there_are() {
 #[test]
 fn every_comparison_with_a_number() {
     let table = table("x\n1\n2\n3\n");
-    let kept = |is| {
-        table
-            .filter(&by("x", is, 2.0))
-            .unwrap()
-            .numeric("x")
-            .unwrap()
-    };
+    let kept = |is| table.filter(&by("x", is, 2.0)).unwrap().numeric("x").unwrap();
     assert_eq!(kept(Comparison::Equal), [2.0]);
     assert_eq!(kept(Comparison::NotEqual), [1.0, 3.0]);
     assert_eq!(kept(Comparison::Less), [1.0]);
@@ -187,43 +151,17 @@ fn every_comparison_with_a_number() {
 #[test]
 fn numbers_compare_by_value_and_text_by_letters() {
     let table = table("x,day\n10,2016-06-02\n9.0,2016-06-10\n");
-    assert_eq!(
-        table
-            .filter(&by("x", Comparison::Less, 10.0))
-            .unwrap()
-            .rows(),
-        1
-    );
-    assert_eq!(
-        table
-            .filter(&by("x", Comparison::Equal, 9.0))
-            .unwrap()
-            .rows(),
-        1
-    );
-    let late = table
-        .filter(&by_text("day", Comparison::GreaterOrEqual, "2016-06-10"))
-        .unwrap();
+    assert_eq!(table.filter(&by("x", Comparison::Less, 10.0)).unwrap().rows(), 1);
+    assert_eq!(table.filter(&by("x", Comparison::Equal, 9.0)).unwrap().rows(), 1);
+    let late = table.filter(&by_text("day", Comparison::GreaterOrEqual, "2016-06-10")).unwrap();
     assert_eq!(late.lines(), [3]);
 }
 
 #[test]
 fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
     let table = table("x,y\n1,a\n,b\n3,\n");
-    assert_eq!(
-        table
-            .filter(&by("x", Comparison::NotEqual, 1.0))
-            .unwrap()
-            .lines(),
-        [4]
-    );
-    assert_eq!(
-        table
-            .filter(&by_text("y", Comparison::NotEqual, "a"))
-            .unwrap()
-            .lines(),
-        [3]
-    );
+    assert_eq!(table.filter(&by("x", Comparison::NotEqual, 1.0)).unwrap().lines(), [4]);
+    assert_eq!(table.filter(&by_text("y", Comparison::NotEqual, "a")).unwrap().lines(), [3]);
     assert_eq!(table.without_missing(&["x", "y"]).unwrap().lines(), [2]);
     let text = message(table.filter(&by("y", Comparison::Equal, 1.0)));
     assert_eq!(text, "line 2, column \"y\": \"a\" is not a number");
@@ -231,9 +169,7 @@ fn a_filter_drops_missing_cells_and_refuses_text_among_numbers() {
 
 #[test]
 fn a_filter_that_keeps_nothing() {
-    let none = table("x\n1\n")
-        .filter(&by("x", Comparison::Equal, 2.0))
-        .unwrap();
+    let none = table("x\n1\n").filter(&by("x", Comparison::Equal, 2.0)).unwrap();
     assert_eq!((none.rows(), none.numeric("x").unwrap().len()), (0, 0));
     assert_eq!(none.columns(), ["x"]);
 }
@@ -279,34 +215,23 @@ fn a_column_that_is_there_twice() {
 
 #[test]
 fn columns_without_a_header() {
-    let table = read(
-        "M,0.5\nF,0.4\n",
-        &format("header = false\ncolumns = ['sex', 'length']"),
-    )
-    .unwrap();
+    let table = read("M,0.5\nF,0.4\n", &format("header = false\ncolumns = ['sex', 'length']")).unwrap();
     assert_eq!(table.numeric("length").unwrap(), [0.5, 0.4]);
     assert_eq!(table.lines(), [1, 2]);
     let text = message(read("1\n", &format("header = false")));
-    assert_eq!(
-        text,
-        "the format says that there is no header, so it must list the columns"
-    );
+    assert_eq!(text, "the format says that there is no header, so it must list the columns");
 }
 
 #[test]
 fn a_header_other_than_the_listed_one() {
     let text = message(read("a,c\n1,2\n", &format("columns = ['a', 'b']")));
-    assert_eq!(
-        text,
-        "line 1: the header names the columns a, c, but the format lists a, b"
-    );
+    assert_eq!(text, "line 1: the header names the columns a, c, but the format lists a, b");
 }
 
 #[test]
 fn runs_of_blanks_between_cells() {
     let text = "# comment\n2 columns\nsay \"what\n 1   14\n10\t 25 \n";
-    let layout =
-        "separator = 'whitespace'\nheader = false\ncomment = '#'\nskip = 2\ncolumns = ['i', 'age']";
+    let layout = "separator = 'whitespace'\nheader = false\ncomment = '#'\nskip = 2\ncolumns = ['i', 'age']";
     let table = read(text, &format(layout)).unwrap();
     assert_eq!(table.numeric("i").unwrap(), [1.0, 10.0]);
     assert_eq!(table.numeric("age").unwrap(), [14.0, 25.0]);
@@ -316,32 +241,16 @@ fn runs_of_blanks_between_cells() {
 #[test]
 fn a_missing_file_is_an_error_of_input() {
     let error = Table::read("/nowhere/x.csv".as_ref(), &CsvFormat::default()).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("cannot read /nowhere/x.csv: "),
-        "{error}"
-    );
+    assert!(error.to_string().starts_with("cannot read /nowhere/x.csv: "), "{error}");
     assert_eq!(error.exit_code(), 5);
 }
 
 #[test]
 fn separators() {
-    assert_eq!(
-        format("separator = \"\\t\"").separator,
-        Separator::Byte(b'\t')
-    );
-    assert_eq!(
-        format("separator = 'whitespace'").separator,
-        Separator::Whitespace
-    );
+    assert_eq!(format("separator = \"\\t\"").separator, Separator::Byte(b'\t'));
+    assert_eq!(format("separator = 'whitespace'").separator, Separator::Whitespace);
     for wrong in ["", ";;", "\"", "é"] {
         let error = toml::from_str::<CsvFormat>(&format!("separator = {wrong:?}")).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("is not allowed: use one ASCII character"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("is not allowed: use one ASCII character"), "{error}");
     }
 }

@@ -1,10 +1,11 @@
 //! The noise designs of the !Kung cases against independent golden values.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
 use dpgp::gp::{LinearMap, exact, fitc};
 use dpgp::kernel::ExponentiatedQuadratic;
-use dpgp::privacy::{Calibration, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{Calibration, CloakingOptions, Objective, PrivacyError, ReleaseRecipe, Solver, cloak};
 use nalgebra::DMatrix;
 use serde_json::Value;
 use support::golden::{golden, matrix, numbers};
@@ -144,4 +145,30 @@ fn merged_columns_give_the_same_noise() {
             assert_close(merged.as_slice(), whole.as_slice(), relative, &name);
         }
     }
+}
+
+/// The published scheme: never better than the optimum, nearly as good after many steps, and as safe.
+#[test]
+fn the_published_gradient_scheme_is_safe_but_not_optimal() {
+    for (name, case) in cases() {
+        let (columns, counts) = support::golden::merge(&matrix(&case["C"]));
+        let solver = Solver::Gradient { step: 0.05, steps: 1000 };
+        let options = CloakingOptions { solver, ..options(Objective::LogDet, 1e-6) };
+        let cloak = cloak(&columns, &counts, &options).unwrap();
+        assert!(cloak.gap > 1e-4 && cloak.gap < 0.1, "{name}: {}", cloak.gap);
+        assert!(support::exact_certificate::largest_leverage(&cloak) <= 1.0 + 1e-9, "{name}");
+    }
+}
+
+/// A step so long that every weight is clipped to zero would release the exact mean.
+#[test]
+fn no_noise_is_refused() {
+    let (_, case) = &cases()[0];
+    let (columns, counts) = support::golden::merge(&matrix(&case["C"]));
+    let solver = Solver::Gradient { step: 1e9, steps: 1 };
+    let options = CloakingOptions { solver, ..options(Objective::LogDet, 1e-6) };
+    assert_eq!(cloak(&columns, &counts, &options).unwrap_err(), PrivacyError::NoNoise { solver: "gradient" });
+    let nothing = DMatrix::zeros(3, 5);
+    let options = CloakingOptions { solver: Solver::InteriorPoint, ..options };
+    assert_eq!(cloak(&nothing, &[1; 5], &options).unwrap_err(), PrivacyError::NothingToProtect);
 }

@@ -1,4 +1,5 @@
 //! The sensitivity of a cross-validated sum of squared errors: Eq. 13 of Smith et al. 2021 is no bound.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use dpgp::gp::polynomial;
 use dpgp::privacy::{FoldColumns, SensitivityRule, sse_sensitivity};

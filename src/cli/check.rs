@@ -39,7 +39,7 @@ fn check_one(
     arguments: &CheckArguments,
 ) -> Result<Vec<String>, CliError> {
     let selection = &arguments.selection;
-    let (report, _) = compute(experiment, workspace, selection, None)?;
+    let (report, _) = compute(experiment, workspace, selection, None, None)?;
     let path = selection.results.join(&experiment.name).join("table.csv");
     let committed = read(&path)?;
     let fresh = table_csv(&report).map_err(crate::publish::PublishError::from)?;

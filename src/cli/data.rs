@@ -52,7 +52,14 @@ fn list(selection: &DataSelection) -> Result<(), CliError> {
     let row = |d: &&Dataset| {
         let bytes: u64 = d.files.iter().map(|f| f.expected.bound()).sum();
         let size = indicatif::HumanBytes(bytes).to_string();
-        vec![d.name.clone(), status(d).to_owned(), d.files.len().to_string(), size, d.licence.clone(), d.title.clone()]
+        vec![
+            d.name.clone(),
+            status(d).to_owned(),
+            d.files.len().to_string(),
+            size,
+            d.licence.clone(),
+            d.title.clone(),
+        ]
     };
     let headings = ["name", "status", "files", "size", "licence", "title"];
     print(&plain_table(&headings, datasets.iter().map(row)))

@@ -10,7 +10,7 @@ use super::data::progress;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::publish::{Provenance, Report, publish, table_terminal};
-use crate::run::{Bar, Options, Quiet, Watcher, execute, load};
+use crate::run::{Bar, Journal, Options, Quiet, Watcher, execute, load};
 use crate::spec::Experiment;
 
 /// Runs experiments one after the other, each in parallel inside. One that fails does not stop the others;
@@ -52,8 +52,12 @@ pub(super) fn selected(selection: &Selection, workspace: &Workspace) -> Result<V
 
 fn run_one(experiment: &Experiment, workspace: &Workspace, arguments: &RunArguments) -> Result<(), CliError> {
     let selection = &arguments.selection;
-    let (report, provenance) = compute(experiment, workspace, selection, arguments.seed)?;
-    let folder = publish(&selection.results, &report, &provenance)?;
+    let folder = selection.results.join(&experiment.name);
+    let journal = Journal::new(folder.join("unfinished.jsonl"));
+    let (report, provenance) = compute(experiment, workspace, selection, arguments.seed, Some(&journal))?;
+    publish(&folder, &report, &provenance)?;
+    let path = journal.path().to_path_buf();
+    journal.remove().map_err(|cause| CliError::Io { path, cause })?;
     if selection.format == Format::Json {
         return print_json(&as_json(&report, &folder.to_string_lossy()));
     }
@@ -67,13 +71,15 @@ pub(super) fn compute<'a>(
     workspace: &Workspace,
     selection: &Selection,
     seed: Option<u32>,
+    journal: Option<&Journal>,
 ) -> Result<(Report<'a>, Provenance), CliError> {
-    let samples = load(experiment, &workspace.manifest, &workspace.cache, progress(selection.quiet).as_ref())?;
+    let samples =
+        load(experiment, &workspace.manifest, &workspace.cache, progress(selection.quiet).as_ref())?;
     let start = Instant::now();
     let watcher: Box<dyn Watcher> =
         if selection.quiet { Box::new(Quiet) } else { Box::new(Bar::new(&experiment.name)) };
     let options = Options { jobs: selection.jobs.map_or(0, usize::from), seed };
-    let rows = execute(experiment, &samples, options, watcher.as_ref())?;
+    let rows = execute(experiment, &samples, options, journal, watcher.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     let provenance = Provenance {
         data: digests(experiment, workspace),

@@ -73,13 +73,7 @@ impl Cache {
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, bundled: impl Into<PathBuf>) -> Self {
         let (directory, bundled) = (directory.into(), bundled.into());
-        Self {
-            directory,
-            bundled,
-            mirror: None,
-            offline: false,
-            options: FetchOptions::default(),
-        }
+        Self { directory, bundled, mirror: None, offline: false, options: FetchOptions::default() }
     }
 
     /// Looks in a mirror too: a folder laid out like the cache, whose files are used in place.
@@ -131,16 +125,8 @@ impl Cache {
     /// [`DataError::Mismatch`] for a wrong file, which stays as it is; [`DataError::MissingOffline`],
     /// [`DataError::NoAddress`], [`DataError::NoMirror`] or [`DataError::Download`] for a missing one;
     /// [`DataError::Io`].
-    pub fn ensure(
-        &self,
-        dataset: &Dataset,
-        progress: &dyn Progress,
-    ) -> Result<Vec<PathBuf>, DataError> {
-        dataset
-            .files
-            .iter()
-            .map(|file| self.ensure_file(dataset, file, progress))
-            .collect()
+    pub fn ensure(&self, dataset: &Dataset, progress: &dyn Progress) -> Result<Vec<PathBuf>, DataError> {
+        dataset.files.iter().map(|file| self.ensure_file(dataset, file, progress)).collect()
     }
 
     /// Compares every file of a dataset that is here with its digest. Writes nothing.
@@ -148,11 +134,7 @@ impl Cache {
     /// # Errors
     /// [`DataError::Io`] when a file cannot be read, [`DataError::LockSyntax`] when the lock file cannot.
     pub fn verify(&self, dataset: &Dataset) -> Result<Vec<FileCheck>, DataError> {
-        dataset
-            .files
-            .iter()
-            .map(|file| self.verify_file(file))
-            .collect()
+        dataset.files.iter().map(|file| self.verify_file(file)).collect()
     }
 
     fn ensure_file(
@@ -176,12 +158,7 @@ impl Cache {
         let mismatch = |expected| {
             let (dataset, path) = (dataset.name.clone(), path.clone());
             let stamps = Box::new(Stamps { expected, found });
-            DataError::Mismatch {
-                dataset,
-                path,
-                place,
-                stamps,
-            }
+            DataError::Mismatch { dataset, path, place, stamps }
         };
         if !expected.admits(&found) {
             return Err(mismatch(expected));
@@ -204,9 +181,7 @@ impl Cache {
         progress: &dyn Progress,
     ) -> Result<Stamp, DataError> {
         if let Some(mirror) = self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
-            return Err(DataError::NoMirror {
-                mirror: mirror.clone(),
-            });
+            return Err(DataError::NoMirror { mirror: mirror.clone() });
         }
         if file.urls.is_empty() {
             return Err(self.no_address(dataset, file));
@@ -214,10 +189,7 @@ impl Cache {
         if self.offline {
             return Err(self.missing_offline(dataset, file));
         }
-        let file = DataFile {
-            expected,
-            ..file.clone()
-        };
+        let file = DataFile { expected, ..file.clone() };
         fetch(&file, target, &self.options, progress)
     }
 
@@ -227,11 +199,7 @@ impl Cache {
             None => Outcome::Missing,
             Some(path) => outcome(self.expected(file)?, stamp(path)?),
         };
-        Ok(FileCheck {
-            file: file.path.clone(),
-            path,
-            outcome,
-        })
+        Ok(FileCheck { file: file.path.clone(), path, outcome })
     }
 
     /// What a file must be: as the manifest says, or as the lock file recorded it.
@@ -248,21 +216,14 @@ impl Cache {
         let cache = Some((Place::Cache, &self.directory));
         let mirror = self.mirror.as_ref().map(|mirror| (Place::Mirror, mirror));
         let places = [bundled, cache, mirror].into_iter().flatten();
-        places
-            .map(|(place, folder)| (place, folder.join(&file.path)))
-            .find(|(_, path)| path.is_file())
+        places.map(|(place, folder)| (place, folder.join(&file.path))).find(|(_, path)| path.is_file())
     }
 
     fn file_status(&self, file: &DataFile) -> Status {
         let Some((place, path)) = self.find(file) else {
-            return if file.urls.is_empty() {
-                Status::Unobtainable
-            } else {
-                Status::Missing
-            };
+            return if file.urls.is_empty() { Status::Unobtainable } else { Status::Missing };
         };
-        let size_right =
-            fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));
+        let size_right = fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));
         match place {
             _ if !size_right => Status::Damaged,
             Place::Bundled | Place::Cache => Status::Present,
@@ -280,11 +241,7 @@ impl Cache {
     }
 
     fn no_address(&self, dataset: &Dataset, file: &DataFile) -> DataError {
-        let folder = if file.bundled {
-            &self.bundled
-        } else {
-            &self.directory
-        };
+        let folder = if file.bundled { &self.bundled } else { &self.directory };
         DataError::NoAddress {
             dataset: dataset.name.clone(),
             file: file.path.clone(),

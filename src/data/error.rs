@@ -148,11 +148,7 @@ impl DataError {
 
     pub(super) fn io(action: Action, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
-        Self::Io {
-            action,
-            path,
-            source,
-        }
+        Self::Io { action, path, source }
     }
 
     pub(super) fn table(file: &Path, problem: TableError) -> Self {

@@ -77,23 +77,14 @@ pub fn fetch(
         part.discard()?;
         return Ok(found);
     }
-    match (Download {
-        file,
-        options,
-        progress,
-    })
-    .run(&mut part)?
-    {
+    match (Download { file, options, progress }).run(&mut part)? {
         Ok(found) => {
             part.finish(target)?;
             Ok(found)
         }
         Err(failures) => {
             part.close()?;
-            Err(DataError::Download {
-                file: file.path.clone(),
-                failures,
-            })
+            Err(DataError::Download { file: file.path.clone(), failures })
         }
     }
 }
@@ -123,10 +114,7 @@ impl Download<'_> {
             match self.try_url(url, part) {
                 Ok(found) => return Ok(Ok(found)),
                 Err(Stop::Local(error)) => return Err(error),
-                Err(Stop::Remote(failure)) => failures.push(UrlFailure {
-                    url: url.clone(),
-                    failure,
-                }),
+                Err(Stop::Remote(failure)) => failures.push(UrlFailure { url: url.clone(), failure }),
             }
         }
         Ok(Err(failures))
@@ -165,10 +153,8 @@ impl Download<'_> {
         let file = &self.file.path;
         let next = tried + 1;
         let tries = self.options.tries;
-        self.progress.note(&format!(
-            "{file}: {failure}; try {next} of {tries} in {:.1} s",
-            delay.as_secs_f64()
-        ));
+        self.progress
+            .note(&format!("{file}: {failure}; try {next} of {tries} in {:.1} s", delay.as_secs_f64()));
         sleep(delay);
     }
 
@@ -193,9 +179,7 @@ impl Download<'_> {
             206 | 416 => return Err(FetchFailure::RangeRefused { start }.into()),
             status => return Err(FetchFailure::Status(status).into()),
         }
-        let announced = answer
-            .length
-            .map(|length| part.bytes().saturating_add(length));
+        let announced = answer.length.map(|length| part.bytes().saturating_add(length));
         let received = self.receive(answer, announced, part);
         self.progress.finish();
         received?;
@@ -203,12 +187,7 @@ impl Download<'_> {
     }
 
     /// Takes the body, as long as it stays within the bound.
-    fn receive(
-        &self,
-        mut answer: Answer,
-        announced: Option<u64>,
-        part: &mut Part,
-    ) -> Result<(), Stop> {
+    fn receive(&self, mut answer: Answer, announced: Option<u64>, part: &mut Part) -> Result<(), Stop> {
         let bound = self.file.expected.bound();
         if announced.is_some_and(|bytes| bytes > bound) {
             return too_large(bound, part);
@@ -232,10 +211,7 @@ impl Download<'_> {
     /// Whether the part is whole and right. A wrong one is dropped.
     fn check(&self, announced: Option<u64>, part: &mut Part) -> Result<Stamp, Stop> {
         let received = part.bytes();
-        if let Some(expected) = announced
-            .or_else(|| self.known_bytes())
-            .filter(|&bytes| received < bytes)
-        {
+        if let Some(expected) = announced.or_else(|| self.known_bytes()).filter(|&bytes| received < bytes) {
             return Err(FetchFailure::Truncated { received, expected }.into());
         }
         let found = part.stamp()?;

@@ -65,20 +65,14 @@ impl FetchFailure {
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
-            Self::TimedOut
-            | Self::Transport(_)
-            | Self::Truncated { .. }
-            | Self::RangeRefused { .. } => true,
+            Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused { .. } => true,
             Self::TooLarge { .. } | Self::Mismatch { .. } | Self::Insecure => false,
         }
     }
 
     /// Whether the bytes of an earlier download may be what is wrong.
     pub(super) fn may_be_left_over(&self) -> bool {
-        matches!(
-            self,
-            Self::RangeRefused { .. } | Self::TooLarge { .. } | Self::Mismatch { .. }
-        )
+        matches!(self, Self::RangeRefused { .. } | Self::TooLarge { .. } | Self::Mismatch { .. })
     }
 }
 

@@ -70,9 +70,7 @@ impl TryFrom<String> for Separator {
     fn try_from(text: String) -> Result<Self, BadSeparator> {
         match text.as_bytes() {
             b"whitespace" => Ok(Self::Whitespace),
-            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => {
-                Ok(Self::Byte(*byte))
-            }
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(Self::Byte(*byte)),
             _ => Err(BadSeparator(text)),
         }
     }
@@ -89,19 +87,12 @@ impl CsvFormat {
     #[must_use]
     pub fn stray_unit(&self) -> Option<&str> {
         let known = |name: &&String| self.columns.contains(name);
-        self.units
-            .keys()
-            .find(|name| !known(name))
-            .map(String::as_str)
+        self.units.keys().find(|name| !known(name)).map(String::as_str)
     }
 }
 
 /// The first name that an earlier one equals.
 pub(super) fn repeated(names: &[String]) -> Option<&str> {
     let earlier = |(i, name): &(usize, &String)| names[..*i].contains(name);
-    names
-        .iter()
-        .enumerate()
-        .find(earlier)
-        .map(|(_, name)| name.as_str())
+    names.iter().enumerate().find(earlier).map(|(_, name)| name.as_str())
 }

@@ -51,10 +51,7 @@ impl Client {
 
     /// Asks for the file from byte `start` on.
     pub(super) fn get(&self, start: u64) -> Result<Answer, FetchFailure> {
-        let mut request = self
-            .inner
-            .get(&self.url)
-            .header(ACCEPT_ENCODING, "identity");
+        let mut request = self.inner.get(&self.url).header(ACCEPT_ENCODING, "identity");
         if start > 0 {
             request = request.header(RANGE, format!("bytes={start}-"));
         }
@@ -76,11 +73,7 @@ impl Answer {
 }
 
 fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
-    if url.starts_with("http://") {
-        builder.no_proxy()
-    } else {
-        builder
-    }
+    if url.starts_with("http://") { builder.no_proxy() } else { builder }
 }
 
 /// Follows redirects, but never from a safe address to an unsafe one.
@@ -98,26 +91,15 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
 /// `bytes 100-199/200` starts at 100.
 fn range_start(response: &Response) -> Option<u64> {
     let text = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
-    text.strip_prefix("bytes ")?
-        .split('-')
-        .next()?
-        .trim()
-        .parse()
-        .ok()
+    text.strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
 }
 
 fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
-    if timed_out(&error) {
-        FetchFailure::TimedOut
-    } else {
-        FetchFailure::Transport(Box::new(error))
-    }
+    if timed_out(&error) { FetchFailure::TimedOut } else { FetchFailure::Transport(Box::new(error)) }
 }
 
 fn timed_out(error: &(dyn Error + 'static)) -> bool {
-    let by_reqwest = error
-        .downcast_ref::<reqwest::Error>()
-        .is_some_and(reqwest::Error::is_timeout);
+    let by_reqwest = error.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_timeout);
     let by_system = error.downcast_ref::<std::io::Error>().is_some_and(|e| {
         e.kind() == std::io::ErrorKind::TimedOut || e.get_ref().is_some_and(|e| timed_out(e))
     });

@@ -23,15 +23,9 @@ pub(super) fn byte(separator: Separator) -> u8 {
 
 /// Cuts `text` into records. Comments, blank lines and the lines to skip are left out; a record whose quotes span
 /// several lines stays whole.
-pub(super) fn records<'a>(
-    text: &'a str,
-    format: &CsvFormat,
-) -> Result<Vec<Record<'a>>, TableError> {
+pub(super) fn records<'a>(text: &'a str, format: &CsvFormat) -> Result<Vec<Record<'a>>, TableError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = (1..).zip(
-        text.split('\n')
-            .map(|line| line.strip_suffix('\r').unwrap_or(line)),
-    );
+    let mut lines = (1..).zip(text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));
     let mut found = Vec::new();
     while let Some((line, first)) = lines.next() {
         if is_aside(first, format) {
@@ -39,11 +33,7 @@ pub(super) fn records<'a>(
         }
         let text = match format.separator {
             Separator::Byte(_) => whole(first, line, &mut lines)?,
-            Separator::Whitespace => first
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join("\t")
-                .into(),
+            Separator::Whitespace => first.split_whitespace().collect::<Vec<_>>().join("\t").into(),
         };
         found.push(Record { line, text });
     }
@@ -57,11 +47,7 @@ fn is_aside(line: &str, format: &CsvFormat) -> bool {
         Separator::Byte(b' ' | b'\t') => line.is_empty(),
         _ => line.trim().is_empty(),
     };
-    blank
-        || format
-            .comment
-            .as_ref()
-            .is_some_and(|mark| !mark.is_empty() && line.starts_with(mark))
+    blank || format.comment.as_ref().is_some_and(|mark| !mark.is_empty() && line.starts_with(mark))
 }
 
 /// The record that begins with `first`: further lines belong to it as long as a quote is open.

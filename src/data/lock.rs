@@ -40,9 +40,7 @@ struct RawStamp {
 }
 
 fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
-    String::deserialize(deserializer)?
-        .parse()
-        .map_err(D::Error::custom)
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
 impl Lock {
@@ -57,19 +55,9 @@ impl Lock {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(DataError::io(Action::Read, &path, error)),
         };
-        let raw: RawLock = toml::from_str(&text).map_err(|source| DataError::LockSyntax {
-            path: path.clone(),
-            source: Box::new(source),
-        })?;
-        let entry = |(file, raw): (String, RawStamp)| {
-            (
-                file,
-                Stamp {
-                    digest: raw.sha256,
-                    bytes: raw.bytes,
-                },
-            )
-        };
+        let raw: RawLock = toml::from_str(&text)
+            .map_err(|source| DataError::LockSyntax { path: path.clone(), source: Box::new(source) })?;
+        let entry = |(file, raw): (String, RawStamp)| (file, Stamp { digest: raw.sha256, bytes: raw.bytes });
         let stamps = raw.file.into_iter().map(entry).collect();
         Ok(Self { path, stamps })
     }
@@ -101,17 +89,13 @@ impl Lock {
         let fail = |source| DataError::io(Action::Write, &self.path, source);
         let mut file = tempfile::NamedTempFile::new_in(cache).map_err(fail)?;
         file.write_all(self.text().as_bytes()).map_err(fail)?;
-        file.persist(&self.path)
-            .map_err(|error| fail(error.error))?;
+        file.persist(&self.path).map_err(|error| fail(error.error))?;
         Ok(())
     }
 
     fn text(&self) -> String {
         let entry = |(file, stamp): (&String, &Stamp)| {
-            format!(
-                "[file.{file:?}]\nsha256 = \"{}\"\nbytes = {}\n",
-                stamp.digest, stamp.bytes
-            )
+            format!("[file.{file:?}]\nsha256 = \"{}\"\nbytes = {}\n", stamp.digest, stamp.bytes)
         };
         let entries: Vec<String> = self.stamps.iter().map(entry).collect();
         format!("{HEAD}{}", entries.join("\n"))
@@ -127,11 +111,7 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
 /// `None` where the file system knows no locks.
 pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
     let fail = |source| DataError::io(Action::Lock, path, source);
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(fail)?;
+    let file = File::options().create(true).append(true).open(path).map_err(fail)?;
     match file.lock() {
         Ok(()) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),

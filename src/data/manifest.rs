@@ -69,22 +69,18 @@ impl Manifest {
     /// # Errors
     /// [`DataError::ManifestSyntax`] with line and column, or [`DataError::ManifestEntry`].
     pub fn parse(text: &str, origin: &Path) -> Result<Self, DataError> {
-        let raw: RawManifest =
-            toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
-                origin: origin.to_owned(),
-                source: Box::new(source),
-            })?;
+        let raw: RawManifest = toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
+            origin: origin.to_owned(),
+            source: Box::new(source),
+        })?;
         let mut paths = BTreeSet::new();
         let mut datasets = BTreeMap::new();
         for (name, entry) in raw.dataset {
-            let dataset =
-                entry
-                    .check(&name, &mut paths)
-                    .map_err(|problem| DataError::ManifestEntry {
-                        origin: origin.to_owned(),
-                        dataset: name.clone(),
-                        problem,
-                    })?;
+            let dataset = entry.check(&name, &mut paths).map_err(|problem| DataError::ManifestEntry {
+                origin: origin.to_owned(),
+                dataset: name.clone(),
+                problem,
+            })?;
             datasets.insert(name, dataset);
         }
         Ok(Self { datasets })
@@ -95,13 +91,11 @@ impl Manifest {
     /// # Errors
     /// [`DataError::UnknownDataset`], which lists the names there are.
     pub fn get(&self, name: &str) -> Result<&Dataset, DataError> {
-        self.datasets
-            .get(name)
-            .ok_or_else(|| DataError::UnknownDataset {
-                name: name.to_owned(),
-                known: self.names().map(str::to_owned).collect(),
-                suggestion: closest(name, self.names()).map(str::to_owned),
-            })
+        self.datasets.get(name).ok_or_else(|| DataError::UnknownDataset {
+            name: name.to_owned(),
+            known: self.names().map(str::to_owned).collect(),
+            suggestion: closest(name, self.names()).map(str::to_owned),
+        })
     }
 
     /// Every name, sorted.
@@ -190,13 +184,7 @@ impl RawFile {
         };
         check_format(&format, &path)?;
         let (urls, bundled) = (self.urls, self.bundled);
-        Ok(DataFile {
-            path,
-            expected,
-            urls,
-            bundled,
-            format,
-        })
+        Ok(DataFile { path, expected, urls, bundled, format })
     }
 
     fn expected(&self) -> Result<Expected, ManifestProblem> {
@@ -207,13 +195,10 @@ impl RawFile {
                 _ => Err(ManifestProblem::Size { path }),
             };
         }
-        let digest: Digest =
-            self.sha256
-                .parse()
-                .map_err(|_: NotADigest| ManifestProblem::Digest {
-                    path: path.clone(),
-                    text: self.sha256.clone(),
-                })?;
+        let digest: Digest = self.sha256.parse().map_err(|_: NotADigest| ManifestProblem::Digest {
+            path: path.clone(),
+            text: self.sha256.clone(),
+        })?;
         match (self.bytes, self.max_bytes) {
             (Some(bytes), None) => Ok(Expected::Known(Stamp { digest, bytes })),
             _ => Err(ManifestProblem::Size { path }),
@@ -240,9 +225,8 @@ fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
 
 /// Relative, with plain names only, on every system.
 fn plain_path(path: &str) -> bool {
-    let plain = |part: &str| {
-        !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0'])
-    };
+    let plain =
+        |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
     path.split('/').all(plain)
 }
 

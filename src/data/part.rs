@@ -37,31 +37,16 @@ impl Part {
         };
         let lock = beside(target, &format!("{tag}.lock"));
         match guard(&lock)? {
-            Some(guard) => Self::shared(
-                beside(target, &format!("{tag}.part")),
-                resumable,
-                (guard, lock),
-            ),
+            Some(guard) => Self::shared(beside(target, &format!("{tag}.part")), resumable, (guard, lock)),
             None => Self::own(folder),
         }
     }
 
     fn shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
         let fail = |source| DataError::io(Action::Write, &path, source);
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(fail)?;
+        let file = File::options().create(true).append(true).open(&path).map_err(fail)?;
         let bytes = file.metadata().map_err(fail)?.len();
-        let mut part = Self {
-            path,
-            file,
-            bytes,
-            resumable,
-            guard: Some(guard),
-            own: None,
-        };
+        let mut part = Self { path, file, bytes, resumable, guard: Some(guard), own: None };
         if !resumable {
             part.clear()?;
         }
@@ -70,20 +55,10 @@ impl Part {
 
     fn own(folder: &Path) -> Result<Self, DataError> {
         let fail = |source| DataError::io(Action::Write, folder, source);
-        let named = tempfile::Builder::new()
-            .suffix(".part")
-            .tempfile_in(folder)
-            .map_err(fail)?;
+        let named = tempfile::Builder::new().suffix(".part").tempfile_in(folder).map_err(fail)?;
         let (file, own) = named.into_parts();
         let (path, own) = (own.to_path_buf(), Some(own));
-        Ok(Self {
-            path,
-            file,
-            bytes: 0,
-            resumable: true,
-            guard: None,
-            own,
-        })
+        Ok(Self { path, file, bytes: 0, resumable: true, guard: None, own })
     }
 
     /// How many bytes a download may go on from.
@@ -106,9 +81,7 @@ impl Part {
 
     /// Adds bytes at the end.
     pub(super) fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
-        self.file
-            .write_all(block)
-            .map_err(|source| self.fail(source))?;
+        self.file.write_all(block).map_err(|source| self.fail(source))?;
         self.bytes += block.len() as u64;
         Ok(())
     }
@@ -140,19 +113,14 @@ impl Part {
     /// Closes the part at the end of a failed download: what a later run can use stays. So does the empty lock file,
     /// since others may be waiting for it.
     pub(super) fn close(self) -> Result<(), DataError> {
-        if self.resume_from() == 0 {
-            self.delete()
-        } else {
-            Ok(())
-        }
+        if self.resume_from() == 0 { self.delete() } else { Ok(()) }
     }
 
     fn delete(&self) -> Result<(), DataError> {
         if self.own.is_some() {
             return Ok(());
         }
-        fs::remove_file(&self.path)
-            .map_err(|source| DataError::io(Action::Delete, &self.path, source))
+        fs::remove_file(&self.path).map_err(|source| DataError::io(Action::Delete, &self.path, source))
     }
 
     /// Deletes the lock file, now that the target is there: whoever waits for it finds the target and needs no part.

@@ -42,10 +42,7 @@ impl Bars {
 
     /// Runs `act` on the bar. A panic elsewhere does not spoil the bar, so a poisoned lock is taken as it is.
     fn with(&self, act: impl FnOnce(&mut Option<ProgressBar>)) {
-        act(&mut self
-            .bar
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner));
+        act(&mut self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 }
 

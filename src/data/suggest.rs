@@ -16,8 +16,7 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 fn plausible(edits: usize, wanted: &str, candidate: &str) -> bool {
     let letters = wanted.chars().count().max(candidate.chars().count());
     let starts = wanted.len() >= 3 && candidate.len() >= 3;
-    edits * 3 <= letters
-        || starts && (candidate.starts_with(wanted) || wanted.starts_with(candidate))
+    edits * 3 <= letters || starts && (candidate.starts_with(wanted) || wanted.starts_with(candidate))
 }
 
 /// Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`.

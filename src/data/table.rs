@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
-    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataType, PolarsResult, Schema,
-    SerReader, StringChunked,
+    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataType, PolarsResult, Schema, SerReader,
+    StringChunked,
 };
 
 use super::error::{Action, DataError};
@@ -42,11 +42,7 @@ impl Table {
             check_widths(&rows, columns.len(), format)?;
             let frame = frame(&rows, &columns, format)?;
             let lines = rows.iter().map(|row| row.line).collect();
-            Ok(Self {
-                file: path.to_owned(),
-                frame,
-                lines,
-            })
+            Ok(Self { file: path.to_owned(), frame, lines })
         };
         table().map_err(|problem| DataError::table(path, problem))
     }
@@ -60,11 +56,7 @@ impl Table {
     /// The names of the columns, in the order of the file.
     #[must_use]
     pub fn columns(&self) -> Vec<String> {
-        self.frame
-            .get_column_names()
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        self.frame.get_column_names().iter().map(ToString::to_string).collect()
     }
 
     /// How many rows there are.
@@ -104,9 +96,7 @@ impl Table {
         let mut keep = vec![true; self.rows()];
         for column in columns {
             let there = self.map(column, |cell| Ok(cell.is_some()))?;
-            keep.iter_mut()
-                .zip(there)
-                .for_each(|(keep, there)| *keep &= there);
+            keep.iter_mut().zip(there).for_each(|(keep, there)| *keep &= there);
         }
         self.keep(&keep)
     }
@@ -137,21 +127,10 @@ impl Table {
             let cell = cell.map(str::trim).filter(|cell| !cell.is_empty());
             read(cell).map_err(|problem| {
                 let column = column.to_owned();
-                DataError::table(
-                    &self.file,
-                    TableError::Cell {
-                        line,
-                        column,
-                        problem,
-                    },
-                )
+                DataError::table(&self.file, TableError::Cell { line, column, problem })
             })
         };
-        self.cells(column)?
-            .iter()
-            .zip(&self.lines)
-            .map(cell)
-            .collect()
+        self.cells(column)?.iter().zip(&self.lines).map(cell).collect()
     }
 
     fn cells(&self, column: &str) -> Result<&StringChunked, DataError> {
@@ -160,48 +139,22 @@ impl Table {
             let known = self.columns();
             let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
             let column = column.to_owned();
-            DataError::table(
-                &self.file,
-                TableError::UnknownColumn {
-                    column,
-                    known,
-                    suggestion,
-                },
-            )
+            DataError::table(&self.file, TableError::UnknownColumn { column, known, suggestion })
         })
     }
 
     fn keep(&self, keep: &[bool]) -> Result<Self, DataError> {
         let mask: BooleanChunked = keep.iter().copied().collect();
-        let frame = self
-            .frame
-            .filter(&mask)
-            .map_err(|error| DataError::table(&self.file, body(error)))?;
-        let lines = self
-            .lines
-            .iter()
-            .zip(keep)
-            .filter(|(_, keep)| **keep)
-            .map(|(line, _)| *line)
-            .collect();
-        Ok(Self {
-            file: self.file.clone(),
-            frame,
-            lines,
-        })
+        let frame = self.frame.filter(&mask).map_err(|error| DataError::table(&self.file, body(error)))?;
+        let lines = self.lines.iter().zip(keep).filter(|(_, keep)| **keep).map(|(line, _)| *line).collect();
+        Ok(Self { file: self.file.clone(), frame, lines })
     }
 }
 
 fn number(cell: Option<&str>) -> Result<f64, CellProblem> {
     let cell = cell.ok_or(CellProblem::Missing)?;
-    let value: f64 = cell
-        .parse()
-        .map_err(|_| CellProblem::NotANumber(cell.to_owned()))?;
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(CellProblem::NotFinite(cell.to_owned()))
-    }
+    let value: f64 = cell.parse().map_err(|_| CellProblem::NotANumber(cell.to_owned()))?;
+    if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite(cell.to_owned())) }
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, TableError> {
@@ -214,15 +167,9 @@ fn utf8(bytes: &[u8]) -> Result<&str, TableError> {
 
 /// The names of the columns; a header is taken off the rows.
 fn columns(rows: &mut Vec<Record<'_>>, format: &CsvFormat) -> Result<Vec<String>, TableError> {
-    let columns = if format.header {
-        header(rows, format)?
-    } else {
-        format.columns.clone()
-    };
+    let columns = if format.header { header(rows, format)? } else { format.columns.clone() };
     match repeated(&columns) {
-        Some(column) => Err(TableError::RepeatedColumn {
-            column: column.to_owned(),
-        }),
+        Some(column) => Err(TableError::RepeatedColumn { column: column.to_owned() }),
         None if columns.is_empty() => Err(TableError::NoColumns),
         None => Ok(columns),
     }
@@ -238,42 +185,23 @@ fn header(rows: &mut Vec<Record<'_>>, format: &CsvFormat) -> Result<Vec<String>,
         Ok(found)
     } else {
         let listed = format.columns.clone();
-        Err(TableError::Header {
-            line,
-            found,
-            listed,
-        })
+        Err(TableError::Header { line, found, listed })
     }
 }
 
-fn check_widths(
-    rows: &[Record<'_>],
-    expected: usize,
-    format: &CsvFormat,
-) -> Result<(), TableError> {
+fn check_widths(rows: &[Record<'_>], expected: usize, format: &CsvFormat) -> Result<(), TableError> {
     for row in rows {
         let found = cells(&row.text, format);
         if found != expected {
-            return Err(TableError::Ragged {
-                line: row.line,
-                expected,
-                found,
-            });
+            return Err(TableError::Ragged { line: row.line, expected, found });
         }
     }
     Ok(())
 }
 
 /// The rows as columns of text.
-fn frame(
-    rows: &[Record<'_>],
-    columns: &[String],
-    format: &CsvFormat,
-) -> Result<DataFrame, TableError> {
-    let schema: Schema = columns
-        .iter()
-        .map(|name| (name.as_str().into(), DataType::String))
-        .collect();
+fn frame(rows: &[Record<'_>], columns: &[String], format: &CsvFormat) -> Result<DataFrame, TableError> {
+    let schema: Schema = columns.iter().map(|name| (name.as_str().into(), DataType::String)).collect();
     if rows.is_empty() {
         return Ok(DataFrame::empty_with_schema(&schema));
     }
@@ -286,18 +214,13 @@ fn frame(
     if frame.height() == rows.len() {
         Ok(frame)
     } else {
-        Err(TableError::Rows {
-            expected: rows.len(),
-            found: frame.height(),
-        })
+        Err(TableError::Rows { expected: rows.len(), found: frame.height() })
     }
 }
 
 fn parse(text: String, schema: Schema, format: &CsvFormat) -> PolarsResult<DataFrame> {
     let quote = (format.separator != Separator::Whitespace).then_some(b'"');
-    let layout = CsvParseOptions::default()
-        .with_separator(byte(format.separator))
-        .with_quote_char(quote);
+    let layout = CsvParseOptions::default().with_separator(byte(format.separator)).with_quote_char(quote);
     CsvReadOptions::default()
         .with_has_header(false)
         .with_schema(Some(Arc::new(schema)))

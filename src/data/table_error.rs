@@ -28,9 +28,7 @@ pub enum TableError {
         problem: CellProblem,
     },
     /// A row has more or fewer cells than there are columns.
-    #[error(
-        "line {line} has {found} cells, but there are {expected} columns (is the separator right?)"
-    )]
+    #[error("line {line} has {found} cells, but there are {expected} columns (is the separator right?)")]
     Ragged {
         /// The line in the file.
         line: usize,

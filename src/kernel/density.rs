@@ -27,8 +27,7 @@ impl DensityLengthscale {
     /// `r_l(x)` for the coordinate `x` along `dimension`.
     pub fn at(&self, dimension: usize, x: f64) -> f64 {
         let h = self.bandwidth;
-        let density: f64 =
-            self.inputs[dimension].iter().map(|&xi| normal_pdf((x - xi) / h) / h).sum();
+        let density: f64 = self.inputs[dimension].iter().map(|&xi| normal_pdf((x - xi) / h) / h).sum();
         1.0 / (1.0 / self.longest + density / self.points)
     }
 }

@@ -1,8 +1,6 @@
 //! Blocked Cholesky with a jitter ladder that reports what it added.
 
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Par, Side};
 use nalgebra::DMatrix;
 

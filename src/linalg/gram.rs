@@ -9,13 +9,6 @@ use super::view::{view, view_mut};
 /// `Z' Z` for `Z` (r x k): the (k x k) matrix of inner products of the columns.
 pub fn gram(z: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(z.ncols(), z.ncols());
-    matmul(
-        view_mut(&mut out),
-        Accum::Replace,
-        view(z).transpose(),
-        view(z),
-        1.0,
-        Par::Seq,
-    );
+    matmul(view_mut(&mut out), Accum::Replace, view(z).transpose(), view(z), 1.0, Par::Seq);
     out
 }

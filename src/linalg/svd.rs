@@ -25,15 +25,9 @@ pub fn thin_svd(matrix: &'static str, a: &DMatrix<f64>) -> Result<ThinSvd, Linal
     if a.iter().any(|v| !v.is_finite()) {
         return Err(LinalgError::NotFinite { matrix, rows, columns });
     }
-    let svd = view(a)
-        .thin_svd()
-        .map_err(|_| LinalgError::NoConvergence { matrix, rows, columns })?;
+    let svd = view(a).thin_svd().map_err(|_| LinalgError::NoConvergence { matrix, rows, columns })?;
     let s = svd.S().column_vector();
-    Ok(ThinSvd {
-        u: owned(svd.U()),
-        s: DVector::from_fn(rows.min(columns), |i, _| s[i]),
-        v: owned(svd.V()),
-    })
+    Ok(ThinSvd { u: owned(svd.U()), s: DVector::from_fn(rows.min(columns), |i, _| s[i]), v: owned(svd.V()) })
 }
 
 #[cfg(test)]

@@ -39,9 +39,8 @@ pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize
 }
 
 fn published(folds: &[FoldColumns], d: f64) -> f64 {
-    let largest = |fold: &FoldColumns| {
-        fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max)
-    };
+    let largest =
+        |fold: &FoldColumns| fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max);
     let mut alphas: Vec<f64> = folds.iter().map(largest).collect();
     alphas.sort_by(f64::total_cmp);
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()

@@ -30,26 +30,25 @@ pub enum PublishError {
     Figure(#[from] FigureError),
 }
 
-/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one) and `manifest.json` below
-/// `results/<name>` and returns that folder. All texts are made before the first is written.
+/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one) and `manifest.json` into a folder. All
+/// texts are made before the first is written.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
-pub fn publish(results: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<PathBuf, PublishError> {
+pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
     let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report))];
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
     files.push(("manifest.json", manifest_json(report, provenance)));
-    let folder = results.join(&report.experiment.name);
     let io = |path: &Path| {
         let path = path.to_path_buf();
         move |cause| PublishError::Io { path, cause }
     };
-    std::fs::create_dir_all(&folder).map_err(io(&folder))?;
+    std::fs::create_dir_all(folder).map_err(io(folder))?;
     for (name, contents) in files {
         let path = folder.join(name);
         write_atomically(&path, &contents).map_err(io(&path))?;
     }
-    Ok(folder)
+    Ok(())
 }

@@ -19,6 +19,9 @@ const FONT: &str = "sans-serif";
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
+type Bar = PathElement<(f64, f64)>;
+type Dot = Circle<(f64, f64), i32>;
+
 /// A value with its spread.
 type Interval = (f64, f64);
 
@@ -93,19 +96,11 @@ fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]
             chart.draw_series([point]).map_err(error)?;
         }
     }
-    let bottom = chart.plotting_area().get_pixel_range().1.end;
-    debug_assert!(bottom > 0);
     heading(area, title)
 }
 
 /// The spread as a bar and the value as a dot: filled for ours, hollow for the published one.
-fn marks(
-    scale: &Scale,
-    (value, spread): Interval,
-    y: f64,
-    colour: RGBColor,
-    filled: bool,
-) -> (PathElement<(f64, f64)>, Circle<(f64, f64), i32>) {
+fn marks(scale: &Scale, (value, spread): Interval, y: f64, colour: RGBColor, filled: bool) -> (Bar, Dot) {
     let ends = vec![(scale.place(value - spread), y), (scale.place(value + spread), y)];
     let style = ShapeStyle { color: colour.into(), filled, stroke_width: 2 };
     (PathElement::new(ends, colour.stroke_width(2)), Circle::new((scale.place(value), y), 5, style))

@@ -52,7 +52,8 @@ fn sha256(text: &str) -> String {
 
 /// The commit of the working directory, if it is a checkout; marked where files differ from it.
 fn commit() -> Option<String> {
-    let output = Command::new("git").args(["describe", "--always", "--abbrev=40", "--dirty"]).output().ok()?;
+    let output =
+        Command::new("git").args(["describe", "--always", "--abbrev=40", "--dirty"]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }

@@ -11,7 +11,10 @@ pub fn table_markdown(report: &Report<'_>) -> String {
     let meta = &report.experiment.meta;
     let mut text = format!("# {}: {}\n\n", report.experiment.name, meta.title);
     if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
-        let _ = writeln!(text, "Reproduces {artefact} of {paper}. Spreads are standard deviations over folds or replicates.\n");
+        let _ = writeln!(
+            text,
+            "Reproduces {artefact} of {paper}. Spreads are standard deviations over folds or replicates.\n"
+        );
     }
     table(&mut text, report);
     claims(&mut text, report);
@@ -21,7 +24,8 @@ pub fn table_markdown(report: &Report<'_>) -> String {
 
 fn table(text: &mut String, report: &Report<'_>) {
     let axes = report.axis_columns();
-    let headings: Vec<&str> = axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
+    let headings: Vec<&str> =
+        axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
     line(text, &headings.iter().map(ToString::to_string).collect::<Vec<_>>());
     line(text, &vec!["---".to_owned(); headings.len()]);
     for row in &report.rows {

@@ -39,6 +39,9 @@ mod tests {
         assert_eq!(exact(1.0), "1");
         assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(exact(f64::INFINITY), "inf");
-        assert_eq!([short(13.3571), short(0.0098765), short(1589.495), short(1e-12)], ["13.36", "0.009876", "1589", "1.00e-12"]);
+        assert_eq!(
+            [short(13.3571), short(0.0098765), short(1589.495), short(1e-12)],
+            ["13.36", "0.009876", "1589", "1.00e-12"]
+        );
     }
 }

@@ -27,7 +27,10 @@ pub fn table_terminal(report: &Report<'_>) -> String {
         text.push_str(&format!("[{}] {guarantee}\n", number + 1));
     }
     if report.jitter() > 0.0 {
-        text.push_str(&format!("jitter of up to {} was added to a covariance matrix\n", short(report.jitter())));
+        text.push_str(&format!(
+            "jitter of up to {} was added to a covariance matrix\n",
+            short(report.jitter())
+        ));
     }
     for claim in &report.claims {
         let mark = if claim.holds { "claim holds" } else { "CLAIM FAILS" };
@@ -44,7 +47,9 @@ pub(super) fn cells(row: &ReportRow) -> [String; 7] {
     [
         certificate.epsilon.map_or("inf".to_owned(), |e| e.to_string()),
         row.row.metric.clone(),
-        published.map(|p| with_spread(p.value.to_string(), p.spread.map(|s| s.to_string()))).unwrap_or_default(),
+        published
+            .map(|p| with_spread(p.value.to_string(), p.spread.map(|s| s.to_string())))
+            .unwrap_or_default(),
         with_spread(short(row.row.value), row.row.spread.map(short)),
         row.verdict.name().to_owned(),
         optional(certificate.delta_exact),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use super::{RunError, Watcher};
+use super::{Journal, RunError, Watcher};
 use crate::spec::{Block, Experiment, PrivacySetting};
 use crate::task::{Measurement, Row, Sample, Streams, measure, summarise};
 
@@ -27,12 +27,15 @@ struct Unit<'a> {
 /// Runs all blocks and replicates in parallel, each serial inside, and collects the rows in grid order. A
 /// row depends on the spec, the data and the seed alone, not on the threads.
 ///
+/// Every finished unit is appended to the journal at once.
+///
 /// # Errors
 /// The first failure in grid order, with its cell.
 pub fn execute(
     experiment: &Experiment,
     samples: &BTreeMap<String, Sample>,
     options: Options,
+    journal: Option<&Journal>,
     watcher: &dyn Watcher,
 ) -> Result<Vec<Row>, RunError> {
     let jobs = options.jobs;
@@ -47,14 +50,28 @@ pub fn execute(
     let seed = options.seed.unwrap_or(experiment.meta.seed);
     let done: Vec<Result<Vec<Vec<Measurement>>, RunError>> = pool.install(|| {
         let work = units.par_iter().with_max_len(1).map(|unit| {
-            let result = run_unit(experiment, samples, unit, seed);
+            let measured = run_unit(experiment, samples, unit, seed)?;
+            record(experiment, unit, &measured, journal)?;
             watcher.finished(units.len());
-            result
+            Ok(measured)
         });
         work.collect()
     });
     let done: Result<Vec<_>, RunError> = done.into_iter().collect();
     Ok(rows(experiment, &done?))
+}
+
+/// Writes a finished unit to the journal, if there is one.
+fn record(
+    experiment: &Experiment,
+    unit: &Unit<'_>,
+    measured: &[Vec<Measurement>],
+    journal: Option<&Journal>,
+) -> Result<(), RunError> {
+    let Some(journal) = journal else { return Ok(()) };
+    let cells: Vec<String> = unit.block.cells.iter().map(|&cell| experiment.cells[cell].id()).collect();
+    let io = |cause| RunError::Io { path: journal.path().to_path_buf(), cause };
+    journal.append(&cells, unit.replicate, measured).map_err(io)
 }
 
 fn run_unit(

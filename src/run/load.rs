@@ -1,6 +1,7 @@
 //! From the data section of a spec to a sample.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
@@ -23,10 +24,9 @@ pub fn load(
 ) -> Result<BTreeMap<String, Sample>, RunError> {
     let mut samples = BTreeMap::new();
     for cell in &experiment.cells {
-        let id = cell.data_id();
-        if !samples.contains_key(&id) {
+        if let Entry::Vacant(vacant) = samples.entry(cell.data_id()) {
             let loader = Loader { experiment, manifest, cache, progress };
-            samples.insert(id, loader.sample(&cell.setting().data)?);
+            vacant.insert(loader.sample(&cell.setting().data)?);
         }
     }
     for cell in &experiment.cells {

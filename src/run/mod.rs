@@ -2,10 +2,12 @@
 
 mod error;
 mod execute;
+mod journal;
 mod load;
 mod progress;
 
 pub use error::RunError;
 pub use execute::{Options, execute};
+pub use journal::Journal;
 pub use load::load;
 pub use progress::{Bar, Quiet, Watcher};

@@ -99,7 +99,8 @@ fn assignments(bundle: &Table) -> Vec<Assignment> {
 
 /// Shortens the dotted names to the last segments that keep them apart.
 fn name_apart(axes: &mut [Axis]) {
-    let full: Vec<Vec<String>> = axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
+    let full: Vec<Vec<String>> =
+        axes.iter().map(|a| a.name.split('.').map(str::to_owned).collect()).collect();
     for (i, axis) in axes.iter_mut().enumerate() {
         let tail = |path: &[String], n: usize| path[path.len().saturating_sub(n)..].join(".");
         let unique = |n: &usize| {
@@ -133,7 +134,8 @@ mod tests {
 
     #[test]
     fn labels_are_short_and_the_same_for_equal_numbers() {
-        let value: Table = toml::from_str("a = [1, 1.0, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
+        let value: Table =
+            toml::from_str("a = [1, 1.0, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
         let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
         assert_eq!(labels, ["1", "1", "inf", "x", "age+weight", "eq"]);
     }

@@ -2,8 +2,8 @@
 
 use toml::Value;
 
-use super::canonical::{canonical, digest};
 use super::Problem;
+use super::canonical::{canonical, digest};
 use super::setting::{Setting, TaskSetting};
 
 /// Paths that only rescale the noise: cells that differ in nothing else form one block.
@@ -55,7 +55,7 @@ impl Cell {
     pub fn block_id(&self) -> String {
         let mut value = self.canonical.clone();
         if let Some(privacy) = value.get_mut("privacy").and_then(Value::as_table_mut) {
-            privacy.retain(|key, _| !INNER.iter().any(|inner| *inner == key));
+            privacy.retain(|key, _| !INNER.contains(&key));
         }
         digest(&canonical(&value))
     }

@@ -101,7 +101,8 @@ impl Document {
 
     /// The sections of a cell as one table.
     pub fn base(&self) -> toml::Table {
-        let tables = [("data", &self.data), ("model", &self.model), ("task", &self.task), ("privacy", &self.privacy)];
+        let tables =
+            [("data", &self.data), ("model", &self.model), ("task", &self.task), ("privacy", &self.privacy)];
         let mut base = toml::Table::new();
         for (name, table) in tables {
             if let Some(table) = table {

@@ -68,8 +68,8 @@ fn cell(base: &Table, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell, Sp
     let setting: Setting =
         serde_path_to_error::deserialize(Value::Table(table)).map_err(|e| blame.shape(&e))?;
     check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))?;
-    let canonical = Value::try_from(&setting)
-        .map_err(|e| source.error(&[], Problem::Shape(e.to_string())))?;
+    let canonical =
+        Value::try_from(&setting).map_err(|e| source.error(&[], Problem::Shape(e.to_string())))?;
     let labels = axes.iter().zip(at).map(|(axis, &i)| axis.labels[i].clone()).collect();
     Ok(Cell::new(labels, setting, canonical))
 }
@@ -107,7 +107,9 @@ impl Blame<'_> {
             path.push(key.to_owned());
         }
         match self.axis_of(&path) {
-            Some((place, true)) if unknown.is_some() => self.at_place(&place, Problem::UnknownPath { reason }),
+            Some((place, true)) if unknown.is_some() => {
+                self.at_place(&place, Problem::UnknownPath { reason })
+            }
             Some((place, _)) => self.at_place(&place, Problem::BadAxisValue { reason }),
             None => self.base(&path, Problem::Shape(reason)),
         }

@@ -121,7 +121,11 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn all<R, T>(&self, raw: &[R], one: fn(&Self, usize, &R) -> Result<T, SpecError>) -> Result<Vec<T>, SpecError> {
+    fn all<R, T>(
+        &self,
+        raw: &[R],
+        one: fn(&Self, usize, &R) -> Result<T, SpecError>,
+    ) -> Result<Vec<T>, SpecError> {
         raw.iter().enumerate().map(|(i, r)| one(self, i, r)).collect()
     }
 

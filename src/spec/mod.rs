@@ -11,8 +11,8 @@ mod check;
 mod claim;
 mod document;
 mod error;
-mod experiment;
 mod expand;
+mod experiment;
 mod figure;
 mod published;
 mod select;
@@ -31,7 +31,7 @@ pub use published::{HowRead, Published, SpreadKind};
 pub use select::Selector;
 pub use setting::{
     Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, InducingSetting, KernelSetting,
-    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask,
-    SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask, SelectionTask, Setting,
+    SourceSetting, SparseSetting, SplitSetting, TaskSetting,
 };
 pub use source::SourceText;

@@ -51,7 +51,9 @@ impl Selector {
         match (selected.next(), selected.count()) {
             (Some(cell), 0) => Ok(cell),
             (Some(_), more) => Err(Problem::SelectsMany { count: more + 1 }),
-            (None, _) => Err(Problem::SelectsNothing { axis: "the grid".to_owned(), known: "no such cell".to_owned() }),
+            (None, _) => {
+                Err(Problem::SelectsNothing { axis: "the grid".to_owned(), known: "no such cell".to_owned() })
+            }
         }
     }
 }

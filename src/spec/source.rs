@@ -81,7 +81,11 @@ impl SourceText {
 
 /// A message of serde without the names of Rust's types.
 pub(super) fn plain(message: &str) -> String {
-    let words = [("expected usize", "expected a whole number"), ("expected u32", "expected a whole number"), ("expected f64", "expected a number")];
+    let words = [
+        ("expected usize", "expected a whole number"),
+        ("expected u32", "expected a whole number"),
+        ("expected f64", "expected a number"),
+    ];
     words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words))
 }
 

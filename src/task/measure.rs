@@ -1,11 +1,13 @@
 //! The door to all tasks.
 
+use serde::Serialize;
+
 use super::{Sample, Streams, TaskError, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
 /// One metric of one cell in one replicate.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Measurement {
     /// The metric.
     pub metric: String,

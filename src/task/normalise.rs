@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn private_statistics() {
-        let setting = NormaliseSetting::Private { clip: Some(4.0), centre: CentreSetting::Mean, scale: false };
+        let setting =
+            NormaliseSetting::Private { clip: Some(4.0), centre: CentreSetting::Mean, scale: false };
         // Midrange 5, so the clip is to [1, 9]; then the mean 5 is subtracted.
         let normalised = normalise(&[0.0, 10.0, 4.0, 6.0], &setting);
         assert_eq!(normalised.targets, [-4.0, 4.0, -1.0, 1.0]);

@@ -103,7 +103,8 @@ impl Bench<'_> {
     fn fold(&self, number: usize, test: &[usize], draws: usize) -> Result<Fold, TaskError> {
         let training = others(self.sample.rows(), test);
         let inputs = |rows: &[usize]| self.sample.inputs.select_rows(rows);
-        let targets = |rows: &[usize]| rows.iter().map(|&row| self.normalised.targets[row]).collect::<Vec<_>>();
+        let targets =
+            |rows: &[usize]| rows.iter().map(|&row| self.normalised.targets[row]).collect::<Vec<_>>();
         let purpose = format!("fold {number}");
         let pair = (&inputs(&training), &inputs(test));
         let map = model::map(self.model, self.kernel, pair, self.streams, &purpose)?;

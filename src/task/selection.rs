@@ -84,8 +84,9 @@ fn answer(
     let probabilities = selection_probabilities(&sse, largest, task.epsilon);
     let gap = candidates.iter().flatten().map(|fold| fold.gap).fold(0.0, f64::max);
     let valid = task.sensitivity == SensitivityRule::Corrected;
-    let certificate = Certificate::exponential(Neighbours::OneTargetChanges(cell.change), task.epsilon, valid, gap)
-        .with_caveat(Caveat::PrivateNormalisation, private_normalisation);
+    let certificate =
+        Certificate::exponential(Neighbours::OneTargetChanges(cell.change), task.epsilon, valid, gap)
+            .with_caveat(Caveat::PrivateNormalisation, private_normalisation);
     let metrics = [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probabilities)];
     let of_metric = |(metric, values): (&str, &Vec<f64>)| {
         let named = task.candidates.iter().zip(values).map(|(candidate, value)| Measurement {

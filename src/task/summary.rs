@@ -99,7 +99,12 @@ mod tests {
     use super::*;
 
     fn measurement(values: &[f64]) -> Measurement {
-        Measurement { metric: "m".into(), values: values.to_vec(), certificate: Certificate::none(), jitter: 0.0 }
+        Measurement {
+            metric: "m".into(),
+            values: values.to_vec(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+        }
     }
 
     #[test]

@@ -81,41 +81,24 @@ impl Server {
 
     /// The Range header of each request, in order.
     pub fn ranges(&self) -> Vec<Option<String>> {
-        self.requests()
-            .into_iter()
-            .map(|request| request.range)
-            .collect()
+        self.requests().into_iter().map(|request| request.range).collect()
     }
 }
 
 impl From<Site> for Served {
     fn from(site: Site) -> Self {
         let answers = Mutex::new(site.answers.into());
-        Self {
-            path: site.path,
-            body: site.body,
-            ranges: site.ranges,
-            answers,
-        }
+        Self { path: site.path, body: site.body, ranges: site.ranges, answers }
     }
 }
 
-fn serve(
-    mut stream: &TcpStream,
-    sites: &[Served],
-    log: &Mutex<Vec<Request>>,
-) -> std::io::Result<()> {
+fn serve(mut stream: &TcpStream, sites: &[Served], log: &Mutex<Vec<Request>>) -> std::io::Result<()> {
     let request = read_request(stream)?;
     log.lock().unwrap().push(request.clone());
     let Some(site) = sites.iter().find(|site| site.path == request.path) else {
         return stream.write_all(&head(404, "content-length: 0\r\n"));
     };
-    let answer = site
-        .answers
-        .lock()
-        .unwrap()
-        .pop_front()
-        .unwrap_or(Answer::Whole);
+    let answer = site.answers.lock().unwrap().pop_front().unwrap_or(Answer::Whole);
     let start = if site.ranges { request.start() } else { 0 };
     if start > 0 && start >= site.body.len() {
         return stream.write_all(&head(416, "content-length: 0\r\n"));
@@ -133,18 +116,14 @@ fn serve(
             stream.write_all(&site.body[..bytes])
         }
         Answer::WrongRange => {
-            let fields = format!(
-                "content-length: 1\r\ncontent-range: bytes 0-0/{}\r\n",
-                site.body.len()
-            );
+            let fields = format!("content-length: 1\r\ncontent-range: bytes 0-0/{}\r\n", site.body.len());
             stream.write_all(&head(206, &fields))?;
             stream.write_all(&site.body[..1])
         }
         Answer::Status(status) => stream.write_all(&head(status, "content-length: 0\r\n")),
-        Answer::Redirect(to) => stream.write_all(&head(
-            302,
-            &format!("location: {to}\r\ncontent-length: 0\r\n"),
-        )),
+        Answer::Redirect(to) => {
+            stream.write_all(&head(302, &format!("location: {to}\r\ncontent-length: 0\r\n")))
+        }
     }
 }
 
@@ -155,10 +134,7 @@ fn send(mut stream: &TcpStream, site: &Served, start: usize, bytes: usize) -> st
     let head = if start == 0 {
         head(200, &length)
     } else {
-        head(
-            206,
-            &format!("{length}content-range: bytes {start}-{}/{all}\r\n", all - 1),
-        )
+        head(206, &format!("{length}content-range: bytes {start}-{}/{all}\r\n", all - 1))
     };
     stream.write_all(&head)?;
     stream.write_all(&rest[..bytes.min(rest.len())])?;
@@ -173,11 +149,7 @@ fn read_request(stream: &TcpStream) -> std::io::Result<Request> {
     let mut lines = BufReader::new(stream.take(1 << 16)).lines();
     let first = lines.next().unwrap_or(Ok(String::new()))?;
     let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut request = Request {
-        path,
-        range: None,
-        user_agent: None,
-    };
+    let mut request = Request { path, range: None, user_agent: None };
     for line in lines {
         let line = line?;
         match line.split_once(": ") {
@@ -197,9 +169,7 @@ fn read_request(stream: &TcpStream) -> std::io::Result<Request> {
 impl Request {
     fn start(&self) -> usize {
         let range = self.range.as_deref().unwrap_or_default();
-        let start = range
-            .strip_prefix("bytes=")
-            .and_then(|range| range.strip_suffix('-'));
+        let start = range.strip_prefix("bytes=").and_then(|range| range.strip_suffix('-'));
         start.and_then(|start| start.parse().ok()).unwrap_or(0)
     }
 }

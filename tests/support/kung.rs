@@ -5,6 +5,7 @@ use std::path::PathBuf;
 pub struct Women {
     pub ages: Vec<f64>,
     pub heights: Vec<f64>,
+    pub weights: Vec<f64>,
 }
 
 /// The mirror directory; prints that the test is skipped where there is none.
@@ -23,5 +24,5 @@ pub fn women() -> Option<Women> {
     let rows: Vec<Vec<f64>> = text.lines().skip(1).map(cells).filter(|r| r[3] == 0.0).collect();
     assert_eq!(rows.len(), 287);
     let column = |c: usize| rows.iter().map(|r| r[c]).collect();
-    Some(Women { ages: column(2), heights: column(0) })
+    Some(Women { ages: column(2), heights: column(0), weights: column(1) })
 }

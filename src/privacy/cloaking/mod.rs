@@ -15,4 +15,3 @@ mod trace;
 
 pub use design::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use release::Cloak;
-

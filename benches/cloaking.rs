@@ -1,0 +1,62 @@
+//! Noise designs for the ages of the !Kung women at 100 test ages, C given and equal inputs merged.
+//!
+//! Reads the ages from the mirror named by `DPGP_MIRROR` or from `data/cache`; without either, a stand-in of
+//! as many distinct ages.
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+
+use std::hint::black_box;
+use std::path::PathBuf;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dpgp::gp::{LinearMap, exact};
+use dpgp::kernel::ExponentiatedQuadratic;
+use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use nalgebra::DMatrix;
+
+fn ages() -> Vec<f64> {
+    let places = [std::env::var_os("DPGP_MIRROR").map(PathBuf::from), Some(PathBuf::from("data/cache"))];
+    let read = |place: PathBuf| std::fs::read_to_string(place.join("howell1/Howell1.csv")).ok();
+    let Some(text) = places.into_iter().flatten().find_map(read) else {
+        eprintln!("the !Kung data are not here: a stand-in of 84 distinct ages is used");
+        return (0..287).map(|i| f64::from(i % 84)).collect();
+    };
+    let row = |line: &str| line.split(';').filter_map(|cell| cell.parse().ok()).collect::<Vec<f64>>();
+    text.lines().skip(1).map(row).filter(|row| row[3] == 0.0).map(|row| row[2]).collect()
+}
+
+fn map() -> LinearMap {
+    let ages = ages();
+    let training = DMatrix::from_column_slice(ages.len(), 1, &ages);
+    let test = DMatrix::from_fn(100, 1, |i, _| 1.8 * i as f64);
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 25.0);
+    match exact(&kernel, 0.3, &training, &test) {
+        Ok(map) => map,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn designs(criterion: &mut Criterion) {
+    let map = map();
+    let (columns, counts) = (map.columns().clone(), map.counts());
+    for (name, objective) in [("log-det", Objective::LogDet), ("trace", Objective::Trace)] {
+        for rank_tolerance in [1e-8, 1e-12, 1e-14] {
+            let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+            let options = CloakingOptions { objective, rank_tolerance, solver, release };
+            if let Ok(design) = cloak(&columns, &counts, &options) {
+                eprintln!(
+                    "{name} {rank_tolerance:e}: {} columns, rank {}, {} steps, gap {:e}",
+                    columns.ncols(),
+                    design.rank,
+                    design.steps,
+                    design.gap
+                );
+            }
+            criterion.bench_function(&format!("{name}/t=100/tolerance={rank_tolerance:e}"), |bencher| {
+                bencher.iter(|| cloak(black_box(&columns), &counts, &options));
+            });
+        }
+    }
+}
+
+criterion_group!(benches, designs);
+criterion_main!(benches);
