@@ -50,7 +50,7 @@ fn check_one(
     let differing = report.rows.iter().filter(|row| row.verdict == Verdict::Differs);
     findings.extend(differing.map(|row| {
         let published = row.published.as_ref().map_or(f64::NAN, |p| p.value);
-        let place = row.labels.join(", ");
+        let place = report.labels(row).collect::<Vec<_>>().join(", ");
         format!("{place}: {} is {}, published {published}", row.row.metric, row.row.value)
     }));
     Ok(findings)

@@ -9,6 +9,7 @@ use super::arguments::{Format, RunArguments, Selection};
 use super::data::progress;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
+use crate::data::{DataFile, Expected};
 use crate::publish::{Provenance, Report, publish, table_terminal};
 use crate::run::{Bar, Journal, Options, Quiet, Watcher, execute, load};
 use crate::spec::Experiment;
@@ -78,7 +79,8 @@ pub(super) fn compute<'a>(
     let start = Instant::now();
     let watcher: Box<dyn Watcher> =
         if selection.quiet { Box::new(Quiet) } else { Box::new(Bar::new(&experiment.name)) };
-    let options = Options { jobs: selection.jobs.map_or(0, usize::from), seed };
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let options = Options { jobs: selection.jobs.map_or_else(cores, usize::from), seed };
     let rows = execute(experiment, &samples, options, journal, watcher.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     let provenance = Provenance {
@@ -93,7 +95,14 @@ pub(super) fn compute<'a>(
 /// The files of the datasets of an experiment, each with the digest that it was verified by.
 fn digests(experiment: &Experiment, workspace: &Workspace) -> Vec<(String, String)> {
     let datasets = experiment.datasets().into_iter().filter_map(|name| workspace.manifest.get(name).ok());
-    datasets.flat_map(|d| &d.files).map(|f| (f.path.clone(), f.expected.to_string())).collect()
+    datasets.flat_map(|d| &d.files).map(|f| (f.path.clone(), digest(f))).collect()
+}
+
+fn digest(file: &DataFile) -> String {
+    match &file.expected {
+        Expected::Known(stamp) => stamp.digest.to_string(),
+        Expected::Unknown { .. } => "unknown".to_owned(),
+    }
 }
 
 fn as_json(report: &Report<'_>, folder: &str) -> Value {

@@ -10,6 +10,7 @@ use crate::spec::IntervalsFigure;
 
 const OURS: RGBColor = RGBColor(0, 95, 170);
 const PUBLISHED: RGBColor = RGBColor(200, 80, 0);
+const GRID: RGBColor = RGBColor(215, 215, 215);
 const WIDTH: u32 = 860;
 const LABELS: u32 = 300;
 const ROW: u32 = 30;
@@ -48,16 +49,16 @@ pub(super) fn draw(report: &Report<'_>, setting: &IntervalsFigure) -> Result<Str
 fn lines(report: &Report<'_>, setting: &IntervalsFigure) -> Vec<Line> {
     let of_metric = |metric: &String| {
         let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == *metric).collect();
-        rows.into_iter().map(|row| line(row, setting.metrics.len() > 1))
+        rows.into_iter().map(|row| line(report, row, setting.metrics.len() > 1))
     };
     setting.metrics.iter().flat_map(of_metric).collect()
 }
 
-fn line(row: &ReportRow, name_metric: bool) -> Line {
+fn line(report: &Report<'_>, row: &ReportRow, name_metric: bool) -> Line {
     let metric = name_metric.then(|| row.row.metric.clone());
     let published = row.published.as_ref().map(|p| (p.value, p.spread.unwrap_or(0.0)));
     Line {
-        label: row.labels.iter().cloned().chain(metric).collect::<Vec<_>>().join(", "),
+        label: report.labels(row).chain(metric).collect::<Vec<_>>().join(", "),
         ours: (row.row.value, row.row.spread.unwrap_or(0.0)),
         published,
     }
@@ -68,26 +69,32 @@ fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]
     area.fill(&WHITE).map_err(error)?;
     let scale = Scale { log: setting.log };
     let (low, high) = scale.range(lines);
+    let rows = -0.5..lines.len() as f64 - 0.5;
     let mut chart = ChartBuilder::on(area)
         .margin_top(HEAD)
         .margin_right(24)
         .x_label_area_size(FOOT)
         .y_label_area_size(LABELS)
-        .build_cartesian_2d(low..high, -0.5..lines.len() as f64 - 0.5)
+        .build_cartesian_2d(low..high, rows.clone())
         .map_err(error)?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .y_labels(0)
-        .x_desc(setting.label.as_str())
-        .x_label_formatter(&|x| scale.tick(*x))
-        .light_line_style(WHITE)
-        .draw()
-        .map_err(error)?;
+    chart.configure_mesh().disable_mesh().x_labels(0).y_labels(0).draw().map_err(error)?;
+    let text = (FONT, 14).into_font().color(&BLACK);
+    let (_, bottom) = chart.backend_coord(&(low, rows.start));
+    for place in scale.ticks(low, high) {
+        chart
+            .draw_series([PathElement::new([(place, rows.start), (place, rows.end)], GRID)])
+            .map_err(error)?;
+        let (x, _) = chart.backend_coord(&(place, 0.0));
+        let style = text.clone().pos(Pos::new(HPos::Center, VPos::Top));
+        area.draw_text(&scale.tick(place), &style, (x, bottom + 8)).map_err(error)?;
+    }
+    let style = text.clone().pos(Pos::new(HPos::Center, VPos::Top));
+    let middle = ((LABELS + WIDTH) / 2) as i32;
+    area.draw_text(&setting.label, &style, (middle, bottom + 32)).map_err(error)?;
     for (i, line) in lines.iter().enumerate() {
         let y = (lines.len() - 1 - i) as f64;
         let (_, pixel) = chart.backend_coord(&(low, y));
-        let style = (FONT, 14).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Center));
+        let style = text.clone().pos(Pos::new(HPos::Right, VPos::Center));
         area.draw_text(&line.label, &style, (LABELS as i32 - 10, pixel)).map_err(error)?;
         let ours = marks(&scale, line.ours, y + 0.14, OURS, true);
         let published = line.published.map(|p| marks(&scale, p, y - 0.14, PUBLISHED, false));
@@ -119,6 +126,11 @@ fn heading(area: &Area<'_>, title: &str) -> Result<(), FigureError> {
     Ok(())
 }
 
+/// Ticks stand at 1, 2 and 5 times powers of ten.
+const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
+/// The most ticks on an axis.
+const MOST_TICKS: f64 = 11.0;
+
 /// A linear or logarithmic value axis.
 struct Scale {
     log: bool,
@@ -130,7 +142,23 @@ impl Scale {
     }
 
     fn tick(&self, place: f64) -> String {
-        super::number::short(if self.log { 10f64.powf(place) } else { place })
+        let value = if self.log { 10f64.powf(place) } else { place };
+        let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+        super::number::exact(rounded)
+    }
+
+    /// The places of the ticks between two places.
+    fn ticks(&self, low: f64, high: f64) -> Vec<f64> {
+        let candidates: Vec<f64> = if self.log {
+            decades(low.floor(), high).map(f64::log10).collect()
+        } else {
+            let span = high - low;
+            let step =
+                decades((span / MOST_TICKS).log10().floor(), span.log10()).find(|s| span / s <= MOST_TICKS);
+            let step = step.unwrap_or(span);
+            (0..=MOST_TICKS as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
+        };
+        candidates.into_iter().filter(|place| (low..=high).contains(place)).collect()
     }
 
     /// The range of all intervals with a little room; a linear axis shows zero.
@@ -144,5 +172,27 @@ impl Scale {
         }
         let room = 0.04 * (high - low).max(1e-9);
         if self.log { (low - room, high + room) } else { (low, high + room) }
+    }
+}
+
+/// 1, 2 and 5 times the powers of ten from one exponent to another.
+fn decades(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    let exponents = (from.floor() as i32)..=(to.ceil() as i32);
+    exponents.flat_map(|e| STEPS.into_iter().map(move |step| step * 10f64.powi(e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        let ticks = |log, low, high| {
+            let scale = Scale { log };
+            scale.ticks(low, high).into_iter().map(|t| scale.tick(t)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(ticks(false, 0.0, 21.0), "0 2 4 6 8 10 12 14 16 18 20");
+        assert_eq!(ticks(false, 0.0, 0.034), "0 0.005 0.01 0.015 0.02 0.025 0.03");
+        assert_eq!(ticks(true, 1.5, 3.3), "50 100 200 500 1000");
     }
 }

@@ -3,7 +3,7 @@
 use super::claims::{ClaimOutcome, check};
 use super::csv::FIXED_COLUMNS;
 use super::verdict::Verdict;
-use crate::spec::{DeviationKind, Experiment, Published};
+use crate::spec::{Axis, DeviationKind, Experiment, Published};
 use crate::task::Row;
 
 /// A row with its labels, its published value and the verdict.
@@ -51,6 +51,16 @@ impl<'a> Report<'a> {
         let rows: Vec<ReportRow> = rows.into_iter().map(report_row).collect();
         let claims = experiment.claims.iter().map(|claim| check(claim, &rows)).collect();
         Self { experiment, rows, claims }
+    }
+
+    /// The labels of a row; a number is named by its axis.
+    pub fn labels(&self, row: &ReportRow) -> impl Iterator<Item = String> {
+        let axes = self.experiment.axes.iter().zip(&row.labels);
+        let text = |(axis, label): (&Axis, &String)| match label.parse::<f64>() {
+            Ok(_) => format!("{} = {label}", axis.name),
+            Err(_) => label.clone(),
+        };
+        axes.map(text).collect::<Vec<_>>().into_iter()
     }
 
     /// The largest jitter that a factorisation of any row needed; zero if none did.

@@ -12,7 +12,7 @@ use crate::task::{Measurement, Row, Sample, Streams, measure, summarise};
 /// How an experiment is run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
-    /// Threads; 0 for one per core.
+    /// Threads.
     pub jobs: usize,
     /// Overrides the spec's seed.
     pub seed: Option<u32>,
