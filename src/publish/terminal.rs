@@ -3,8 +3,9 @@
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{ContentArrangement, Table};
 
-use super::number::short;
+use super::number::{exact, short};
 use super::report::{Report, ReportRow};
+use crate::spec::Published;
 
 /// The headings after the axes.
 pub(super) const HEADINGS: [&str; 7] =
@@ -47,14 +48,20 @@ pub(super) fn cells(row: &ReportRow) -> [String; 7] {
     [
         certificate.epsilon.map_or("inf".to_owned(), |e| e.to_string()),
         row.row.metric.clone(),
-        published
-            .map(|p| with_spread(p.value.to_string(), p.spread.map(|s| s.to_string())))
-            .unwrap_or_default(),
+        published.map(printed).unwrap_or_default(),
         with_spread(short(row.row.value), row.row.spread.map(short)),
         row.verdict.name().to_owned(),
         optional(certificate.delta_exact),
         optional(certificate.gap),
     ]
+}
+
+/// A published value and its spread with the digits that the paper prints.
+fn printed(published: &Published) -> String {
+    let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
+    let digits = digits.max(0.0) as usize;
+    let text = |x: f64| if published.precision > 0.0 { format!("{x:.digits$}") } else { exact(x) };
+    with_spread(text(published.value), published.spread.map(text))
 }
 
 fn with_spread(value: String, spread: Option<String>) -> String {

@@ -1,6 +1,6 @@
 //! From the columns of C to noise: rank rule, whitening, solver, safe release.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use super::log_det::LogDet;
@@ -62,9 +62,8 @@ pub struct CloakingOptions {
 /// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets
 /// that share each column.
 ///
-/// The thin SVD of the whole map (t x n), `C = U diag(s) W'`, is cut by the rank rule. It is computed on the
-/// distinct columns scaled by the roots of their counts, which has the same U and s. The log-det
-/// optimum depends only on the row space, so it is solved on `W'`, the trace optimum on `diag(s / s_1) W'`.
+/// The log-det optimum depends only on the row space of C, so it is solved on the whitened columns; the trace
+/// optimum on the reduced columns, scaled by the largest singular value.
 ///
 /// # Errors
 /// [`PrivacyError`] if a factorisation fails, C is zero, or the solver returns no noise.
@@ -73,20 +72,10 @@ pub fn cloak(
     counts: &[usize],
     options: &CloakingOptions,
 ) -> Result<Cloak, PrivacyError> {
-    let svd = thin_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt))?;
-    let rank = numerical_rank(&svd, options.rank_tolerance);
-    if rank == 0 {
-        return Err(PrivacyError::NothingToProtect);
-    }
-    let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
-    let mut reduced = whitened.clone();
-    for (mut row, s) in reduced.row_iter_mut().zip(svd.s.iter()) {
-        row *= *s;
-    }
-    let largest = svd.s[0];
+    let reduction = reduce(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
-        Objective::LogDet => Box::new(LogDet::new(whitened)),
-        Objective::Trace => Box::new(Trace::new(&reduced / largest)),
+        Objective::LogDet => Box::new(LogDet::new(reduction.whitened.clone())),
+        Objective::Trace => Box::new(Trace::new(&reduction.columns / reduction.scale[0])),
     };
     let solution = match options.solver {
         Solver::InteriorPoint => interior_point::solve(problem.as_ref())?,
@@ -97,14 +86,37 @@ pub fn cloak(
     }
     let mut root = problem.root(&solution.weights)?;
     if options.objective == Objective::LogDet {
-        for (mut column, s) in root.column_iter_mut().zip(svd.s.iter()) {
-            column *= *s;
-        }
+        root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
     }
     let factor = gram_factor("the noise covariance", &root)?;
-    let basis = svd.u.columns(0, rank).into_owned();
     let found = (solution.gap, solution.steps);
-    Ok(Cloak::new(options.release, basis, reduced, columns, factor, found)?)
+    Ok(Cloak::new(options.release, reduction.basis, reduction.columns, columns, factor, found)?)
+}
+
+/// C in the coordinates of its leading singular directions.
+struct Reduction {
+    /// The directions kept, orthonormal (t x r).
+    basis: DMatrix<f64>,
+    /// The singular values kept, falling (r).
+    scale: DVector<f64>,
+    /// `diag(s) W'` for the distinct columns (r x k): C is the basis times this, up to what is dropped.
+    columns: DMatrix<f64>,
+    /// `W'` for the distinct columns (r x k).
+    whitened: DMatrix<f64>,
+}
+
+/// Cuts the thin SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
+/// columns scaled by the roots of their counts, which has the same U and s.
+fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Reduction, PrivacyError> {
+    let svd = thin_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt))?;
+    let rank = numerical_rank(&svd, tolerance);
+    if rank == 0 {
+        return Err(PrivacyError::NothingToProtect);
+    }
+    let scale = svd.s.rows(0, rank).into_owned();
+    let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
+    let columns = DMatrix::from_diagonal(&scale) * &whitened;
+    Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), scale, columns, whitened })
 }
 
 /// Multiplies each column by a function of its count.
