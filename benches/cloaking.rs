@@ -44,7 +44,7 @@ fn designs(criterion: &mut Criterion) {
             let options = CloakingOptions { objective, rank_tolerance, solver, release };
             if let Ok(design) = cloak(&columns, &counts, &options) {
                 eprintln!(
-                    "{name} {rank_tolerance:e}: {} columns, rank {}, {} steps, gap {:e}",
+                    "{name} {rank_tolerance:e}: {} columns, rank {}, {} steps, gap {:?}",
                     columns.ncols(),
                     design.rank,
                     design.steps,

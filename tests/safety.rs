@@ -18,7 +18,10 @@ fn assert_safe(name: &str, map: &LinearMap) {
             let design = cloak(map.columns(), &map.counts(), &options).unwrap();
             let leverage = support::exact_certificate::largest_leverage(&design);
             assert!(leverage <= 1.0 + 1e-9, "{name} {objective:?} {release:?}: {leverage}");
-            assert!(design.gap <= 1e-8, "{name} {objective:?}: gap {}", design.gap);
+            if release == ReleaseRecipe::Projection {
+                let gap = design.gap.unwrap();
+                assert!(gap <= 1e-8, "{name} {objective:?}: gap {gap}");
+            }
         }
     }
 }

@@ -77,14 +77,17 @@ pub struct ListArguments {
 #[derive(Debug, Args)]
 pub struct Selection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
-    #[arg(required_unless_present = "all", value_name = "NAME")]
+    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME")]
     pub names: Vec<String>,
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// Where results are
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub results: PathBuf,
+    /// Where results are [default: the project's results]
+    #[arg(long, value_name = "DIR")]
+    pub results: Option<PathBuf>,
+    /// Only experiments that are not tagged "slow"; without names, all of them
+    #[arg(long)]
+    pub quick: bool,
     /// Threads [default: one per core]
     #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
@@ -116,11 +119,8 @@ pub struct CheckArguments {
     #[command(flatten)]
     /// Which experiments.
     pub selection: Selection,
-    /// Only experiments that are not tagged "slow"; without names, all of them
-    #[arg(long)]
-    pub quick: bool,
     /// Largest relative difference of two numbers that counts as the same
-    #[arg(long, value_name = "X", default_value = "1e-9")]
+    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance)]
     pub tolerance: f64,
 }
 
@@ -158,4 +158,12 @@ pub struct DataSelection {
     /// No progress bars
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// A relative tolerance: finite and not negative.
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err("must be a finite number that is not negative".to_owned()),
+    }
 }

@@ -1,14 +1,20 @@
 //! `dpgp check`.
 
-use std::path::Path;
+use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::CheckArguments;
-use super::output::print;
+use super::arguments::{CheckArguments, Format};
+use super::output::{print, print_json};
 use super::run::{compute, selected};
 use super::workspace::Workspace;
 use crate::publish::{Difference, Verdict, compare_tables, table_csv};
 use crate::spec::Experiment;
+
+/// What a check found of one experiment; nothing if it passes.
+struct Findings {
+    name: String,
+    findings: Vec<String>,
+}
 
 /// Recomputes experiments and compares their tables with the committed ones; checks verdicts and claims.
 ///
@@ -17,19 +23,33 @@ use crate::spec::Experiment;
 pub fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let workspace = Workspace::open(&arguments.selection.places)?;
     let experiments = selected(&arguments.selection, &workspace)?;
-    let quick = |e: &&Experiment| !(arguments.quick && e.meta.tags.iter().any(|tag| tag == "slow"));
-    let experiments: Vec<&Experiment> = experiments.iter().filter(quick).collect();
-    let mut failed = 0;
+    let mut all = Vec::new();
     for experiment in &experiments {
         let findings = check_one(experiment, &workspace, arguments)?;
-        failed += usize::from(!findings.is_empty());
-        let verdict = if findings.is_empty() { "passes" } else { "FAILS" };
-        print(&format!("{}: {verdict}\n", experiment.name))?;
-        print(&findings.iter().map(|finding| format!("  {finding}\n")).collect::<String>())?;
+        let one = Findings { name: experiment.name.clone(), findings };
+        if arguments.selection.format == Format::Text {
+            print(&one.text())?;
+        }
+        all.push(one);
     }
-    match failed {
+    if arguments.selection.format == Format::Json {
+        print_json(&all.iter().map(Findings::json).collect())?;
+    }
+    match all.iter().filter(|one| !one.findings.is_empty()).count() {
         0 => Ok(()),
         failed => Err(CliError::CheckFailed { failed, all: experiments.len() }),
+    }
+}
+
+impl Findings {
+    fn text(&self) -> String {
+        let verdict = if self.findings.is_empty() { "passes" } else { "FAILS" };
+        let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
+        format!("{}: {verdict}\n{lines}", self.name)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "experiment": self.name, "passes": self.findings.is_empty(), "findings": self.findings })
     }
 }
 
@@ -40,11 +60,15 @@ fn check_one(
 ) -> Result<Vec<String>, CliError> {
     let selection = &arguments.selection;
     let (report, _) = compute(experiment, workspace, selection, None, None)?;
-    let path = selection.results.join(&experiment.name).join("table.csv");
-    let committed = read(&path)?;
+    let path = workspace.results(selection.results.as_deref()).join(&experiment.name).join("table.csv");
     let fresh = table_csv(&report).map_err(crate::publish::PublishError::from)?;
-    let differences = compare_tables(&committed, &fresh, arguments.tolerance);
-    let mut findings: Vec<String> = differences.iter().map(Difference::to_string).collect();
+    let mut findings: Vec<String> = match std::fs::read_to_string(&path) {
+        Err(cause) => vec![format!("{}: {cause}", path.display())],
+        Ok(committed) => match compare_tables(&committed, &fresh, arguments.tolerance) {
+            Err(error) => vec![format!("{}: {error}", path.display())],
+            Ok(differences) => differences.iter().map(Difference::to_string).collect(),
+        },
+    };
     let broken = report.claims.iter().filter(|claim| !claim.holds);
     findings.extend(broken.map(|claim| format!("claim fails: {}", claim.text)));
     let differing = report.rows.iter().filter(|row| row.verdict == Verdict::Differs);
@@ -54,8 +78,4 @@ fn check_one(
         format!("{place}: {} is {}, published {published}", row.row.metric, row.row.value)
     }));
     Ok(findings)
-}
-
-fn read(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path).map_err(|cause| CliError::Io { path: path.to_path_buf(), cause })
 }

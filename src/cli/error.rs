@@ -47,8 +47,16 @@ pub enum CliError {
         /// Files looked at.
         all: usize,
     },
-    /// Some experiments failed; the rest are done.
-    #[error("{} of {all} experiments failed:\n{}", failures.len(), listing(failures))]
+    /// Two specs that would write to one place.
+    #[error(
+        "two specs are named {name}; their results would be written to one place, so run them with different --results"
+    )]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// Some failed; the rest are done.
+    #[error("{} of {all} failed:\n{}", failures.len(), listing(failures))]
     Several {
         /// Each with its error.
         failures: Vec<(String, CliError)>,
@@ -82,7 +90,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::CheckFailed { .. } => 1,
-            Self::Spec(_) | Self::UnknownExperiment { .. } | Self::NoProject => 2,
+            Self::Spec(_) | Self::UnknownExperiment { .. } | Self::NoProject | Self::SameName { .. } => 2,
             Self::NotVerified { .. } => 3,
             Self::Data(error) => error.exit_code(),
             Self::Run(error) => run_code(error),

@@ -20,12 +20,30 @@ use error::CliError;
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let outcome = match &arguments.verb {
+    match std::panic::catch_unwind(|| dispatch(&arguments)) {
+        Ok(outcome) => report(outcome),
+        Err(_) => {
+            eprintln!(
+                "error: this is a bug in dpgp; please report it with the command and the message above"
+            );
+            ExitCode::from(BUG)
+        }
+    }
+}
+
+/// The exit code of a bug.
+const BUG: u8 = 70;
+
+fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
+    match &arguments.verb {
         Verb::List(list) => list::list(list),
         Verb::Run(run) => run::run(run),
         Verb::Check(check) => check::check(check),
         Verb::Data(data) => data::data(data),
-    };
+    }
+}
+
+fn report(outcome: Result<(), CliError>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

@@ -9,6 +9,7 @@ use super::arguments::{Format, RunArguments, Selection};
 use super::data::progress;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
+use crate::data::digest::stamp;
 use crate::data::{DataFile, Expected};
 use crate::publish::{Provenance, Report, publish, table_terminal};
 use crate::run::{Bar, Journal, Options, Quiet, Watcher, execute, load};
@@ -36,24 +37,31 @@ pub fn run(arguments: &RunArguments) -> Result<(), CliError> {
 }
 
 /// The experiments that a selection means, each once.
+///
+/// # Errors
+/// [`CliError`] if a name means nothing, or two files have one name and so one place for results.
 pub(super) fn selected(selection: &Selection, workspace: &Workspace) -> Result<Vec<Experiment>, CliError> {
-    if selection.all {
-        return workspace.experiments();
-    }
     let mut experiments: Vec<Experiment> = Vec::new();
+    if selection.all || selection.names.is_empty() {
+        experiments = workspace.experiments()?;
+    }
     for name in &selection.names {
         for experiment in workspace.find(name)? {
-            if !experiments.iter().any(|e| e.name == experiment.name) {
-                experiments.push(experiment);
+            match experiments.iter().find(|e| e.name == experiment.name) {
+                None => experiments.push(experiment),
+                Some(other) if other.source.file() == experiment.source.file() => {}
+                Some(_) => return Err(CliError::SameName { name: experiment.name }),
             }
         }
     }
+    let slow = |e: &Experiment| e.meta.tags.iter().any(|tag| tag == "slow");
+    experiments.retain(|e| !(selection.quick && slow(e)));
     Ok(experiments)
 }
 
 fn run_one(experiment: &Experiment, workspace: &Workspace, arguments: &RunArguments) -> Result<(), CliError> {
     let selection = &arguments.selection;
-    let folder = selection.results.join(&experiment.name);
+    let folder = workspace.results(selection.results.as_deref()).join(&experiment.name);
     let journal = Journal::new(folder.join("unfinished.jsonl"));
     let (report, provenance) = compute(experiment, workspace, selection, arguments.seed, Some(&journal))?;
     publish(&folder, &report, &provenance)?;
@@ -84,7 +92,8 @@ pub(super) fn compute<'a>(
     let rows = execute(experiment, &samples, options, journal, watcher.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     let provenance = Provenance {
-        data: digests(experiment, workspace),
+        data: digests(experiment, workspace)?,
+        project: workspace.root().to_path_buf(),
         seed: seed.unwrap_or(experiment.meta.seed),
         jobs: options.jobs,
         seconds,
@@ -92,10 +101,16 @@ pub(super) fn compute<'a>(
     Ok((Report::new(experiment, rows), provenance))
 }
 
-/// The files of the datasets of an experiment, each with the digest that it was verified by.
-fn digests(experiment: &Experiment, workspace: &Workspace) -> Vec<(String, String)> {
+/// The data files of an experiment, each with its digest: that of the manifest, which the file was verified
+/// by, or the one computed from a file of the user's own.
+fn digests(experiment: &Experiment, workspace: &Workspace) -> Result<Vec<(String, String)>, CliError> {
     let datasets = experiment.datasets().into_iter().filter_map(|name| workspace.manifest.get(name).ok());
-    datasets.flat_map(|d| &d.files).map(|f| (f.path.clone(), digest(f))).collect()
+    let mut digests: Vec<(String, String)> =
+        datasets.flat_map(|d| &d.files).map(|f| (f.path.clone(), digest(f))).collect();
+    for (name, path) in experiment.own_files() {
+        digests.push((name, stamp(&path)?.digest.to_string()));
+    }
+    Ok(digests)
 }
 
 fn digest(file: &DataFile) -> String {
@@ -113,6 +128,8 @@ fn as_json(report: &Report<'_>, folder: &str) -> Value {
             json!({
                 "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
                 "spread": row.row.spread, "verdict": row.verdict.name(),
+                "published": row.published.as_ref().map(|p| p.value), "gap": row.row.certificate.gap,
+                "epsilon": row.row.certificate.epsilon, "delta": row.row.certificate.delta,
                 "guarantee": row.row.certificate.to_string(), "delta_exact": row.row.certificate.delta_exact,
             })
         })

@@ -19,25 +19,39 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the project: the nearest folder, from the working directory upwards, that holds `experiments`.
+    /// Finds the project: the nearest folder, from the working directory upwards, that holds `experiments` and
+    /// `data/datasets.toml`.
     /// Without one, only specs named by their path can be run.
     ///
     /// # Errors
     /// [`CliError`] if the shipped manifest is malformed or a folder cannot be read.
     pub fn open(places: &Places) -> Result<Self, CliError> {
         let here = PathBuf::from(".");
-        let root = ancestors().into_iter().find(|p| p.join("experiments").is_dir()).unwrap_or(here);
+        let is_project =
+            |p: &PathBuf| p.join("experiments").is_dir() && p.join("data/datasets.toml").is_file();
+        let root = ancestors().into_iter().find(is_project).unwrap_or(here);
         let experiments = root.join("experiments");
-        let catalogue = if experiments.is_dir() {
+        let catalogue = if root.join("data/datasets.toml").is_file() && experiments.is_dir() {
             Catalogue::read(&experiments).map_err(|cause| CliError::Io { path: experiments, cause })?
         } else {
             Catalogue::default()
         };
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
         let cache = Cache::new(directory, root.join("data"))
-            .with_mirror(places.mirror.clone())
+            .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
             .with_offline(places.offline);
         Ok(Self { catalogue, cache, manifest: Manifest::shipped()?, root })
+    }
+
+    /// The folder of results: the one named, else the project's own.
+    pub fn results(&self, named: Option<&Path>) -> PathBuf {
+        let own = self.root.join("results");
+        named.map_or_else(|| own.strip_prefix(".").unwrap_or(&own).to_path_buf(), Path::to_path_buf)
+    }
+
+    /// The project's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// All shipped experiments.
@@ -82,9 +96,8 @@ impl Workspace {
     fn load(&self, spec: &NamedSpec) -> Result<Experiment, CliError> {
         let io = |cause| CliError::Io { path: spec.path.clone(), cause };
         let text = std::fs::read_to_string(&spec.path).map_err(io)?;
-        let shown = spec.path.strip_prefix(&self.root).unwrap_or(&spec.path);
-        let shown = if self.root == Path::new(".") { &spec.path } else { shown };
-        Ok(Experiment::parse(&spec.name, shown, text, &self.manifest)?)
+        let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
+        Ok(Experiment::parse(&spec.name, path, text, &self.manifest)?)
     }
 }
 

@@ -7,8 +7,8 @@ use thiserror::Error;
 pub enum LinalgError {
     /// The Cholesky factorisation failed even with the largest jitter of the ladder.
     #[error(
-        "{matrix} ({size} x {size}) is not positive definite, even with {jitter:e} added to its diagonal; \
-         a larger noise variance or fewer nearly identical inputs would help"
+        "{matrix} ({size} x {size}) is not positive definite{}",
+        if *jitter > 0.0 { format!(", even with {jitter:e} added to its diagonal") } else { String::new() }
     )]
     NotPositiveDefinite {
         /// What the matrix is, for example `K + sigma^2 I`.

@@ -3,6 +3,7 @@
 mod cholesky;
 mod error;
 mod gram;
+mod largest;
 mod qr;
 mod special;
 mod svd;
@@ -10,7 +11,8 @@ mod view;
 
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
-pub use gram::gram;
+pub use gram::{add_gram, gram};
+pub use largest::largest;
 pub use qr::gram_factor;
 pub use special::{normal_cdf, normal_pdf};
 pub use svd::{ThinSvd, thin_svd};

@@ -26,10 +26,31 @@ pub enum Mechanism {
     None,
 }
 
+/// What a guarantee covers. The rows of a table average or describe many releases; the guarantee is that of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// The predictions for one fold's test inputs.
+    FoldPredictions,
+    /// The index of the candidate selected; not its errors or probabilities.
+    SelectedIndex,
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FoldPredictions => "for the predictions of one fold",
+            Self::SelectedIndex => "for the index selected, not for the numbers of this row",
+        })
+    }
+}
+
 /// A reason why the guarantee holds only in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caveat {
+    /// Rows were chosen by their private target.
+    PrivateFilter,
     /// Targets were clipped, centred or scaled by statistics of the private targets.
     PrivateNormalisation,
     /// Epsilon lies outside the proof of the classic calibration.
@@ -41,6 +62,7 @@ pub enum Caveat {
 impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::PrivateFilter => "rows filtered by the private target",
             Self::PrivateNormalisation => "targets normalised by private statistics",
             Self::OutsideProof => "epsilon > 1 is outside the proof of the classic calibration",
             Self::InvalidSensitivity => "the published sensitivity is not a bound",
@@ -55,6 +77,8 @@ impl fmt::Display for Caveat {
 /// hockey-stick divergence at `epsilon` of the noise actually used; a pure mechanism has zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
+    /// What is covered.
+    pub release: Release,
     /// The neighbouring relation.
     pub neighbours: Neighbours,
     /// The mechanism.
@@ -72,37 +96,39 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The certificate of Gaussian noise at `sensitivity` (in the metric of the noise, where the
-    /// calibration assumes 1).
+    /// The certificate of Gaussian noise for a release whose sensitivity is `sensitivity` in the metric of the noise,
+    /// where the calibration assumes 1.
     pub fn gaussian(
-        neighbours: Neighbours,
+        (release, neighbours): (Release, Neighbours),
         calibration: Calibration,
         (epsilon, delta): (f64, f64),
         sensitivity: f64,
-        gap: f64,
+        gap: Option<f64>,
     ) -> Self {
         let sigma = calibration.sigma(epsilon, delta);
         let outside = !calibration.is_proven_for(epsilon);
         Self {
+            release,
             neighbours,
             mechanism: Mechanism::Cloaking(calibration),
             epsilon: Some(epsilon),
             delta,
             delta_exact: Some(gaussian_delta(sigma / sensitivity, epsilon)),
-            gap: Some(gap),
+            gap,
             caveats: if outside { vec![Caveat::OutsideProof] } else { Vec::new() },
         }
     }
 
     /// The certificate of the exponential mechanism: `epsilon`-DP, if the sensitivity is a bound.
-    pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool, gap: f64) -> Self {
+    pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool, gap: Option<f64>) -> Self {
         Self {
+            release: Release::SelectedIndex,
             neighbours,
             mechanism: Mechanism::Exponential,
             epsilon: Some(epsilon),
             delta: 0.0,
             delta_exact: valid.then_some(0.0),
-            gap: Some(gap),
+            gap,
             caveats: if valid { Vec::new() } else { vec![Caveat::InvalidSensitivity] },
         }
     }
@@ -110,6 +136,7 @@ impl Certificate {
     /// No noise, no guarantee.
     pub fn none() -> Self {
         Self {
+            release: Release::FoldPredictions,
             neighbours: Neighbours::OneTargetChanges(f64::INFINITY),
             mechanism: Mechanism::None,
             epsilon: None,
@@ -142,12 +169,15 @@ impl fmt::Display for Certificate {
         match self.mechanism {
             Mechanism::None => return f.write_str("none"),
             Mechanism::Cloaking(calibration) => {
-                write!(f, "({epsilon}, {})-DP, cloaking, {} calibration", self.delta, calibration.name())?;
+                write!(f, "({epsilon:?}, {:?})-DP {}, ", self.delta, self.release)?;
+                write!(f, "cloaking, {} calibration", calibration.name())?;
             }
-            Mechanism::Exponential => write!(f, "{epsilon}-DP, exponential mechanism")?,
+            Mechanism::Exponential => {
+                write!(f, "({epsilon:?}, 0)-DP {}, exponential mechanism", self.release)?
+            }
         }
         let Neighbours::OneTargetChanges(by) = self.neighbours;
-        write!(f, ", one target changes by <= {by}")?;
+        write!(f, ", one target changes by <= {by:?}")?;
         for (i, caveat) in self.caveats.iter().enumerate() {
             write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;
         }

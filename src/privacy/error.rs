@@ -19,6 +19,15 @@ pub enum PrivacyError {
         /// The solver that produced it.
         solver: &'static str,
     },
+    /// The noise does not cover every column, by the last check of the very matrices that would be sampled with.
+    #[error(
+        "the noise does not cover the change of one target (largest leverage {sensitivity}, which must be greater \
+         than 0 and at most 1); nothing was released"
+    )]
+    NotCovered {
+        /// `max_i |L^-1 b_i|`.
+        sensitivity: f64,
+    },
     /// All predictions are constant, whatever the private targets.
     #[error("no prediction depends on any target: the map C is zero, there is nothing to protect")]
     NothingToProtect,

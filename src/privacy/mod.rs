@@ -6,7 +6,7 @@ mod error;
 mod gaussian;
 mod selection;
 
-pub use certificate::{Caveat, Certificate, Mechanism, Neighbours};
+pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use error::PrivacyError;
 pub use gaussian::{Calibration, gaussian_delta};

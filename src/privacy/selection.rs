@@ -3,6 +3,8 @@
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
+use crate::linalg::largest;
+
 /// Which bound on the change of the sum of squared errors (SSE) is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -14,8 +16,8 @@ pub enum SensitivityRule {
     /// `max_j [ q(d) + sum over the folds that train on j of sum_i q(d |c_ij|) ]`
     /// with `q(v) = 2 T v - v^2` for `v <= T`, else `T^2`.
     ///
-    /// Proof: moving one error by v changes its clipped square by at most q(v), since
-    /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`; j errs once as a test point (its target moves
+    /// Proof: moving one error by v changes its clipped square by at most q(v): for `v <= T` the difference
+    /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`, beyond that where `e = 0`; j errs once as a test point (its target moves
     /// by d) and moves prediction i by `d c_ij` in each fold that trains on it.
     Corrected,
 }
@@ -39,9 +41,8 @@ pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize
 }
 
 fn published(folds: &[FoldColumns], d: f64) -> f64 {
-    let largest =
-        |fold: &FoldColumns| fold.columns.column_iter().map(|c| c.norm_squared()).fold(0.0, f64::max);
-    let mut alphas: Vec<f64> = folds.iter().map(largest).collect();
+    let longest = |fold: &FoldColumns| largest(fold.columns.column_iter().map(|c| c.norm_squared()));
+    let mut alphas: Vec<f64> = folds.iter().map(longest).collect();
     alphas.sort_by(f64::total_cmp);
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
@@ -55,7 +56,7 @@ fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
             change[row] += column.iter().map(|c| q(d * c.abs())).sum::<f64>();
         }
     }
-    change.into_iter().fold(0.0, f64::max)
+    largest(change)
 }
 
 /// The probabilities with which the exponential mechanism selects each configuration, by its SSE

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use csv::{ReaderBuilder, StringRecord};
+use csv::ReaderBuilder;
+
+use crate::spec::FIXED_COLUMNS;
 
 /// One difference between a committed table and a fresh one.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,8 +37,11 @@ impl fmt::Display for Difference {
 /// Compares two tables row by row (rows are known by cell and metric, so their order does not matter);
 /// numbers may differ by `tolerance`, relative. The `gap` column is a bound near rounding: it is compared
 /// with an absolute tolerance of 1e-8.
-pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Vec<Difference> {
-    let (committed, fresh) = (rows(committed), rows(fresh));
+///
+/// # Errors
+/// The CSV reader's error if a table is malformed.
+pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Result<Vec<Difference>, csv::Error> {
+    let (committed, fresh) = (rows(committed)?, rows(fresh)?);
     let mut differences = Vec::new();
     for (key, row) in &committed {
         match fresh.get(key) {
@@ -46,37 +51,48 @@ pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Vec<Diffe
     }
     let added = fresh.keys().filter(|key| !committed.contains_key(*key));
     differences.extend(added.map(|key| whole(key, "missing", "new")));
-    differences
+    Ok(differences)
 }
 
 type Columns = BTreeMap<String, String>;
 
-fn rows(text: &str) -> BTreeMap<String, Columns> {
-    let mut reader = ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let headings = reader.headers().cloned().unwrap_or_default();
-    let columns = |record: StringRecord| -> Columns {
-        headings.iter().zip(record.iter()).map(|(h, v)| (h.to_owned(), v.to_owned())).collect()
-    };
-    let name = |row: &Columns| {
+/// A row is known by its cell and metric, and named by its place on the axes.
+type Key = (String, String, String);
+
+fn rows(text: &str) -> Result<BTreeMap<Key, Columns>, csv::Error> {
+    let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
+    let headings = reader.headers()?.clone();
+    let mut rows = BTreeMap::new();
+    for record in reader.records() {
+        let record = record?;
+        let row: Columns =
+            headings.iter().zip(record.iter()).map(|(h, v)| (h.to_owned(), v.to_owned())).collect();
         let field = |key: &str| row.get(key).cloned().unwrap_or_default();
-        format!("{} {}", field("cell"), field("metric"))
-    };
-    reader.records().flatten().map(columns).map(|row| (name(&row), row)).collect()
+        let on_axis = |(h, _): &(&str, &str)| !FIXED_COLUMNS.contains(h) || *h == "epsilon";
+        let place = headings.iter().zip(record.iter()).filter(on_axis).map(|(h, v)| format!("{h} = {v}"));
+        let key = (field("cell"), field("metric"), place.collect::<Vec<_>>().join(", "));
+        rows.insert(key, row);
+    }
+    Ok(rows)
 }
 
-fn whole(row: &str, committed: &str, fresh: &str) -> Difference {
-    Difference { row: row.to_owned(), column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
+fn name((_, metric, place): &Key) -> String {
+    format!("{place}: {metric}")
 }
 
-fn compare_rows(key: &str, committed: &Columns, fresh: &Columns, tolerance: f64) -> Vec<Difference> {
+fn whole(key: &Key, committed: &str, fresh: &str) -> Difference {
+    Difference { row: name(key), column: None, committed: committed.to_owned(), fresh: fresh.to_owned() }
+}
+
+fn compare_rows(key: &Key, committed: &Columns, fresh: &Columns, tolerance: f64) -> Vec<Difference> {
     let names: std::collections::BTreeSet<&String> = committed.keys().chain(fresh.keys()).collect();
     let mut differences = Vec::new();
-    for name in names {
-        let text = |row: &Columns| row.get(name).cloned().unwrap_or_default();
+    for column in names {
+        let text = |row: &Columns| row.get(column).cloned().unwrap_or_default();
         let (before, after) = (text(committed), text(fresh));
-        if !same(name, &before, &after, tolerance) {
-            let column = Some(name.clone());
-            differences.push(Difference { row: key.to_owned(), column, committed: before, fresh: after });
+        if !same(column, &before, &after, tolerance) {
+            let column = Some(column.clone());
+            differences.push(Difference { row: name(key), column, committed: before, fresh: after });
         }
     }
     differences
@@ -94,25 +110,29 @@ fn same(column: &str, before: &str, after: &str, tolerance: f64) -> bool {
 mod tests {
     use super::*;
 
-    const TABLE: &str = "cell,metric,value,verdict,gap\na,m,1.0,agrees,1e-12\nb,m,2.0,agrees,1e-12\n";
+    const TABLE: &str =
+        "cell,size,metric,value,verdict,gap\na,1,m,1.0,agrees,1e-12\nb,2,m,2.0,agrees,1e-12\n";
 
     #[test]
     fn order_and_rounding_do_not_matter() {
-        let other = "cell,metric,value,verdict,gap\nb,m,2.0000000001,agrees,3e-10\na,m,1.0,agrees,0\n";
-        assert_eq!(compare_tables(TABLE, other, 1e-9), []);
+        let other =
+            "cell,size,metric,value,verdict,gap\nb,2,m,2.0000000001,agrees,3e-10\na,1,m,1.0,agrees,0\n";
+        assert_eq!(compare_tables(TABLE, other, 1e-9).unwrap(), []);
     }
 
     #[test]
     fn one_digit_is_found_and_named() {
-        let found = compare_tables(TABLE, &TABLE.replace("2.0", "2.1"), 1e-9);
+        let found = compare_tables(TABLE, &TABLE.replace("2.0", "2.1"), 1e-9).unwrap();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].to_string(), "b m: value was \"2.0\", is \"2.1\" (+5.0e-2 relative)");
-        assert_eq!(compare_tables(TABLE, &TABLE.replace("a,m,1.0,agrees", "a,m,1.0,differs"), 1e-9).len(), 1);
+        assert_eq!(found[0].to_string(), "size = 2: m: value was \"2.0\", is \"2.1\" (+5.0e-2 relative)");
+        let found = compare_tables(TABLE, &TABLE.replace("1.0,agrees", "1.0,differs"), 1e-9).unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(compare_tables("cell,metric\na\n", TABLE, 1e-9).is_err());
     }
 
     #[test]
     fn missing_and_new_rows_are_found() {
-        let found = compare_tables(TABLE, &TABLE.replace("b,m", "c,m"), 1e-9);
+        let found = compare_tables(TABLE, &TABLE.replace("b,2,m", "c,2,m"), 1e-9).unwrap();
         assert_eq!(found.len(), 2);
     }
 }

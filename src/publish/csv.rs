@@ -2,25 +2,7 @@
 
 use super::number::exact;
 use super::report::{Report, ReportRow};
-
-/// The columns that every table has; the axes stand after the second.
-pub const FIXED_COLUMNS: [&str; 15] = [
-    "experiment",
-    "cell",
-    "metric",
-    "value",
-    "spread",
-    "spread_kind",
-    "repeats",
-    "published",
-    "published_spread",
-    "verdict",
-    "guarantee",
-    "epsilon",
-    "delta",
-    "delta_exact",
-    "gap",
-];
+use crate::spec::FIXED_COLUMNS;
 
 /// Columns before the axes.
 const BEFORE_AXES: usize = 2;
@@ -31,7 +13,7 @@ const BEFORE_AXES: usize = 2;
 /// The CSV writer's error; none is expected when writing to memory.
 pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
-    let axes = report.axis_columns();
+    let axes = report.axis_columns(&FIXED_COLUMNS);
     let names = axes.iter().map(|(_, name)| *name);
     let (before, after) = FIXED_COLUMNS.split_at(BEFORE_AXES);
     writer.write_record(before.iter().copied().chain(names).chain(after.iter().copied()))?;

@@ -46,9 +46,22 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
         move |cause| PublishError::Io { path, cause }
     };
     std::fs::create_dir_all(folder).map_err(io(folder))?;
+    if !files.iter().any(|(name, _)| *name == "figure.svg") {
+        remove_stale(&folder.join("figure.svg"))?;
+    }
     for (name, contents) in files {
         let path = folder.join(name);
         write_atomically(&path, &contents).map_err(io(&path))?;
     }
     Ok(())
+}
+
+/// Removes a figure of an earlier spec that the present one no longer draws.
+fn remove_stale(path: &Path) -> Result<(), PublishError> {
+    match std::fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(PublishError::Io { path: path.to_path_buf(), cause })
+        }
+        _ => Ok(()),
+    }
 }

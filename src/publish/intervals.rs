@@ -11,8 +11,10 @@ use crate::spec::IntervalsFigure;
 const OURS: RGBColor = RGBColor(0, 95, 170);
 const PUBLISHED: RGBColor = RGBColor(200, 80, 0);
 const GRID: RGBColor = RGBColor(215, 215, 215);
-const WIDTH: u32 = 860;
-const LABELS: u32 = 300;
+const PLOT: u32 = 560;
+const LEAST_LABELS: u32 = 160;
+/// About the width of a character of a row label.
+const CHARACTER: u32 = 8;
 const ROW: u32 = 30;
 const HEAD: u32 = 76;
 const FOOT: u32 = 60;
@@ -39,8 +41,11 @@ pub(super) fn draw(report: &Report<'_>, setting: &IntervalsFigure) -> Result<Str
     let mut svg = String::new();
     {
         let height = HEAD + FOOT + ROW * lines.len() as u32;
-        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        let drawn = paint(&area, &report.experiment.meta.title, setting, &lines);
+        let longest = lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0) as u32;
+        let labels = (CHARACTER * longest + 24).max(LEAST_LABELS);
+        let area = SVGBackend::with_string(&mut svg, (labels + PLOT, height)).into_drawing_area();
+        let sheet = Sheet { title: &report.experiment.meta.title, setting, lines: &lines, labels };
+        let drawn = paint(&area, &sheet);
         drawn.and_then(|()| area.present().map_err(|e| FigureError::new(&e)))?;
     }
     Ok(svg)
@@ -64,7 +69,16 @@ fn line(report: &Report<'_>, row: &ReportRow, name_metric: bool) -> Line {
     }
 }
 
-fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]) -> Result<(), FigureError> {
+/// What is painted, and how wide its labels are.
+struct Sheet<'a> {
+    title: &'a str,
+    setting: &'a IntervalsFigure,
+    lines: &'a [Line],
+    labels: u32,
+}
+
+fn paint(area: &Area<'_>, sheet: &Sheet<'_>) -> Result<(), FigureError> {
+    let Sheet { title, setting, lines, labels } = *sheet;
     let error = |e: DrawingAreaErrorKind<std::io::Error>| FigureError::new(&e);
     area.fill(&WHITE).map_err(error)?;
     let scale = Scale { log: setting.log };
@@ -74,7 +88,7 @@ fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]
         .margin_top(HEAD)
         .margin_right(24)
         .x_label_area_size(FOOT)
-        .y_label_area_size(LABELS)
+        .y_label_area_size(labels)
         .build_cartesian_2d(low..high, rows.clone())
         .map_err(error)?;
     chart.configure_mesh().disable_mesh().x_labels(0).y_labels(0).draw().map_err(error)?;
@@ -89,13 +103,13 @@ fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]
         area.draw_text(&scale.tick(place), &style, (x, bottom + 8)).map_err(error)?;
     }
     let style = text.clone().pos(Pos::new(HPos::Center, VPos::Top));
-    let middle = ((LABELS + WIDTH) / 2) as i32;
+    let middle = (labels + PLOT / 2) as i32;
     area.draw_text(&setting.label, &style, (middle, bottom + 32)).map_err(error)?;
     for (i, line) in lines.iter().enumerate() {
         let y = (lines.len() - 1 - i) as f64;
         let (_, pixel) = chart.backend_coord(&(low, y));
         let style = text.clone().pos(Pos::new(HPos::Right, VPos::Center));
-        area.draw_text(&line.label, &style, (LABELS as i32 - 10, pixel)).map_err(error)?;
+        area.draw_text(&line.label, &style, (labels as i32 - 10, pixel)).map_err(error)?;
         let ours = marks(&scale, line.ours, y + 0.14, OURS, true);
         let published = line.published.map(|p| marks(&scale, p, y - 0.14, PUBLISHED, false));
         for (bar, point) in [Some(ours), published].into_iter().flatten() {
@@ -103,7 +117,7 @@ fn paint(area: &Area<'_>, title: &str, setting: &IntervalsFigure, lines: &[Line]
             chart.draw_series([point]).map_err(error)?;
         }
     }
-    heading(area, title)
+    heading(area, title, labels as i32)
 }
 
 /// The spread as a bar and the value as a dot: filled for ours, hollow for the published one.
@@ -113,12 +127,12 @@ fn marks(scale: &Scale, (value, spread): Interval, y: f64, colour: RGBColor, fil
     (PathElement::new(ends, colour.stroke_width(2)), Circle::new((scale.place(value), y), 5, style))
 }
 
-fn heading(area: &Area<'_>, title: &str) -> Result<(), FigureError> {
+fn heading(area: &Area<'_>, title: &str, left: i32) -> Result<(), FigureError> {
     let error = |e: DrawingAreaErrorKind<std::io::Error>| FigureError::new(&e);
     let style = |size: i32, colour: &RGBColor| (FONT, size).into_font().color(colour);
     area.draw_text(title, &style(17, &BLACK), (16, 14)).map_err(error)?;
     let legend = [(OURS, true, "ours ± sd"), (PUBLISHED, false, "published ± sd")];
-    for ((colour, filled, text), x) in legend.into_iter().zip([LABELS as i32, LABELS as i32 + 150]) {
+    for ((colour, filled, text), x) in legend.into_iter().zip([left, left + 150]) {
         let shape = ShapeStyle { color: colour.into(), filled, stroke_width: 2 };
         area.draw(&Circle::new((x, 54), 5, shape)).map_err(error)?;
         area.draw_text(text, &style(14, &colour), (x + 12, 47)).map_err(error)?;

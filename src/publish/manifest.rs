@@ -1,5 +1,6 @@
 //! `manifest.json`: where a result comes from. The only place where the wall clock is read.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,6 +17,8 @@ const LOCK: &str = include_str!("../../Cargo.lock");
 pub struct Provenance {
     /// Each data file and its SHA-256.
     pub data: Vec<(String, String)>,
+    /// The project's folder, whose commit is recorded.
+    pub project: PathBuf,
     /// The seed used.
     pub seed: u32,
     /// Threads used.
@@ -32,7 +35,7 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance) -> Str
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let manifest = json!({
         "experiment": experiment.name,
-        "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(), "lock_sha256": sha256(LOCK) },
+        "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
         "spec_sha256": sha256(experiment.source.text()),
         "seed": provenance.seed,
         "replicates": experiment.meta.replicates,
@@ -50,10 +53,13 @@ fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
 }
 
-/// The commit of the working directory, if it is a checkout; marked where files differ from it.
-fn commit() -> Option<String> {
-    let output =
-        Command::new("git").args(["describe", "--always", "--abbrev=40", "--dirty"]).output().ok()?;
+/// The commit of the project's folder, if it is a checkout of its own; marked where files differ from it.
+fn commit(project: &Path) -> Option<String> {
+    if !project.join(".git").exists() {
+        return None;
+    }
+    let arguments = ["describe", "--always", "--abbrev=40", "--dirty"];
+    let output = Command::new("git").arg("-C").arg(project).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }

@@ -23,7 +23,7 @@ pub fn table_markdown(report: &Report<'_>) -> String {
 }
 
 fn table(text: &mut String, report: &Report<'_>) {
-    let axes = report.axis_columns();
+    let axes = report.axis_columns(&HEADINGS);
     let headings: Vec<&str> =
         axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
     line(text, &headings.iter().map(ToString::to_string).collect::<Vec<_>>());

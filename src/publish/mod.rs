@@ -19,7 +19,7 @@ mod verdict;
 pub use atomic::write_atomically;
 pub use claims::ClaimOutcome;
 pub use compare::{Difference, compare_tables};
-pub use csv::{FIXED_COLUMNS, table_csv};
+pub use csv::table_csv;
 pub use figure::{FigureError, figure_svg};
 pub use folder::{PublishError, publish};
 pub use manifest::Provenance;

@@ -1,9 +1,11 @@
 //! The rows of an experiment beside what was published.
 
+use std::collections::BTreeMap;
+
 use super::claims::{ClaimOutcome, check};
-use super::csv::FIXED_COLUMNS;
+use super::number::exact;
 use super::verdict::Verdict;
-use crate::spec::{Axis, DeviationKind, Experiment, Published};
+use crate::spec::{Axis, DeviationKind, Experiment, FIXED_COLUMNS, Published};
 use crate::task::Row;
 
 /// A row with its labels, its published value and the verdict.
@@ -36,9 +38,10 @@ impl<'a> Report<'a> {
     /// Puts the rows beside the published values.
     pub fn new(experiment: &'a Experiment, rows: Vec<Row>) -> Self {
         let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
+        let known = experiment.published.iter().map(|p| ((p.cell, p.metric.as_str()), p));
+        let known: BTreeMap<(usize, &str), &Published> = known.collect();
         let report_row = |row: Row| {
-            let about = |p: &&Published| p.cell == row.cell && p.metric == row.metric;
-            let published = experiment.published.iter().find(about).cloned();
+            let published = known.get(&(row.cell, row.metric.as_str())).map(|p| (*p).clone());
             let cell = &experiment.cells[row.cell];
             ReportRow {
                 cell_id: cell.id()[..16].to_owned(),
@@ -68,11 +71,27 @@ impl<'a> Report<'a> {
         self.rows.iter().map(|row| row.row.jitter).fold(0.0, f64::max)
     }
 
-    /// The axes that get a column of their own: those that no fixed column shows.
-    pub fn axis_columns(&self) -> Vec<(usize, &str)> {
+    /// The axes that get a column of their own: all but those that one of the `shown` columns repeats, row by row.
+    pub fn axis_columns(&self, shown: &[&str]) -> Vec<(usize, &str)> {
+        let repeated = |i: usize, name: &str| {
+            shown.contains(&name)
+                && self.rows.iter().all(|row| shown_value(row, name) == Some(row.labels[i].clone()))
+        };
         let axes = self.experiment.axes.iter().enumerate();
-        axes.map(|(i, axis)| (i, axis.name.as_str()))
-            .filter(|(_, name)| !FIXED_COLUMNS.contains(name))
+        axes.filter(|(i, axis)| !repeated(*i, &axis.name))
+            .map(|(i, axis)| {
+                (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name })
+            })
             .collect()
+    }
+}
+
+/// What the columns that an axis may share show of a row, as a label.
+fn shown_value(row: &ReportRow, column: &str) -> Option<String> {
+    let certificate = &row.row.certificate;
+    match column {
+        "epsilon" => Some(exact(certificate.epsilon.unwrap_or(f64::INFINITY))),
+        "delta" => certificate.epsilon.map(|_| exact(certificate.delta)),
+        _ => None,
     }
 }

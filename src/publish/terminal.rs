@@ -1,5 +1,8 @@
 //! The table in a terminal.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{ContentArrangement, Table};
 
@@ -13,15 +16,15 @@ pub(super) const HEADINGS: [&str; 7] =
 
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
-    let axes = report.axis_columns();
+    let axes = report.axis_columns(&HEADINGS);
     let mut table = Table::new();
     table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     let names = axes.iter().map(|(_, name)| *name);
     table.set_header(names.chain(HEADINGS).chain(["guarantee"]));
-    let guarantees = guarantees(report);
+    let (guarantees, numbers) = guarantees(report);
     for row in &report.rows {
         let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-        table.add_row(labels.chain(cells(row)).chain([reference(&guarantees, row)]));
+        table.add_row(labels.chain(cells(row)).chain([reference(&numbers, row)]));
     }
     let mut text = format!("{}: {}\n{table}\n", report.experiment.name, report.experiment.meta.title);
     for (number, guarantee) in guarantees.iter().enumerate() {
@@ -46,7 +49,7 @@ pub(super) fn cells(row: &ReportRow) -> [String; 7] {
     let optional = |x: Option<f64>| x.map(short).unwrap_or_default();
     let published = row.published.as_ref();
     [
-        certificate.epsilon.map_or("inf".to_owned(), |e| e.to_string()),
+        exact(certificate.epsilon.unwrap_or(f64::INFINITY)),
         row.row.metric.clone(),
         published.map(printed).unwrap_or_default(),
         with_spread(short(row.row.value), row.row.spread.map(short)),
@@ -71,19 +74,20 @@ fn with_spread(value: String, spread: Option<String>) -> String {
     }
 }
 
-/// The distinct guarantees, in order of appearance.
-fn guarantees(report: &Report<'_>) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
+/// The distinct guarantees and their numbers, in order of appearance.
+fn guarantees(report: &Report<'_>) -> (Vec<String>, BTreeMap<String, usize>) {
+    let (mut distinct, mut numbers) = (Vec::new(), BTreeMap::new());
     for row in report.rows.iter().filter(|row| row.row.certificate.epsilon.is_some()) {
         let text = row.row.certificate.to_string();
-        if !distinct.contains(&text) {
-            distinct.push(text);
+        if let Entry::Vacant(vacant) = numbers.entry(text) {
+            distinct.push(vacant.key().clone());
+            vacant.insert(distinct.len());
         }
     }
-    distinct
+    (distinct, numbers)
 }
 
-fn reference(guarantees: &[String], row: &ReportRow) -> String {
-    let text = row.row.certificate.to_string();
-    guarantees.iter().position(|g| *g == text).map_or("none".to_owned(), |i| format!("[{}]", i + 1))
+fn reference(numbers: &BTreeMap<String, usize>, row: &ReportRow) -> String {
+    let number = numbers.get(&row.row.certificate.to_string());
+    number.map_or("none".to_owned(), |number| format!("[{number}]"))
 }

@@ -89,7 +89,7 @@ fn run_unit(
     let sample = samples.get(&streams.data).unwrap_or(&empty);
     measure(first.setting(), &cells, sample, &streams).map_err(|cause| RunError::Cell {
         experiment: experiment.name.clone(),
-        cell: first.labels().join(", "),
+        cell: if first.labels().is_empty() { "the only one".to_owned() } else { first.labels().join(", ") },
         replicate: unit.replicate,
         cause,
     })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::RunError;
 use crate::data::{
@@ -57,10 +57,9 @@ impl Loader<'_> {
 
     /// A file of the user's own, its path relative to the spec.
     fn csv(&self, path: &str, separator: char) -> Result<Table, RunError> {
-        let folder = self.experiment.source.file().parent().unwrap_or(Path::new(""));
         let separator = u8::try_from(separator).map_or(Separator::Byte(b','), Separator::Byte);
         let format = CsvFormat { separator, ..CsvFormat::default() };
-        Ok(Table::read(&folder.join(path), &format).map_err(Box::new)?)
+        Ok(Table::read(&self.experiment.beside(path), &format).map_err(Box::new)?)
     }
 
     fn dataset(&self, name: &str) -> Result<Table, RunError> {

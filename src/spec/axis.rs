@@ -6,11 +6,32 @@ use super::document::Document;
 use super::source::SourceText;
 use super::{Problem, SpecError};
 
+/// The columns that every result table has; the axes stand after the second. No bundle may be named after one.
+pub const FIXED_COLUMNS: [&str; 15] = [
+    "experiment",
+    "cell",
+    "metric",
+    "value",
+    "spread",
+    "spread_kind",
+    "repeats",
+    "published",
+    "published_spread",
+    "verdict",
+    "guarantee",
+    "epsilon",
+    "delta",
+    "delta_exact",
+    "gap",
+];
+
 /// One axis of the grid.
 #[derive(Debug, Clone)]
 pub struct Axis {
-    /// The name, as result tables show it.
+    /// The name, as result tables show it: the last segments of the path that tell it from the others.
     pub name: String,
+    /// The whole dotted path, or the name of a bundle.
+    pub path: String,
     /// The labels of its values.
     pub labels: Vec<String>,
     pub(super) values: Vec<Vec<Assignment>>,
@@ -25,7 +46,8 @@ pub(super) struct Assignment {
     pub value: Value,
 }
 
-/// The label of a value: numbers in their shortest form, lists joined by `+`, tables by their first key.
+/// The label of a value: numbers in their shortest form, lists joined by `+`, tables as
+/// `key(inner)` and `key=value`.
 pub fn label(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
@@ -34,7 +56,8 @@ pub fn label(value: &Value) -> String {
         Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
         Value::Table(table) => {
             let entry = |(key, value): (&String, &Value)| match value {
-                Value::Table(_) => key.clone(),
+                Value::Table(inner) if inner.is_empty() => key.clone(),
+                Value::Table(_) => format!("{key}({})", label(value)),
                 other => format!("{key}={}", label(other)),
             };
             table.iter().map(entry).collect::<Vec<_>>().join(",")
@@ -68,6 +91,7 @@ fn list_axis(path: &str, values: &Value, source: &SourceText) -> Result<Axis, Sp
     let assign = |value: &Value| vec![Assignment { path: segments.clone(), value: value.clone() }];
     Ok(Axis {
         name: path.to_owned(),
+        path: path.to_owned(),
         labels: values.iter().map(label).collect(),
         values: values.iter().map(assign).collect(),
         place: vec!["grid".to_owned(), path.to_owned()],
@@ -86,6 +110,7 @@ fn bundle_axis(name: &str, bundles: &Value, source: &SourceText) -> Result<Axis,
     }
     Ok(Axis {
         name: name.to_owned(),
+        path: name.to_owned(),
         labels: bundles.keys().cloned().collect(),
         values,
         place: vec!["axis".to_owned(), name.to_owned()],
@@ -112,10 +137,30 @@ fn name_apart(axes: &mut [Axis]) {
     }
 }
 
+/// Another axis that sets a path of this one, or a path around or inside it.
+fn overlap(axis: &Axis, axes: &[Axis]) -> Option<(String, String)> {
+    let paths = |axis: &Axis| axis.values.iter().flatten().map(|a| a.path.clone()).collect::<Vec<_>>();
+    let own = paths(axis);
+    for other in axes.iter().filter(|other| other.place != axis.place) {
+        for theirs in paths(other) {
+            if let Some(path) = own.iter().find(|p| p.starts_with(&theirs) || theirs.starts_with(p)) {
+                return Some((other.path.clone(), path.join(".")));
+            }
+        }
+    }
+    None
+}
+
 fn check_axis(axis: &Axis, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
     let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
     if axis.labels.is_empty() {
         return Err(source.error(&place, Problem::Empty));
+    }
+    if FIXED_COLUMNS.contains(&axis.path.as_str()) {
+        return Err(source.error(&place, Problem::ReservedAxis { name: axis.path.clone() }));
+    }
+    if let Some((other, path)) = overlap(axis, axes) {
+        return Err(source.error(&place, Problem::OverlappingAxes { other, path }));
     }
     if axes.iter().filter(|other| other.name == axis.name).count() > 1 {
         return Err(source.error(&place, Problem::DuplicateAxis { name: axis.name.clone() }));
@@ -137,6 +182,6 @@ mod tests {
         let value: Table =
             toml::from_str("a = [1, 1.0, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
         let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
-        assert_eq!(labels, ["1", "1", "inf", "x", "age+weight", "eq"]);
+        assert_eq!(labels, ["1", "1", "inf", "x", "age+weight", "eq(l=1)"]);
     }
 }

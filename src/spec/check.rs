@@ -39,15 +39,24 @@ fn positive(path: &str, found: f64) -> Checked {
     range(path, found > 0.0 && found.is_finite(), "greater than 0 and finite", found)
 }
 
-fn at_least(path: &str, least: usize, words: &'static str, found: usize) -> Checked {
-    range(path, found >= least, words, found as f64)
+/// The most draws, restarts, centres or steps: far beyond any use, and safely within memory.
+const MOST: usize = 1_000_000;
+
+fn count(path: &str, found: usize) -> Checked {
+    range(path, (1..=MOST).contains(&found), "from 1 to 1000000", found as f64)
 }
 
 fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
     if data.inputs.is_empty() {
         return fail("data.inputs", Problem::Empty);
     }
+    if data.inputs.contains(&data.target) {
+        return fail("data.inputs", Problem::TargetIsInput { column: data.target.clone() });
+    }
     match &data.source {
+        SourceSetting::Csv { separator, .. } if !separator.is_ascii() || "\"\n\r".contains(*separator) => {
+            fail("data.source.csv.separator", Problem::BadSeparator { found: *separator })
+        }
         SourceSetting::Dataset(name) if manifest.get(name).is_err() => {
             let known = manifest.names().collect::<Vec<_>>().join(", ");
             fail("data.source.dataset", Problem::UnknownDataset { name: name.clone(), known })
@@ -128,8 +137,8 @@ fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
     let path = "model.sparse.fitc.inducing";
     match inducing {
         InducingSetting::Kmeans { centres, restarts } => {
-            at_least(&format!("{path}.kmeans.centres"), 1, "at least 1", *centres)?;
-            at_least(&format!("{path}.kmeans.restarts"), 1, "at least 1", *restarts)
+            count(&format!("{path}.kmeans.centres"), *centres)?;
+            count(&format!("{path}.kmeans.restarts"), *restarts)
         }
         InducingSetting::Points(points) if points.is_empty() => fail(path, Problem::Empty),
         InducingSetting::Points(points) => {
@@ -145,7 +154,7 @@ fn task(setting: &Setting) -> Checked {
                 return fail("task.regression", Problem::MissingSection { section: "model" });
             }
             folds("task.regression.split", task.split)?;
-            at_least("task.regression.draws", 1, "at least 1", task.draws)
+            count("task.regression.draws", task.draws)
         }
         TaskSetting::Selection(task) => selection(task),
     }
@@ -160,6 +169,11 @@ fn selection(task: &SelectionTask) -> Checked {
     for Candidate::Polynomial(degree) in &task.candidates {
         range("task.selection.candidates", *degree <= 20, "at most 20", f64::from(*degree))?;
     }
+    for (i, candidate) in task.candidates.iter().enumerate() {
+        if task.candidates[..i].contains(candidate) {
+            return fail("task.selection.candidates", Problem::DuplicateValue { label: candidate.name() });
+        }
+    }
     task.clip.map_or(Ok(()), |clip| positive("task.selection.clip", clip))?;
     if task.sensitivity == SensitivityRule::Corrected && task.clip != Some(4.0) {
         return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
@@ -168,7 +182,7 @@ fn selection(task: &SelectionTask) -> Checked {
 }
 
 fn folds(path: &str, split: SplitSetting) -> Checked {
-    at_least(path, 2, "at least 2", split.folds())
+    range(path, split.folds() >= 2, "at least 2", split.folds() as f64)
 }
 
 impl SplitSetting {
@@ -192,7 +206,7 @@ fn privacy(privacy: &PrivacySetting) -> Checked {
     range(&format!("{path}.rank_tolerance"), inside, "at least 0 and less than 1", tolerance)?;
     if let Solver::Gradient { step, steps } = cloaking.solver {
         positive(&format!("{path}.solver.gradient.step"), step)?;
-        at_least(&format!("{path}.solver.gradient.steps"), 1, "at least 1", steps)?;
+        count(&format!("{path}.solver.gradient.steps"), steps)?;
     }
     Ok(())
 }

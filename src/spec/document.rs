@@ -8,6 +8,9 @@ use super::published::RawPublished;
 use super::source::SourceText;
 use super::{Problem, SpecError};
 
+/// The most repetitions of a cell.
+const MOST_REPLICATES: u32 = 100_000;
+
 /// What the experiment is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,8 +95,9 @@ impl Document {
     /// Reads the raw form; unknown keys and wrong types fail here with their place.
     pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
         let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
-        if document.experiment.replicates == 0 {
-            let problem = Problem::OutOfRange { range: "at least 1", found: 0.0 };
+        let replicates = document.experiment.replicates;
+        if !(1..=MOST_REPLICATES).contains(&replicates) {
+            let problem = Problem::OutOfRange { range: "from 1 to 100000", found: f64::from(replicates) };
             return Err(source.error(&["experiment", "replicates"], problem));
         }
         Ok(document)

@@ -155,6 +155,35 @@ pub enum Problem {
     /// A claim that compares with nothing or with two things.
     #[error("needs either `other` (cells) or `value` (a number)")]
     ClaimNeedsOneSide,
+    /// The private target among the public inputs.
+    #[error("{column:?} is the private target; inputs are public and cannot hold it")]
+    TargetIsInput {
+        /// The column.
+        column: String,
+    },
+    /// Two axes that set the same path, or one inside another.
+    #[error("this axis and {other:?} both set {path}; a cell would not be what its labels say")]
+    OverlappingAxes {
+        /// The other axis.
+        other: String,
+        /// The path.
+        path: String,
+    },
+    /// An axis with the name of a column that every table has.
+    #[error("every table has a column {name:?} already; give the axis another name")]
+    ReservedAxis {
+        /// The name.
+        name: String,
+    },
+    /// Two published values for one cell and metric.
+    #[error("this cell and metric have a published value already")]
+    PublishedTwice,
+    /// A separator that is not one ASCII character.
+    #[error("must be one ASCII character other than a quote or a line end, found {found:?}")]
+    BadSeparator {
+        /// What was found.
+        found: char,
+    },
     /// Too many cells.
     #[error("the grid has {cells} cells; at most {most} are allowed")]
     TooManyCells {

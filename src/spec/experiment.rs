@@ -48,8 +48,10 @@ impl Experiment {
         let document = Document::parse(&source)?;
         let axes = axes(&document, &source)?;
         let cells = expand(&document.base(), &axes, &source, manifest)?;
-        let context = Context { axes: &axes, cells: &cells, source: &source };
+        let replicates = document.experiment.replicates;
+        let context = Context { axes: &axes, cells: &cells, source: &source, replicates };
         let published = context.all(&document.published, Context::published)?;
+        context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
         context.figure(document.figure.as_ref())?;
         Ok(Self {
@@ -71,6 +73,25 @@ impl Experiment {
     pub fn fault(&self, path: &str, problem: Problem) -> SpecError {
         let segments: Vec<&str> = path.split('.').collect();
         self.source.error(&segments, problem)
+    }
+
+    /// The user's own CSV files: the path as written, and where it is.
+    pub fn own_files(&self) -> Vec<(String, std::path::PathBuf)> {
+        let mut files = Vec::new();
+        for cell in &self.cells {
+            if let super::SourceSetting::Csv { path, .. } = &cell.setting().data.source {
+                let place = (path.clone(), self.beside(path));
+                if !files.contains(&place) {
+                    files.push(place);
+                }
+            }
+        }
+        files
+    }
+
+    /// A path that the spec names, which is relative to the spec.
+    pub fn beside(&self, path: &str) -> std::path::PathBuf {
+        self.source.file().parent().unwrap_or(Path::new("")).join(path)
     }
 
     /// The names of the datasets that its cells use, without repetition.
@@ -98,9 +119,10 @@ impl Candidate {
 }
 
 impl TaskSetting {
-    /// The metrics that the task measures.
-    pub fn metrics(&self) -> Vec<String> {
+    /// The metrics that the task measures; with several replicates also their spread between replicates.
+    pub fn metrics(&self, replicates: u32) -> Vec<String> {
         match self {
+            Self::Regression(_) if replicates == 1 => vec!["rmse".to_owned()],
             Self::Regression(_) => vec!["rmse".to_owned(), "rmse-replicates".to_owned()],
             Self::Selection(task) => {
                 let of = |metric: &str| {
@@ -118,6 +140,7 @@ struct Context<'a> {
     axes: &'a [Axis],
     cells: &'a [Cell],
     source: &'a SourceText,
+    replicates: u32,
 }
 
 impl Context<'_> {
@@ -135,6 +158,7 @@ impl Context<'_> {
         let selector = Selector::new(&raw.cells, self.axes, self.source, &place)?;
         let cell = selector.only(self.cells).map_err(|problem| self.source.error(&place, problem))?;
         self.metric(&["published", &number, "metric"], &raw.metric)?;
+        self.numbers(&number, raw)?;
         Ok(Published {
             cell,
             metric: raw.metric.clone(),
@@ -147,6 +171,35 @@ impl Context<'_> {
             source: raw.source.clone(),
             read: raw.read,
         })
+    }
+
+    /// The numbers of a published value: finite, and none negative but the value itself.
+    fn numbers(&self, number: &str, raw: &RawPublished) -> Result<(), SpecError> {
+        let keys = [
+            ("value", Some(raw.value), f64::NEG_INFINITY),
+            ("spread", raw.spread, 0.0),
+            ("precision", Some(raw.precision), 0.0),
+            ("tolerance", raw.tolerance, 0.0),
+        ];
+        for (key, found, least) in keys {
+            let Some(found) = found else { continue };
+            if !found.is_finite() || found < least {
+                let range = if least == 0.0 { "at least 0 and finite" } else { "finite" };
+                let problem = Problem::OutOfRange { range, found };
+                return Err(self.source.error(&["published", number, key], problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn published_once(&self, published: &[Published]) -> Result<(), SpecError> {
+        let mut seen = std::collections::BTreeSet::new();
+        for (i, value) in published.iter().enumerate() {
+            if !seen.insert((value.cell, &value.metric)) {
+                return Err(self.source.error(&["published", &i.to_string()], Problem::PublishedTwice));
+            }
+        }
+        Ok(())
     }
 
     fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
@@ -167,11 +220,15 @@ impl Context<'_> {
             return Ok(());
         };
         let place = ["figure", "intervals", "metrics"];
+        if intervals.metrics.is_empty() {
+            return Err(self.source.error(&place, Problem::Empty));
+        }
         intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))
     }
 
     fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
-        let known = self.cells.first().map(|c| c.setting().task.metrics()).unwrap_or_default();
+        let metrics = |cell: &Cell| cell.setting().task.metrics(self.replicates);
+        let known = self.cells.first().map(metrics).unwrap_or_default();
         if known.iter().any(|k| k == metric) {
             return Ok(());
         }

@@ -19,7 +19,7 @@ mod select;
 mod setting;
 mod source;
 
-pub use axis::{Axis, label};
+pub use axis::{Axis, FIXED_COLUMNS, label};
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
@@ -31,7 +31,7 @@ pub use published::{HowRead, Published, SpreadKind};
 pub use select::Selector;
 pub use setting::{
     Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, InducingSetting, KernelSetting,
-    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask, SelectionTask, Setting,
-    SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask, ScoreSetting,
+    SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
 };
 pub use source::SourceText;

@@ -215,6 +215,26 @@ pub struct RegressionTask {
     pub split: SplitSetting,
     /// Draws of the privacy noise in each fold.
     pub draws: usize,
+    /// Which held-out targets predictions are compared with.
+    #[serde(default, skip_serializing_if = "ScoreSetting::is_original")]
+    pub score: ScoreSetting,
+}
+
+/// Which held-out targets predictions are compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreSetting {
+    /// The targets of the data.
+    #[default]
+    Original,
+    /// The targets after clipping, which hides what the clip costs.
+    Clipped,
+}
+
+impl ScoreSetting {
+    fn is_original(&self) -> bool {
+        *self == Self::Original
+    }
 }
 
 /// Selection among candidates by cross-validated expected squared error.

@@ -23,18 +23,23 @@ pub struct Measurement {
 /// cell of the block (one [`PrivacySetting`] each) is answered. The outer list follows `cells`.
 ///
 /// # Errors
-/// [`TaskError`] if a factorisation fails or a release is refused.
+/// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
 pub fn measure(
     block: &Setting,
     cells: &[&PrivacySetting],
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Vec<Measurement>>, TaskError> {
-    match (&block.task, &block.model) {
+    let measured = match (&block.task, &block.model) {
         (TaskSetting::Regression(task), Some(model)) => {
             regression::regression(block, task, model, cells, sample, streams)
         }
-        (TaskSetting::Regression(_), None) => Ok(Vec::new()),
+        (TaskSetting::Regression(_), None) => Ok(vec![Vec::new(); cells.len()]),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
+    }?;
+    let broken = |m: &&Measurement| m.values.iter().any(|value| !value.is_finite());
+    match measured.iter().flatten().find(broken) {
+        Some(measurement) => Err(TaskError::NotFinite { metric: measurement.metric.clone() }),
+        None => Ok(measured),
     }
 }

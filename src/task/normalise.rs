@@ -1,24 +1,37 @@
 //! Clipping, centring and scaling of targets.
 
-use crate::spec::{CentreSetting, NormaliseSetting};
+use crate::privacy::Caveat;
+use crate::spec::{CentreSetting, NormaliseSetting, Setting};
 
 /// Targets on the scale of the model.
 pub(super) struct Normalised {
     /// `(clip(y) - centre) / scale`.
     pub targets: Vec<f64>,
+    /// The targets in their own units, not clipped.
+    pub originals: Vec<f64>,
+    /// What was subtracted, in units of the target.
+    pub centre: f64,
     /// Units of the target per unit of the normalised one.
     pub scale: f64,
     /// Whether private statistics were used, which nobody pays for.
     pub private: bool,
 }
 
+impl Normalised {
+    /// `(clip(y) - centre) / scale` for all targets.
+    fn new(originals: &[f64], (low, high): (f64, f64), centre: f64, scale: f64, private: bool) -> Self {
+        let targets = originals.iter().map(|y| (y.clamp(low, high) - centre) / scale).collect();
+        Self { targets, originals: originals.to_vec(), centre, scale, private }
+    }
+}
+
 pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalised {
     match *setting {
-        NormaliseSetting::None => Normalised { targets: targets.to_vec(), scale: 1.0, private: false },
+        NormaliseSetting::None => {
+            Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), 0.0, 1.0, false)
+        }
         NormaliseSetting::Bounds { low, high } => {
-            let middle = 0.5 * (low + high);
-            let targets = targets.iter().map(|y| y.clamp(low, high) - middle).collect();
-            Normalised { targets, scale: 1.0, private: false }
+            Normalised::new(targets, (low, high), 0.5 * (low + high), 1.0, false)
         }
         NormaliseSetting::Private { clip, centre, scale } => private(targets, clip, centre, scale),
     }
@@ -27,14 +40,20 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
 fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: bool) -> Normalised {
     let middle = midrange(targets);
     let half = clip.unwrap_or(f64::INFINITY);
-    let mut targets: Vec<f64> = targets.iter().map(|y| y.clamp(middle - half, middle + half)).collect();
+    let bounds = (middle - half, middle + half);
+    let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(bounds.0, bounds.1)).collect();
     let centre = match centre {
-        CentreSetting::Mean => mean(&targets),
+        CentreSetting::Mean => mean(&clipped),
         CentreSetting::Midrange => middle,
     };
-    let scale = if scale { population_sd(&targets) } else { 1.0 };
-    targets.iter_mut().for_each(|y| *y = (*y - centre) / scale);
-    Normalised { targets, scale, private: true }
+    let scale = if scale { population_sd(&clipped) } else { 1.0 };
+    Normalised::new(targets, bounds, centre, scale, true)
+}
+
+/// What the use of private targets outside the mechanism takes from the guarantee.
+pub(super) fn caveats(block: &Setting, normalised: &Normalised) -> [(Caveat, bool); 2] {
+    let filtered = block.data.filter.iter().any(|filter| filter.column == block.data.target);
+    [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, filtered)]
 }
 
 fn midrange(values: &[f64]) -> f64 {

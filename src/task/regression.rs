@@ -4,11 +4,12 @@ use nalgebra::{DMatrix, DVector};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::cross_validation::{folds, others};
-use super::normalise::{Normalised, normalise};
+use super::normalise::{Normalised, caveats, normalise};
 use super::{Measurement, Sample, Streams, TaskError, model};
 use crate::kernel::Kernel;
-use crate::privacy::{Caveat, Certificate, Neighbours};
-use crate::spec::{ModelSetting, PrivacySetting, RegressionTask, Setting};
+use crate::linalg::largest;
+use crate::privacy::{Caveat, Certificate, Neighbours, Release};
+use crate::spec::{ModelSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting};
 
 /// What a fold contributes: errors without noise, and unit noise draws, both in units of the target.
 struct Fold {
@@ -19,7 +20,7 @@ struct Fold {
     /// Noise at multiplier 1 and change 1 (t x draws).
     noise: DMatrix<f64>,
     sensitivity: f64,
-    gap: f64,
+    gap: Option<f64>,
     jitter: f64,
 }
 
@@ -34,7 +35,8 @@ pub(super) fn regression(
 ) -> Result<Vec<Vec<Measurement>>, TaskError> {
     let normalised = normalise(&sample.targets, &block.normalise);
     let kernel = model::kernel(&model.kernel, &sample.inputs);
-    let bench = Bench { block, model, kernel: kernel.as_ref(), sample, normalised: &normalised, streams };
+    let bench =
+        Bench { block, task, model, kernel: kernel.as_ref(), sample, normalised: &normalised, streams };
     let private = cells.iter().any(|cell| cell.epsilon.is_finite());
     let splits = folds(sample.rows(), task.split, streams);
     let folds: Result<Vec<Fold>, TaskError> = splits
@@ -43,35 +45,35 @@ pub(super) fn regression(
         .map(|(number, test)| bench.fold(number, test, if private { task.draws } else { 0 }))
         .collect();
     let folds = folds?;
-    Ok(cells.iter().map(|cell| vec![measurement(cell, &folds, normalised.private)]).collect())
+    let caveats = caveats(block, &normalised);
+    Ok(cells.iter().map(|cell| vec![measurement(cell, &folds, &caveats)]).collect())
 }
 
-fn measurement(cell: &PrivacySetting, folds: &[Fold], private_normalisation: bool) -> Measurement {
+fn measurement(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]) -> Measurement {
     let scale = cell.change * cell.calibration.sigma(cell.epsilon, cell.delta);
     Measurement {
         metric: "rmse".to_owned(),
         values: folds.iter().map(|fold| fold.rmse(scale)).collect(),
-        certificate: certificate(cell, folds, private_normalisation),
-        jitter: worst(folds, |fold| fold.jitter),
+        certificate: certificate(cell, folds, caveats),
+        jitter: largest(folds.iter().map(|fold| fold.jitter)),
     }
 }
 
-fn certificate(cell: &PrivacySetting, folds: &[Fold], private_normalisation: bool) -> Certificate {
+fn certificate(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]) -> Certificate {
     if cell.epsilon.is_infinite() {
         return Certificate::none();
     }
-    Certificate::gaussian(
-        Neighbours::OneTargetChanges(cell.change),
+    let gaps: Option<Vec<f64>> = folds.iter().map(|fold| fold.gap).collect();
+    let certificate = Certificate::gaussian(
+        (Release::FoldPredictions, Neighbours::OneTargetChanges(cell.change)),
         cell.calibration,
         (cell.epsilon, cell.delta),
-        worst(folds, |fold| fold.sensitivity),
-        worst(folds, |fold| fold.gap),
-    )
-    .with_caveat(Caveat::PrivateNormalisation, private_normalisation)
-}
-
-fn worst(folds: &[Fold], of: fn(&Fold) -> f64) -> f64 {
-    folds.iter().map(of).fold(0.0, f64::max)
+        largest(folds.iter().map(|fold| fold.sensitivity)),
+        gaps.map(largest),
+    );
+    caveats
+        .iter()
+        .fold(certificate, |certificate, (caveat, applies)| certificate.with_caveat(*caveat, *applies))
 }
 
 impl Fold {
@@ -92,6 +94,7 @@ impl Fold {
 /// What all folds share.
 struct Bench<'a> {
     block: &'a Setting,
+    task: &'a RegressionTask,
     model: &'a ModelSetting,
     kernel: &'a dyn Kernel,
     sample: &'a Sample,
@@ -100,6 +103,16 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    /// The targets that predictions are compared with, on the scale of the model.
+    fn truth(&self, rows: &[usize]) -> Vec<f64> {
+        let Normalised { targets, originals, centre, scale, .. } = self.normalised;
+        let of_row = |&row: &usize| match self.task.score {
+            ScoreSetting::Clipped => targets[row],
+            ScoreSetting::Original => (originals[row] - centre) / scale,
+        };
+        rows.iter().map(of_row).collect()
+    }
+
     fn fold(&self, number: usize, test: &[usize], draws: usize) -> Result<Fold, TaskError> {
         let training = others(self.sample.rows(), test);
         let inputs = |rows: &[usize]| self.sample.inputs.select_rows(rows);
@@ -109,12 +122,12 @@ impl Bench<'_> {
         let pair = (&inputs(&training), &inputs(test));
         let map = model::map(self.model, self.kernel, pair, self.streams, &purpose)?;
         let sums = map.sum_groups(&targets(&training));
-        let truth = DVector::from_vec(targets(test));
+        let truth = DVector::from_vec(self.truth(test));
         let plain = (map.columns() * &sums - &truth) * self.normalised.scale;
         let jitter = map.jitter();
         if draws == 0 {
             let noise = DMatrix::zeros(test.len(), 0);
-            return Ok(Fold { released: plain.clone(), plain, noise, sensitivity: 0.0, gap: 0.0, jitter });
+            return Ok(Fold { released: plain.clone(), plain, noise, sensitivity: 0.0, gap: None, jitter });
         }
         let cloak = model::noise(&self.block.privacy.mechanism, &map)?;
         let mut stream = self.streams.of_block(&format!("noise {purpose}"));

@@ -1,10 +1,10 @@
 //! Selection of a configuration by the exponential mechanism, on expected cross-validated errors.
 
 use super::cross_validation::{folds, others};
-use super::normalise::{Normalised, normalise};
+use super::normalise::{Normalised, caveats, normalise};
 use super::{Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{LinearMap, polynomial};
-use crate::linalg::{normal_cdf, normal_pdf};
+use crate::linalg::{largest, normal_cdf, normal_pdf};
 use crate::privacy::{
     Caveat, Certificate, FoldColumns, Neighbours, SensitivityRule, selection_probabilities, sse_sensitivity,
 };
@@ -17,7 +17,7 @@ struct Fold {
     errors: Vec<f64>,
     /// Standard deviation of the noise at multiplier 1 and change 1.
     noise: Vec<f64>,
-    gap: f64,
+    gap: Option<f64>,
 }
 
 /// The metrics `sse/NAME` (expected over the noise, exact), `sensitivity/NAME` and `probability/NAME` of each candidate.
@@ -35,7 +35,8 @@ pub(super) fn selection(
     };
     let candidates: Result<Vec<Vec<Fold>>, TaskError> = task.candidates.iter().map(of).collect();
     let candidates = candidates?;
-    let answer = |cell: &&PrivacySetting| answer(task, cell, &candidates, sample.rows(), normalised.private);
+    let caveats = caveats(block, &normalised);
+    let answer = |cell: &&PrivacySetting| answer(task, cell, &candidates, sample.rows(), &caveats);
     Ok(cells.iter().map(answer).collect())
 }
 
@@ -68,7 +69,7 @@ fn answer(
     cell: &PrivacySetting,
     candidates: &[Vec<Fold>],
     rows: usize,
-    private_normalisation: bool,
+    caveats: &[(Caveat, bool)],
 ) -> Vec<Measurement> {
     let noise = cell.change * cell.calibration.sigma(cell.epsilon, cell.delta);
     let threshold = task.clip.map_or(f64::INFINITY, |clip| clip * cell.change);
@@ -80,13 +81,8 @@ fn answer(
             sse_sensitivity(task.sensitivity, &columns, rows, cell.change)
         })
         .collect();
-    let largest = sensitivity.iter().copied().fold(0.0, f64::max);
-    let probabilities = selection_probabilities(&sse, largest, task.epsilon);
-    let gap = candidates.iter().flatten().map(|fold| fold.gap).fold(0.0, f64::max);
-    let valid = task.sensitivity == SensitivityRule::Corrected;
-    let certificate =
-        Certificate::exponential(Neighbours::OneTargetChanges(cell.change), task.epsilon, valid, gap)
-            .with_caveat(Caveat::PrivateNormalisation, private_normalisation);
+    let probabilities = selection_probabilities(&sse, largest(sensitivity.iter().copied()), task.epsilon);
+    let certificate = certificate(task, cell, candidates, caveats);
     let metrics = [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probabilities)];
     let of_metric = |(metric, values): (&str, &Vec<f64>)| {
         let named = task.candidates.iter().zip(values).map(|(candidate, value)| Measurement {
@@ -100,19 +96,38 @@ fn answer(
     metrics.into_iter().flat_map(of_metric).collect()
 }
 
+fn certificate(
+    task: &SelectionTask,
+    cell: &PrivacySetting,
+    candidates: &[Vec<Fold>],
+    caveats: &[(Caveat, bool)],
+) -> Certificate {
+    let gaps: Option<Vec<f64>> = candidates.iter().flatten().map(|fold| fold.gap).collect();
+    let valid = task.sensitivity == SensitivityRule::Corrected;
+    let neighbours = Neighbours::OneTargetChanges(cell.change);
+    let certificate = Certificate::exponential(neighbours, task.epsilon, valid, gaps.map(largest));
+    caveats
+        .iter()
+        .fold(certificate, |certificate, (caveat, applies)| certificate.with_caveat(*caveat, *applies))
+}
+
 fn expected_sse(folds: &[Fold], noise: f64, threshold: f64) -> f64 {
     let points = folds.iter().flat_map(|fold| fold.errors.iter().zip(&fold.noise));
     points.map(|(error, sd)| expected_square(*error, noise * sd, threshold)).sum()
 }
 
 /// `E[clip(X, -T, T)^2]` for `X ~ N(mean, sd^2)`. With `a = (-T - mean)/sd`, `b = (T - mean)/sd` and `P = Phi(b) - Phi(a)`:
-/// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`.
+/// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`. Where sd is not small
+/// beside T these terms cancel; there it is `T^2` less a smooth integral.
 fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
     if threshold.is_infinite() {
         return mean * mean + sd * sd;
     }
     if sd == 0.0 {
         return mean.abs().min(threshold).powi(2);
+    }
+    if sd > 0.5 * threshold {
+        return threshold * threshold - lost_to_the_clip(mean, sd, threshold);
     }
     let (a, b) = ((-threshold - mean) / sd, (threshold - mean) / sd);
     let (at_a, at_b) = (normal_pdf(a), normal_pdf(b));
@@ -124,6 +139,30 @@ fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
         + threshold * threshold * outside
 }
 
+/// `E[(T^2 - X^2)+]`, the integral of `(T^2 - x^2) phi((x - mean)/sd)/sd` over [-T, T] by the five-point Gauss-Legendre
+/// rule on [`PANELS`] panels: for `sd > T/2` its error is below 1e-14 relative.
+fn lost_to_the_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
+    let (near, far) = ((10.0f64 / 7.0).sqrt() * 2.0, 13.0 * 70f64.sqrt());
+    let nodes = [
+        (0.0, 128.0 / 225.0),
+        ((5.0 - near).sqrt() / 3.0, (322.0 + far) / 900.0),
+        ((5.0 + near).sqrt() / 3.0, (322.0 - far) / 900.0),
+    ];
+    let half = threshold / PANELS as f64;
+    let integrand = |x: f64| (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd;
+    let panel = |p: usize| {
+        let middle = -threshold + half * (2 * p + 1) as f64;
+        let pair = |(node, weight): &(f64, f64)| {
+            weight * (integrand(middle - half * node) + integrand(middle + half * node))
+        };
+        nodes[0].1 * integrand(middle) + nodes[1..].iter().map(pair).sum::<f64>()
+    };
+    half * (0..PANELS).map(panel).sum::<f64>()
+}
+
+/// Panels of the quadrature.
+const PANELS: usize = 24;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,7 +170,15 @@ mod tests {
     /// Against the trapezoidal rule.
     #[test]
     fn the_clipped_square_is_its_integral() {
-        for (mean, sd, threshold) in [(0.3, 1.0, 2.0), (-5.0, 2.0, 3.0), (1.0, 30.0, 8.0)] {
+        let cases = [
+            (0.3, 1.0, 2.1),
+            (0.3, 1.0, 1.9),
+            (-5.0, 2.0, 3.0),
+            (1.0, 30.0, 8.0),
+            (2.0, 0.1, 8.0),
+            (0.0, 4.001, 8.0),
+        ];
+        for (mean, sd, threshold) in cases {
             let steps = 400_000;
             let width = 24.0 / f64::from(steps);
             let integrand = |i: i32| {
@@ -141,6 +188,10 @@ mod tests {
             let integral: f64 = (0..=steps).map(integrand).sum::<f64>() * width;
             let closed = expected_square(mean, sd, threshold);
             assert!((closed / integral - 1.0).abs() < 1e-8, "{closed} {integral}");
+        }
+        // Where the noise drowns everything, every error is clipped.
+        for sd in [1e6, 1e12, 1e200] {
+            assert!((expected_square(3.0, sd, 8.0) / 64.0 - 1.0).abs() < 1e-5, "{sd}");
         }
         assert_eq!(expected_square(3.0, 0.0, 2.0), 4.0);
         assert_eq!(expected_square(3.0, 4.0, f64::INFINITY), 25.0);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log_det::LogDet;
 use super::objective::WeightProblem;
-use super::release::Cloak;
+use super::release::{Cloak, Design, Gap};
 use super::trace::Trace;
 use super::{gradient, interior_point};
 use crate::linalg::{ThinSvd, gram_factor, thin_svd};
@@ -63,7 +63,7 @@ pub struct CloakingOptions {
 /// that share each column.
 ///
 /// The log-det optimum depends only on the row space of C, so it is solved on the whitened columns; the trace
-/// optimum on the reduced columns, scaled by the largest singular value.
+/// optimum on the reduced columns.
 ///
 /// # Errors
 /// [`PrivacyError`] if a factorisation fails, C is zero, or the solver returns no noise.
@@ -75,7 +75,7 @@ pub fn cloak(
     let reduction = reduce(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
         Objective::LogDet => Box::new(LogDet::new(reduction.whitened.clone())),
-        Objective::Trace => Box::new(Trace::new(&reduction.columns / reduction.scale[0])),
+        Objective::Trace => Box::new(Trace::new(reduction.columns.clone())),
     };
     let solution = match options.solver {
         Solver::InteriorPoint => interior_point::solve(problem.as_ref())?,
@@ -89,15 +89,19 @@ pub fn cloak(
         root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
     }
     let factor = gram_factor("the noise covariance", &root)?;
-    let found = (solution.gap, solution.steps);
-    Ok(Cloak::new(options.release, reduction.basis, reduction.columns, columns, factor, found)?)
+    let gap = Gap { objective: options.objective, before: solution.gap };
+    let Reduction { basis, columns: reduced, unit, .. } = reduction;
+    let design = Design { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
+    Cloak::new(options.release, design, columns)
 }
 
 /// C in the coordinates of its leading singular directions.
 struct Reduction {
     /// The directions kept, orthonormal (t x r).
     basis: DMatrix<f64>,
-    /// The singular values kept, falling (r).
+    /// The largest singular value; all else is for the map divided by it.
+    unit: f64,
+    /// The singular values kept, falling from 1 (r).
     scale: DVector<f64>,
     /// `diag(s) W'` for the distinct columns (r x k): C is the basis times this, up to what is dropped.
     columns: DMatrix<f64>,
@@ -113,10 +117,11 @@ fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Re
     if rank == 0 {
         return Err(PrivacyError::NothingToProtect);
     }
-    let scale = svd.s.rows(0, rank).into_owned();
+    let unit = svd.s[0];
+    let scale = svd.s.rows(0, rank) / unit;
     let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
     let columns = DMatrix::from_diagonal(&scale) * &whitened;
-    Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), scale, columns, whitened })
+    Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), unit, scale, columns, whitened })
 }
 
 /// Multiplies each column by a function of its count.

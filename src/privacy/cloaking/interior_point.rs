@@ -7,8 +7,8 @@ use crate::linalg::{Cholesky, LinalgError};
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
 const WARM_STEPS: usize = 12;
-/// Where the warm start stops shrinking a weight (the weights sum to about the rank).
-const LEAST_WEIGHT: f64 = 1e-10;
+/// Where the warm start stops shrinking a weight, relative to the mean.
+const LEAST_WEIGHT: f64 = 1e-4;
 /// Most Newton steps.
 const NEWTON_STEPS: usize = 150;
 /// How close a step may come to the boundary.
@@ -70,9 +70,9 @@ impl Iterate {
     fn step(&mut self, problem: &dyn WeightProblem) -> Result<(), LinalgError> {
         let mu = centring(&self.weights, &self.slacks);
         let (dv, ds) = self.direction(problem, mu)?;
-        let length = boundary(&self.weights, &dv).min(boundary(&self.slacks, &ds));
-        advance(&mut self.weights, &dv, length);
-        advance(&mut self.slacks, &ds, length);
+        let (primal, dual) = (boundary(&self.weights, &dv), boundary(&self.slacks, &ds));
+        advance(&mut self.weights, &dv, primal);
+        advance(&mut self.slacks, &ds, dual);
         self.at = problem.evaluate(&self.weights)?;
         Ok(())
     }
@@ -97,8 +97,9 @@ fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
     let mut weights = vec![1.0; problem.columns()];
     for _ in 0..WARM_STEPS {
         let at = problem.evaluate(&weights)?;
+        let floor = LEAST_WEIGHT * weights.iter().sum::<f64>() / weights.len() as f64;
         for (weight, leverage) in weights.iter_mut().zip(&at.leverages) {
-            *weight = (*weight * leverage).max(LEAST_WEIGHT);
+            *weight = (*weight * leverage).max(floor);
         }
     }
     Ok(weights)

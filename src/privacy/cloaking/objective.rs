@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::linalg::LinalgError;
+use crate::linalg::{LinalgError, largest};
 
 /// A convex problem over weights `v >= 0`, one for each column: minimise `sum v - phi(M(v))` where the
 /// gradient of `phi` is the vector of leverages `g_i = c_i' M(v)^-1 c_i`. It is optimal where every
@@ -43,6 +43,6 @@ pub(super) struct Evaluation {
 impl Evaluation {
     /// The largest leverage.
     pub fn largest(&self) -> f64 {
-        self.leverages.iter().copied().fold(0.0, f64::max)
+        largest(self.leverages.iter().copied())
     }
 }

@@ -2,13 +2,46 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::design::ReleaseRecipe;
-use crate::linalg::{Cholesky, LinalgError};
+use super::design::{Objective, ReleaseRecipe};
+use crate::linalg::{Cholesky, LinalgError, largest};
+use crate::privacy::PrivacyError;
 
 /// Relative margin by which the noise is widened beyond the largest leverage, for rounding.
 const MARGIN: f64 = 1e-12;
 /// Relative jitter of the jitter recipe.
 const JITTER: f64 = 1e-8;
+
+/// What the solver hands to the sampling recipe, for the map divided by `unit`.
+pub(super) struct Design {
+    pub basis: DMatrix<f64>,
+    pub columns: DMatrix<f64>,
+    pub factor: Cholesky,
+    pub unit: f64,
+    pub gap: Gap,
+    pub steps: usize,
+}
+
+/// The certified gap of an objective before the recipe.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gap {
+    pub objective: Objective,
+    pub before: f64,
+}
+
+impl Gap {
+    fn value(self) -> Option<f64> {
+        Some(self.before.max(0.0))
+    }
+
+    /// The gap when jitter makes the trace grow by a factor. The lower bound stays one: whatever is feasible in all
+    /// directions is feasible, with no larger trace, in the directions kept.
+    fn after_jitter(self, growth: f64) -> Option<f64> {
+        match self.objective {
+            Objective::LogDet => None,
+            Objective::Trace => Some((1.0 + self.before) * growth - 1.0),
+        }
+    }
+}
 
 /// Noise for predictions at t test inputs, at sensitivity 1 (one target changes by at most 1).
 ///
@@ -22,8 +55,9 @@ pub struct Cloak {
     factor: DMatrix<f64>,
     /// Directions that carry noise.
     pub rank: usize,
-    /// The certified gap of the objective: nats of log-volume, or relative excess of the trace.
-    pub gap: f64,
+    /// The certified gap of the noise actually used: nats of `log det M`, or relative excess of the trace; none for
+    /// the log-det objective with jitter, which has no optimum to compare with.
+    pub gap: Option<f64>,
     /// `max_i |L^-1 b_i|` of the factor used, at most 1.
     pub sensitivity: f64,
     /// Steps that the solver took.
@@ -31,28 +65,37 @@ pub struct Cloak {
 }
 
 impl Cloak {
-    /// From the reduced columns `B` (r x k), the orthonormal `basis` (t x r), the whole columns (t x k)
-    /// and a factor of the unscaled covariance in the reduced coordinates.
+    /// From the reduced columns `B` (r x k), the orthonormal `basis` (t x r), the whole columns (t x k) and a
+    /// factor of the covariance in the reduced coordinates, all for the map divided by `unit`, so that neither very
+    /// small nor very large maps under- or overflow.
+    ///
+    /// # Errors
+    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`Cloak`].
     pub(super) fn new(
         recipe: ReleaseRecipe,
-        basis: DMatrix<f64>,
-        reduced: DMatrix<f64>,
+        design: Design,
         whole: &DMatrix<f64>,
-        factor: Cholesky,
-        (gap, steps): (f64, usize),
-    ) -> Result<Self, LinalgError> {
-        let rank = reduced.nrows();
-        let (basis, columns, factor) = match recipe {
-            ReleaseRecipe::Projection => (basis, reduced, factor),
+    ) -> Result<Self, PrivacyError> {
+        let Design { basis, columns, factor, unit, gap, steps } = design;
+        let rank = columns.nrows();
+        let projection = cover(&factor, &columns);
+        let (basis, columns, factor, gap) = match recipe {
+            ReleaseRecipe::Projection => (basis, columns, projection, gap.value()),
             ReleaseRecipe::Jitter => {
+                let whole = whole / unit;
+                let jittered = cover(&jittered(&(basis * projection.factor()))?, &whole);
+                let growth = jittered.factor().norm_squared() / projection.factor().norm_squared();
                 let tests = whole.nrows();
-                let factor = jittered(&(basis * factor.factor()))?;
-                (DMatrix::identity(tests, tests), whole.clone(), factor)
+                (DMatrix::identity(tests, tests), whole, jittered, gap.after_jitter(growth))
             }
         };
-        let scaled = factor.scaled(largest_norm(&factor, &columns) * (1.0 + MARGIN));
-        let sensitivity = largest_norm(&scaled, &columns);
-        Ok(Self { basis, columns, factor: scaled.factor().clone(), rank, gap, sensitivity, steps })
+        let (columns, factor) = (columns * unit, factor.scaled(unit));
+        let sensitivity = largest_norm(&factor, &columns);
+        let covered = sensitivity > 0.0 && sensitivity <= 1.0;
+        if !covered || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
+            return Err(PrivacyError::NotCovered { sensitivity });
+        }
+        Ok(Self { basis, columns, factor: factor.factor().clone(), rank, gap, sensitivity, steps })
     }
 
     /// The released mean map (t x k): equal to C up to the directions that the rank rule drops.
@@ -92,7 +135,12 @@ fn jittered(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
     Cholesky::new("the jittered noise covariance", &covariance)
 }
 
+/// The factor, widened or narrowed so that its largest leverage is 1 less a margin for rounding.
+fn cover(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky {
+    factor.scaled(largest_norm(factor, columns) * (1.0 + MARGIN))
+}
+
 /// `max_i |L^-1 c_i|`.
 fn largest_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
-    factor.half_solve(columns).column_iter().map(|z| z.norm()).fold(0.0, f64::max)
+    largest(factor.half_solve(columns).column_iter().map(|z| z.norm()))
 }

@@ -4,7 +4,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::log_det::scale_rows;
 use super::objective::{Evaluation, WeightProblem};
-use crate::linalg::{LinalgError, ThinSvd, gram, thin_svd};
+use crate::linalg::{LinalgError, ThinSvd, add_gram, thin_svd};
+
+/// Rows of the Hessian's feature matrix that are in memory at a time.
+const FEATURES_AT_ONCE: usize = 512;
 
 /// Minimise `tr M` with `M(v) = (sum v_i b_i b_i')^(1/2)`.
 ///
@@ -53,10 +56,15 @@ impl WeightProblem for Trace {
             })
             .collect();
         let a = &at.coordinates;
-        gram(&DMatrix::from_fn(pairs.len(), a.ncols(), |feature, i| {
-            let (k, l, scale) = pairs[feature];
-            scale * a[(k, i)] * a[(l, i)]
-        }))
+        let mut hessian = DMatrix::zeros(a.ncols(), a.ncols());
+        for chunk in pairs.chunks(FEATURES_AT_ONCE) {
+            let features = DMatrix::from_fn(chunk.len(), a.ncols(), |feature, i| {
+                let (k, l, scale) = chunk[feature];
+                scale * a[(k, i)] * a[(l, i)]
+            });
+            add_gram(&mut hessian, &features);
+        }
+        hessian
     }
 
     fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {
