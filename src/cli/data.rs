@@ -65,18 +65,23 @@ fn list(selection: &DataSelection) -> Result<(), CliError> {
     print(&plain_table(&headings, datasets.iter().map(row)))
 }
 
-/// Fetches every dataset that can be had; those that nobody serves are reported, and are an error only
-/// when they were named.
+/// Fetches all datasets selected; those that did not arrive are listed at the end.
 fn fetch(selection: &DataSelection) -> Result<(), CliError> {
     let workspace = Workspace::open(&selection.places)?;
     let progress = progress(selection.quiet);
     let datasets = selected(selection, &workspace)?;
-    let mut failures = Vec::new();
+    let (mut here, mut failures) = (Vec::new(), Vec::new());
     for dataset in &datasets {
         match workspace.cache.ensure(dataset, progress.as_ref()) {
-            Ok(_) => print(&format!("{}: {}\n", dataset.name, status_name(workspace.cache.status(dataset))))?,
+            Ok(_) => here.push((dataset.name.clone(), status_name(workspace.cache.status(dataset)))),
             Err(error) => failures.push((dataset.name.clone(), error.into())),
         }
+    }
+    if selection.format == Format::Json {
+        let entry = |(name, status): &(String, &str)| json!({ "name": name, "status": status });
+        print_json(&here.iter().map(entry).collect())?;
+    } else {
+        print(&here.iter().map(|(name, status)| format!("{name}: {status}\n")).collect::<String>())?;
     }
     if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all: datasets.len() }) }
 }
