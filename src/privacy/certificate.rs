@@ -89,7 +89,7 @@ pub struct Certificate {
     pub delta: f64,
     /// The exact delta at the claimed epsilon; `None` where the sensitivity is no bound.
     pub delta_exact: Option<f64>,
-    /// How far the noise is from the optimum: nats of log-volume, or relative excess of the trace.
+    /// How far the noise is from the optimum: nats of `log det M`, or relative excess of the trace.
     pub gap: Option<f64>,
     /// What the guarantee leaves out.
     pub caveats: Vec<Caveat>,
@@ -154,11 +154,9 @@ impl Certificate {
         self.gap = larger(self.gap, other.gap);
     }
 
-    /// With one more caveat, if it applies.
-    pub fn with_caveat(mut self, caveat: Caveat, applies: bool) -> Self {
-        if applies {
-            self.caveats.push(caveat);
-        }
+    /// With those caveats that apply.
+    pub fn with_caveats(mut self, caveats: &[(Caveat, bool)]) -> Self {
+        self.caveats.extend(caveats.iter().filter(|(_, applies)| *applies).map(|(caveat, _)| *caveat));
         self
     }
 }

@@ -67,21 +67,16 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
 }
 
 fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
-    {
-        let rows = columns.get(&data.target).map_or(0, Vec::len);
-        for column in data.inputs.iter().chain([&data.target]) {
-            let found = columns.get(column).map_or(0, Vec::len);
-            if found == 0 || found != rows {
-                let problem = Problem::InlineColumn { column: column.clone(), rows: found };
-                return fail("data.source.inline", problem);
-            }
+    let length = |name: &String| columns.get(name).map_or(0, Vec::len);
+    for column in data.inputs.iter().chain([&data.target]) {
+        let rows = length(column);
+        if rows == 0 || rows != length(&data.target) {
+            return fail("data.source.inline", Problem::InlineColumn { column: column.clone(), rows });
         }
-        for (column, values) in columns {
-            for value in values {
-                let path = format!("data.source.inline.{column}");
-                range(&path, value.is_finite(), "finite", *value)?;
-            }
-        }
+    }
+    for (column, values) in columns {
+        let path = format!("data.source.inline.{column}");
+        values.iter().try_for_each(|value| range(&path, value.is_finite(), "finite", *value))?;
     }
     Ok(())
 }

@@ -64,16 +64,14 @@ fn certificate(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]
         return Certificate::none();
     }
     let gaps: Option<Vec<f64>> = folds.iter().map(|fold| fold.gap).collect();
-    let certificate = Certificate::gaussian(
+    Certificate::gaussian(
         (Release::FoldPredictions, Neighbours::OneTargetChanges(cell.change)),
         cell.calibration,
         (cell.epsilon, cell.delta),
         largest(folds.iter().map(|fold| fold.sensitivity)),
         gaps.map(largest),
-    );
-    caveats
-        .iter()
-        .fold(certificate, |certificate, (caveat, applies)| certificate.with_caveat(*caveat, *applies))
+    )
+    .with_caveats(caveats)
 }
 
 impl Fold {

@@ -105,10 +105,7 @@ fn certificate(
     let gaps: Option<Vec<f64>> = candidates.iter().flatten().map(|fold| fold.gap).collect();
     let valid = task.sensitivity == SensitivityRule::Corrected;
     let neighbours = Neighbours::OneTargetChanges(cell.change);
-    let certificate = Certificate::exponential(neighbours, task.epsilon, valid, gaps.map(largest));
-    caveats
-        .iter()
-        .fold(certificate, |certificate, (caveat, applies)| certificate.with_caveat(*caveat, *applies))
+    Certificate::exponential(neighbours, task.epsilon, valid, gaps.map(largest)).with_caveats(caveats)
 }
 
 fn expected_sse(folds: &[Fold], noise: f64, threshold: f64) -> f64 {

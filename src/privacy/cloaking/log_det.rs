@@ -1,4 +1,4 @@
-//! The published objective: least log-volume of the noise.
+//! The published objective: least log det of the noise covariance.
 
 use nalgebra::DMatrix;
 
@@ -8,7 +8,7 @@ use crate::linalg::{LinalgError, gram, gram_factor};
 /// Minimise `log det M` with `M(v) = sum v_i w_i w_i'`: the dual of the minimum-volume ellipsoid centred
 /// at the origin (D-optimal design). `phi = log det M(v)`; the Hessian is `(w_i' M^-1 w_j)^2`.
 ///
-/// Certificate: with `p = v / sum v`, the covariance `max_i d_i(p) M(p)` is feasible and its log-volume exceeds
+/// Certificate: with `p = v / sum v`, the covariance `max_i d_i(p) M(p)` is feasible and its log det exceeds
 /// the least one by at most `r ln(max_i d_i(p) / r)` nats, where `d_i(p) = sum(v) g_i` and r is the rank.
 pub(super) struct LogDet {
     columns: DMatrix<f64>,
