@@ -53,13 +53,19 @@ fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
 }
 
-/// The commit of the project's folder, if it is a checkout of its own; marked where files differ from it.
+/// The commit of the project's folder, if it is a checkout of its own; marked where tracked files other than
+/// results differ from it.
 fn commit(project: &Path) -> Option<String> {
     if !project.join(".git").exists() {
         return None;
     }
-    let arguments = ["describe", "--always", "--abbrev=40", "--dirty"];
+    let head = git(project, &["rev-parse", "HEAD"])?;
+    let changes = git(project, &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"])?;
+    Some(if changes.is_empty() { head } else { format!("{head}-dirty") })
+}
+
+fn git(project: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("-C").arg(project).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    (output.status.success() && !text.trim().is_empty()).then(|| text.trim().to_owned())
+    output.status.success().then(|| text.trim().to_owned())
 }
