@@ -46,7 +46,7 @@ fn the_grid_extends_the_study() {
 }
 
 #[test]
-fn every_experiment_that_the_readme_names_exists() {
+fn the_readme_names_every_experiment() {
     let project = Project::new();
     let list = project.dpgp(&["list", "--format", "json"]).expect(0).out;
     let names: Vec<String> = serde_json::from_str::<serde_json::Value>(&list)

@@ -36,7 +36,8 @@ pub enum CliError {
     },
     /// No project folder.
     #[error(
-        "no folder named `experiments` here or above; run dpgp in a clone of the project, or name the path of a spec"
+        "no project here or above (a folder with `experiments` and `data/datasets.toml`); run dpgp in a clone of the \
+         project, or name the path of a spec"
     )]
     NoProject,
     /// Files that are missing or do not verify.

@@ -20,22 +20,19 @@ pub struct Workspace {
 
 impl Workspace {
     /// Finds the project: the nearest folder, from the working directory upwards, that holds `experiments` and
-    /// `data/datasets.toml`.
-    /// Without one, only specs named by their path can be run.
+    /// `data/datasets.toml`. Without one, only specs named by their path can be run.
     ///
     /// # Errors
     /// [`CliError`] if the shipped manifest is malformed or a folder cannot be read.
     pub fn open(places: &Places) -> Result<Self, CliError> {
-        let here = PathBuf::from(".");
         let is_project =
             |p: &PathBuf| p.join("experiments").is_dir() && p.join("data/datasets.toml").is_file();
-        let root = ancestors().into_iter().find(is_project).unwrap_or(here);
-        let experiments = root.join("experiments");
-        let catalogue = if root.join("data/datasets.toml").is_file() && experiments.is_dir() {
-            Catalogue::read(&experiments).map_err(|cause| CliError::Io { path: experiments, cause })?
-        } else {
-            Catalogue::default()
+        let project = ancestors().into_iter().find(is_project);
+        let catalogue = match project.as_ref().map(|p| p.join("experiments")) {
+            None => Catalogue::default(),
+            Some(folder) => Catalogue::read(&folder).map_err(|cause| CliError::Io { path: folder, cause })?,
         };
+        let root = project.unwrap_or_else(|| PathBuf::from("."));
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
         let cache = Cache::new(directory, root.join("data"))
             .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))

@@ -37,11 +37,6 @@ impl LinearMap {
         &self.columns
     }
 
-    /// For each of the n targets, the number of its column.
-    pub fn group(&self) -> &[usize] {
-        &self.group
-    }
-
     /// How many targets share each distinct column.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.columns.ncols()];
@@ -97,7 +92,8 @@ mod tests {
         let c = DMatrix::from_row_slice(2, 4, &[1.0, 2.0, 1.0, 3.0, 4.0, 5.0, 4.0, 6.0]);
         let map = LinearMap::new(&c, &inputs);
         assert_eq!(map.columns().ncols(), 3);
-        assert_eq!(map.group(), [0, 1, 0, 2]);
+        assert_eq!(map.group, [0, 1, 0, 2]);
+        assert_eq!(map.counts(), [2, 1, 1]);
         assert_eq!(map.expand(), c);
         let y = [1.0, -1.0, 0.5, 2.0];
         let expected = &c * DVector::from_column_slice(&y);

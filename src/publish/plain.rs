@@ -11,6 +11,5 @@ pub fn plain_table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -
     rows.for_each(|row| {
         table.add_row(row);
     });
-    let lines: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-    lines
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }

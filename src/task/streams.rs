@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 
 /// The streams of one replicate of one block.
 ///
-/// A stream is `Pcg64::from_seed(sha256("v1" | seed | scope | replicate | purpose))`. The scope of splits is
-/// the data block alone, so that every method meets the same folds; that of the rest is the block.
+/// A stream is `Pcg64::from_seed(sha256("v1" | seed | scope | replicate | purpose))`. The scope of splits and
+/// of inducing inputs is the data block alone, so that every method meets the same folds and centres; that of the
+/// noise is the block.
 /// The noise is for experiments: anyone who knows the seed can subtract it.
 #[derive(Debug, Clone)]
 pub struct Streams {

@@ -14,7 +14,7 @@ const NEWTON_STEPS: usize = 150;
 /// How close a step may come to the boundary.
 const TO_BOUNDARY: f64 = 0.99;
 /// Newton steps without a better gap before the method gives up. On steeply graded maps the gap rises again when
-/// the weights of the smallest directions come into play, and falls twenty-fold a step after that.
+/// the weights of the smallest directions come into play, and falls fast after that.
 const PATIENCE: usize = 40;
 /// The same once the gap is below [`GOOD_GAP`], where only rounding can be in the way.
 const LITTLE_PATIENCE: usize = 3;
