@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use dpgp::data::Manifest;
-use dpgp::spec::{Experiment, SpecError};
+use dpgp::spec::{Experiment, Identity, SpecError};
 
 const BASE: &str = r#"
 [experiment]
@@ -30,7 +30,7 @@ fn parse(text: &str) -> Result<Experiment, SpecError> {
     Experiment::parse("test", Path::new("test.toml"), text.to_owned(), &Manifest::shipped().unwrap())
 }
 
-fn id(text: &str) -> String {
+fn id(text: &str) -> Identity {
     parse(text).unwrap().cells[0].id()
 }
 
@@ -78,7 +78,7 @@ fn what_only_rescales_the_noise_shares_a_block() {
     let experiment = parse(&format!("{BASE}{grid}")).unwrap();
     assert_eq!((experiment.cells.len(), experiment.blocks.len()), (24, 2));
     assert!(experiment.blocks.iter().all(|block| block.cells.len() == 12));
-    let data: Vec<String> = experiment.cells.iter().map(|cell| cell.data_id()).collect();
+    let data: Vec<Identity> = experiment.cells.iter().map(|cell| cell.data_id()).collect();
     assert!(data.iter().all(|id| *id == data[0]));
 }
 

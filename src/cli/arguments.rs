@@ -1,21 +1,43 @@
-//! What can be said on the command line.
+//! What can be said on the command line. Each verb's own arguments stand in its file.
 
+use std::num::NonZeroU16;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::check::CheckArguments;
+use super::collect::CollectArguments;
+use super::completions::CompletionsArguments;
+use super::data::DataArguments;
+use super::diff::DiffArguments;
+use super::emit::EmitArguments;
+use super::explain::ExplainArguments;
+use super::list::ListArguments;
+use super::new::NewArguments;
+use super::plan::PlanArguments;
+use super::report::ReportArguments;
+use super::run::RunArguments;
+use super::schema::SchemaArguments;
 
 const EXAMPLES: &str = "\
 Examples:
   dpgp list                                   all experiments and whether their data are here
   dpgp run smith2021/toy                      an experiment that needs no download
   dpgp run smith2021 --jobs 2                 all experiments of a paper, on two threads
-  dpgp run my-study.toml --results out        a spec of your own
+  dpgp new my-study && dpgp run my-study.toml a spec of your own
+  dpgp plan --all                             what is stored, what a run would compute, and how long that takes
   dpgp check --all                            recompute and compare with the committed results
+  dpgp report --out report.html               every table and figure on one page
   dpgp data verify                            hash every dataset that is here
 
+Environment:
+  DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
+  DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
+  NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
+
 Exit codes:
-  0 done   1 a check failed   2 wrong usage or spec   3 data missing or with a wrong checksum
-  4 numerical failure   5 input or output   70 a bug";
+  0 done   1 a verdict, claim or check failed   2 wrong usage or spec   3 data missing or with a wrong checksum
+  4 numerical failure   5 input or output   70 a bug   75 interrupted; the same command goes on";
 
 /// Reproduce, certify and extend works on differentially private Gaussian processes.
 #[derive(Debug, Parser)]
@@ -24,6 +46,9 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub verb: Verb,
+    /// How to print
+    #[arg(long, value_enum, default_value = "text", global = true)]
+    pub format: Format,
 }
 
 /// The verbs.
@@ -33,10 +58,28 @@ pub enum Verb {
     List(ListArguments),
     /// Run experiments and write their tables and figures; missing data are fetched first
     Run(RunArguments),
+    /// Say what a run would compute and how long that takes; computes nothing
+    Plan(PlanArguments),
+    /// Say for each result that is not stored why it has to be computed
+    Explain(ExplainArguments),
     /// Recompute experiments and compare with the committed results, verdicts and claims
     Check(CheckArguments),
+    /// Put two result trees or commits side by side, what changed first
+    Diff(DiffArguments),
+    /// Write one HTML page with every table, figure, claim and deviation
+    Report(ReportArguments),
+    /// Merge the stores of several machines and write the tables that are complete
+    Collect(CollectArguments),
+    /// Print a job array for Slurm, a Kubernetes Job or a Makefile that runs an experiment in shards
+    Emit(EmitArguments),
     /// List, fetch or verify datasets
     Data(DataArguments),
+    /// Write a commented spec to start from
+    New(NewArguments),
+    /// Print the JSON Schema of a spec or of datasets.toml
+    Schema(SchemaArguments),
+    /// Print a completion script for a shell
+    Completions(CompletionsArguments),
 }
 
 /// How output is printed.
@@ -55,25 +98,14 @@ pub struct Places {
     #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
     pub mirror: Option<PathBuf>,
     /// The cache for downloads [default: data/cache]
-    #[arg(long = "data", env = "DPGP_DATA", value_name = "DIR")]
+    #[arg(id = "cache", long = "data", env = "DPGP_DATA", value_name = "DIR")]
     pub cache: Option<PathBuf>,
     /// Never download; missing data are an error
     #[arg(long)]
     pub offline: bool,
 }
 
-/// `dpgp list`.
-#[derive(Debug, Args)]
-pub struct ListArguments {
-    #[command(flatten)]
-    /// Where datasets are found.
-    pub places: Places,
-    /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-}
-
-/// Which experiments, and how they are computed.
+/// Which experiments.
 #[derive(Debug, Args)]
 pub struct Selection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
@@ -82,88 +114,44 @@ pub struct Selection {
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// Where results are [default: the project's results]
-    #[arg(long, value_name = "DIR")]
-    pub results: Option<PathBuf>,
-    /// Only experiments that are not tagged "slow"; without names, all of them
+    /// The reduced settings of each spec's [quick] table; without names, of all experiments
     #[arg(long)]
     pub quick: bool,
-    /// Threads [default: one per core]
+}
+
+/// Where finished results are stored.
+#[derive(Debug, Args)]
+pub struct StorePlace {
+    /// Where finished results are stored [default: data/store]
+    #[arg(id = "store", long = "store", env = "DPGP_STORE", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+/// How experiments are computed.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
     #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
     /// No progress bars
     #[arg(long)]
     pub quiet: bool,
-    #[command(flatten)]
-    /// Where datasets are found.
-    pub places: Places,
-    /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
 }
 
-/// `dpgp run`.
+/// Where the tables and figures are.
 #[derive(Debug, Args)]
-pub struct RunArguments {
-    #[command(flatten)]
-    /// Which experiments.
-    pub selection: Selection,
-    /// Use this seed instead of the spec's
-    #[arg(long, value_name = "S")]
-    pub seed: Option<u32>,
+pub struct ResultsPlace {
+    /// Where results are [default: the project's results]
+    #[arg(id = "results", long = "results", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
 }
 
-/// `dpgp check`.
-#[derive(Debug, Args)]
-pub struct CheckArguments {
-    #[command(flatten)]
-    /// Which experiments.
-    pub selection: Selection,
-    /// Largest relative difference of two numbers that counts as the same
-    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance)]
-    pub tolerance: f64,
-}
-
-/// `dpgp data`.
-#[derive(Debug, Args)]
-pub struct DataArguments {
-    /// What to do with datasets.
-    #[command(subcommand)]
-    pub verb: DataVerb,
-}
-
-/// The verbs of `dpgp data`.
-#[derive(Debug, Subcommand)]
-pub enum DataVerb {
-    /// List the datasets: files, sizes, licences, and whether they are here
-    List(DataSelection),
-    /// Download datasets into the cache and verify their SHA-256
-    Fetch(DataSelection),
-    /// Hash the datasets that are here and compare with the manifest
-    Verify(DataSelection),
-}
-
-/// Which datasets.
-#[derive(Debug, Args)]
-pub struct DataSelection {
-    /// Names of datasets [default: all]
-    #[arg(value_name = "NAME")]
-    pub names: Vec<String>,
-    #[command(flatten)]
-    /// Where datasets are found.
-    pub places: Places,
-    /// How to print
-    #[arg(long, value_enum, default_value = "text")]
-    pub format: Format,
-    /// No progress bars
-    #[arg(long)]
-    pub quiet: bool,
-}
-
-/// A relative tolerance: finite and not negative.
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
-        _ => Err("must be a finite number that is not negative".to_owned()),
+impl Work {
+    /// The number of threads: as said, else as Slurm gave us, else one per core.
+    pub fn jobs(&self) -> usize {
+        let slurm = || std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse::<NonZeroU16>().ok();
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let said = self.jobs.map(usize::from);
+        said.or_else(|| slurm().map(|n| usize::from(n.get()))).unwrap_or_else(cores)
     }
 }

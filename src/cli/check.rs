@@ -1,14 +1,55 @@
 //! `dpgp check`.
 
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{CheckArguments, Format};
+use super::arguments::{Format, Places, ResultsPlace, Selection, Work};
+use super::compute::{Bench, Computed};
+use super::interrupt::watch_signals;
 use super::output::{print, print_json};
-use super::run::{compute, selected};
 use super::workspace::Workspace;
-use crate::publish::{Difference, Verdict, compare_tables, table_csv};
+use crate::publish::{
+    Difference, PublishError, REPRODUCTION, Report, Verdict, compare_tables, reproduction_markdown,
+    table_csv, table_markdown,
+};
+use crate::run::store::Store;
+use crate::run::{RunError, Shard};
 use crate::spec::Experiment;
+
+const EXAMPLES: &str = "\
+Everything is computed again in a scratch folder; neither the store nor the results are touched. A check fails if a number
+moved, a claim does not hold, a verdict is `differs`, or what is committed is of another version of the spec.
+
+Examples:
+  dpgp check smith2021/table1
+  dpgp check --all --tolerance 1e-6
+  dpgp check --quick               the reduced settings, against the results committed beside the full ones";
+
+/// `dpgp check`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CheckArguments {
+    #[command(flatten)]
+    selection: Selection,
+    /// Largest relative difference of two numbers that counts as the same
+    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance)]
+    tolerance: f64,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    work: Work,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// A relative tolerance: finite and not negative.
+pub(super) fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err("must be a finite number that is not negative".to_owned()),
+    }
+}
 
 /// What a check found of one experiment; nothing if it passes.
 struct Findings {
@@ -20,24 +61,41 @@ struct Findings {
 ///
 /// # Errors
 /// [`CliError::CheckFailed`] after all differences have been printed, or the error of a run.
-pub fn check(arguments: &CheckArguments) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.selection.places)?;
-    let experiments = selected(&arguments.selection, &workspace)?;
+pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError> {
+    let workspace = Workspace::open(&arguments.places)?;
+    let experiments = workspace.selected(&arguments.selection)?;
+    let scratch = tempfile::tempdir().map_err(|cause| CliError::Io { path: std::env::temp_dir(), cause })?;
+    let mut store = Store::open(scratch.path()).map_err(RunError::from)?;
+    let bench = Bench {
+        workspace: &workspace,
+        work: &arguments.work,
+        seed: None,
+        shard: Shard::WHOLE,
+        fail_fast: false,
+        stop: watch_signals()?,
+    };
     let mut all = Vec::new();
     for experiment in &experiments {
-        let findings = check_one(experiment, &workspace, arguments)?;
-        let one = Findings { name: experiment.name.clone(), findings };
-        if arguments.selection.format == Format::Text {
+        let mut computed = bench.compute(experiment, &mut store)?;
+        let findings = findings(experiment, &mut computed, &workspace, arguments)?;
+        all.push(Findings { name: experiment.folder(), findings });
+        if let (Format::Text, Some(one)) = (format, all.last()) {
+            print(&one.text())?;
+        }
+    }
+    if arguments.selection.names.is_empty() {
+        let one = Findings { name: REPRODUCTION.to_owned(), findings: summary(&workspace, arguments)? };
+        if format == Format::Text {
             print(&one.text())?;
         }
         all.push(one);
     }
-    if arguments.selection.format == Format::Json {
+    if format == Format::Json {
         print_json(&all.iter().map(Findings::json).collect())?;
     }
     match all.iter().filter(|one| !one.findings.is_empty()).count() {
         0 => Ok(()),
-        failed => Err(CliError::CheckFailed { failed, all: experiments.len() }),
+        failed => Err(CliError::CheckFailed { failed, all: all.len() }),
     }
 }
 
@@ -53,15 +111,18 @@ impl Findings {
     }
 }
 
-fn check_one(
+fn findings(
     experiment: &Experiment,
+    computed: &mut Computed,
     workspace: &Workspace,
     arguments: &CheckArguments,
 ) -> Result<Vec<String>, CliError> {
-    let selection = &arguments.selection;
-    let (report, _) = compute(experiment, workspace, selection, None, None)?;
-    let path = workspace.results(selection.results.as_deref()).join(&experiment.name).join("table.csv");
-    let fresh = table_csv(&report).map_err(crate::publish::PublishError::from)?;
+    let Some(report) = computed.report(experiment) else {
+        return Err(CliError::Incomplete { name: experiment.name.clone() });
+    };
+    let folder = workspace.results(&arguments.results).join(experiment.folder());
+    let path = folder.join("table.csv");
+    let fresh = table_csv(&report).map_err(PublishError::from)?;
     let mut findings: Vec<String> = match std::fs::read_to_string(&path) {
         Err(cause) => vec![format!("{}: {cause}", path.display())],
         Ok(committed) => match compare_tables(&committed, &fresh, arguments.tolerance) {
@@ -69,13 +130,47 @@ fn check_one(
             Ok(differences) => differences.iter().map(Difference::to_string).collect(),
         },
     };
-    let broken = report.claims.iter().filter(|claim| !claim.holds);
-    findings.extend(broken.map(|claim| format!("claim fails: {}", claim.text)));
+    let path = folder.join("table.md");
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    if statements(&committed) != statements(&table_markdown(&report)) {
+        findings.push(format!(
+            "{}: claims or deviations are not those of the spec; run it again",
+            path.display()
+        ));
+    }
+    findings.extend(broken(&report));
+    Ok(findings)
+}
+
+/// What stands below the table: claims and deviations.
+fn statements(markdown: &str) -> &str {
+    markdown.find("\n## ").map_or("", |at| &markdown[at..])
+}
+
+/// Claims that do not hold, and rows that differ from what is published.
+fn broken(report: &Report<'_>) -> Vec<String> {
+    let claim = |claim: &crate::publish::ClaimOutcome| match claim.values {
+        Some((left, right)) => format!("claim fails: {} ({left} against {right})", claim.text),
+        None => format!("claim fails: {} (it is about no row)", claim.text),
+    };
+    let mut broken: Vec<String> = report.claims.iter().filter(|c| !c.holds).map(claim).collect();
     let differing = report.rows.iter().filter(|row| row.verdict == Verdict::Differs);
-    findings.extend(differing.map(|row| {
+    broken.extend(differing.map(|row| {
         let published = row.published.as_ref().map_or(f64::NAN, |p| p.value);
         let place = report.labels(row).collect::<Vec<_>>().join(", ");
         format!("{place}: {} is {}, published {published}", row.row.metric, row.row.value)
     }));
-    Ok(findings)
+    broken
+}
+
+/// Whether the summary of all experiments is that of the tables beside it.
+fn summary(workspace: &Workspace, arguments: &CheckArguments) -> Result<Vec<String>, CliError> {
+    let results = workspace.results(&arguments.results);
+    let fresh = reproduction_markdown(&results, &workspace.experiments()?)?;
+    let path = results.join(REPRODUCTION);
+    match std::fs::read_to_string(&path) {
+        Ok(committed) if committed == fresh => Ok(Vec::new()),
+        Ok(_) => Ok(vec![format!("{} is not that of the tables; dpgp run --all writes it", path.display())]),
+        Err(cause) => Ok(vec![format!("{}: {cause}; dpgp run --all writes it", path.display())]),
+    }
 }

@@ -1,24 +1,64 @@
 //! `dpgp data`.
 
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{DataArguments, DataSelection, DataVerb, Format};
+use super::arguments::{Format, Places};
 use super::list::status_name;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::data::{Bars, Dataset, FileCheck, Outcome, Progress, Silent};
 use crate::publish::plain_table;
 
+const EXAMPLES: &str = "\
+Examples:
+  dpgp data list                    what there is, and what is here
+  dpgp data fetch howell1           download, verify, then give it its name
+  dpgp data verify --mirror DIR     hash what is here and in a mirror";
+
+/// `dpgp data`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct DataArguments {
+    /// What to do with datasets.
+    #[command(subcommand)]
+    verb: DataVerb,
+}
+
+/// The verbs of `dpgp data`.
+#[derive(Debug, Subcommand)]
+enum DataVerb {
+    /// List the datasets: files, sizes, licences, and whether they are here
+    List(DataSelection),
+    /// Download datasets into the cache and verify their SHA-256
+    Fetch(DataSelection),
+    /// Hash the datasets that are here and compare with the manifest
+    Verify(DataSelection),
+}
+
+/// Which datasets.
+#[derive(Debug, Args)]
+struct DataSelection {
+    /// Names of datasets [default: all]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    places: Places,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
+}
+
 /// Lists, fetches or verifies datasets.
 ///
 /// # Errors
 /// [`CliError`] if a name is unknown, a file does not arrive or does not verify.
-pub fn data(arguments: &DataArguments) -> Result<(), CliError> {
+pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
     match &arguments.verb {
-        DataVerb::List(selection) => list(selection),
-        DataVerb::Fetch(selection) => fetch(selection),
-        DataVerb::Verify(selection) => verify(selection),
+        DataVerb::List(selection) => list(selection, format),
+        DataVerb::Fetch(selection) => fetch(selection, format),
+        DataVerb::Verify(selection) => verify(selection, format),
     }
 }
 
@@ -35,11 +75,11 @@ pub(super) fn progress(quiet: bool) -> Box<dyn Progress> {
     if quiet { Box::new(Silent) } else { Box::new(Bars::stderr()) }
 }
 
-fn list(selection: &DataSelection) -> Result<(), CliError> {
+fn list(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&selection.places)?;
     let datasets = selected(selection, &workspace)?;
     let status = |d: &Dataset| status_name(workspace.cache.status(d));
-    if selection.format == Format::Json {
+    if format == Format::Json {
         let entry = |d: &&Dataset| {
             json!({
                 "name": d.name, "title": d.title, "status": status(d), "licence": d.licence,
@@ -66,7 +106,7 @@ fn list(selection: &DataSelection) -> Result<(), CliError> {
 }
 
 /// Fetches all datasets selected; those that did not arrive are listed at the end.
-fn fetch(selection: &DataSelection) -> Result<(), CliError> {
+fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&selection.places)?;
     let progress = progress(selection.quiet);
     let datasets = selected(selection, &workspace)?;
@@ -77,7 +117,7 @@ fn fetch(selection: &DataSelection) -> Result<(), CliError> {
             Err(error) => failures.push((dataset.name.clone(), error.into())),
         }
     }
-    if selection.format == Format::Json {
+    if format == Format::Json {
         let entry = |(name, status): &(String, &str)| json!({ "name": name, "status": status });
         print_json(&here.iter().map(entry).collect())?;
     } else {
@@ -87,14 +127,14 @@ fn fetch(selection: &DataSelection) -> Result<(), CliError> {
 }
 
 /// Hashes files. Missing files fail only when their dataset was named.
-fn verify(selection: &DataSelection) -> Result<(), CliError> {
+fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&selection.places)?;
     let named = !selection.names.is_empty();
     let mut checks: Vec<FileCheck> = Vec::new();
     for dataset in selected(selection, &workspace)? {
         checks.extend(workspace.cache.verify(dataset)?);
     }
-    if selection.format == Format::Json {
+    if format == Format::Json {
         let entry = |c: &FileCheck| json!({ "file": c.file, "path": c.path, "outcome": outcome(&c.outcome) });
         print_json(&Value::Array(checks.iter().map(entry).collect()))?;
     } else {

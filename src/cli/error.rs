@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::interrupt::INTERRUPTED;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::run::RunError;
+use crate::run::store::StoreError;
 use crate::spec::SpecError;
 
 /// What ends the command with an error.
@@ -64,6 +66,56 @@ pub enum CliError {
         /// Experiments asked for.
         all: usize,
     },
+    /// A template is broken.
+    #[error("this job description could not be filled in: {0}")]
+    Template(minijinja::Error),
+    /// A name that should mean one experiment.
+    #[error("{name:?} means {count} experiments; name one")]
+    NotOne {
+        /// The name.
+        name: String,
+        /// Experiments that it means.
+        count: usize,
+    },
+    /// A side of a comparison that has no tables.
+    #[error(
+        "{side:?} is neither a folder with a table.csv in it or below, nor a commit whose results/ has one"
+    )]
+    NoTables {
+        /// The side.
+        side: String,
+    },
+    /// Results are missing.
+    #[error("{name} is not complete; no table was written for it")]
+    Incomplete {
+        /// The experiment.
+        name: String,
+    },
+    /// Stores that do not belong together.
+    #[error(
+        "the stores {} and {} hold runs of {experiment} that differ in their {what}; nothing was merged",
+        first.display(), second.display()
+    )]
+    StoresDiffer {
+        /// The experiment.
+        experiment: String,
+        /// In what they differ.
+        what: &'static str,
+        /// One store.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A run whose spec is not here any more.
+    #[error(
+        "the stores are merged, but {spec}, the spec of {experiment}, is not here as it was when the shards ran"
+    )]
+    SpecChanged {
+        /// The experiment.
+        experiment: String,
+        /// The path of its spec.
+        spec: String,
+    },
     /// A check found a difference.
     #[error("{failed} of {all} experiments did not pass")]
     CheckFailed {
@@ -90,13 +142,19 @@ impl CliError {
     /// The exit code, as documented in the help text.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::CheckFailed { .. } => 1,
-            Self::Spec(_) | Self::UnknownExperiment { .. } | Self::NoProject | Self::SameName { .. } => 2,
+            Self::CheckFailed { .. } | Self::Incomplete { .. } | Self::StoresDiffer { .. } => 1,
+            Self::Spec(_)
+            | Self::UnknownExperiment { .. }
+            | Self::NoProject
+            | Self::SameName { .. }
+            | Self::NotOne { .. }
+            | Self::NoTables { .. }
+            | Self::SpecChanged { .. } => 2,
             Self::NotVerified { .. } => 3,
             Self::Data(error) => error.exit_code(),
             Self::Run(error) => run_code(error),
             Self::Publish(PublishError::Io { .. }) | Self::Io { .. } => 5,
-            Self::Publish(_) => 70,
+            Self::Publish(_) | Self::Template(_) => 70,
             Self::Several { failures, .. } => failures.first().map_or(70, |(_, error)| error.exit_code()),
         }
     }
@@ -109,10 +167,12 @@ impl CliError {
 
 fn run_code(error: &RunError) -> u8 {
     match error {
+        RunError::Store(StoreError::Disagree { .. }) => 1,
         RunError::Spec(_) => 2,
         RunError::Data(error) => error.exit_code(),
-        RunError::Cell { .. } => 4,
-        RunError::Io { .. } => 5,
+        RunError::Cells { .. } => 4,
+        RunError::Store(_) => 5,
         RunError::Threads { .. } => 70,
+        RunError::Interrupted { .. } => INTERRUPTED,
     }
 }

@@ -1,23 +1,31 @@
 //! `dpgp list`.
 
+use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, ListArguments};
+use super::arguments::{Format, Places};
 use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::data::Status;
 use crate::publish::plain_table;
 use crate::spec::Experiment;
 
+/// `dpgp list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    #[command(flatten)]
+    places: Places,
+}
+
 /// Lists the shipped experiments.
 ///
 /// # Errors
 /// [`CliError`] if a spec is wrong or the output cannot be written.
-pub fn list(arguments: &ListArguments) -> Result<(), CliError> {
+pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&arguments.places)?;
     let experiments = workspace.experiments()?;
-    if arguments.format == Format::Json {
+    if format == Format::Json {
         let all: Vec<Value> = experiments.iter().map(|e| as_json(e, &workspace)).collect();
         return print_json(&Value::Array(all));
     }

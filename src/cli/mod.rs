@@ -2,11 +2,22 @@
 
 mod arguments;
 mod check;
+mod collect;
+mod completions;
+mod compute;
 mod data;
+mod diff;
+mod emit;
 mod error;
+mod explain;
+mod interrupt;
 mod list;
+mod new;
 mod output;
+mod plan;
+mod report;
 mod run;
+mod schema;
 mod workspace;
 
 pub use arguments::Arguments;
@@ -21,7 +32,7 @@ use error::CliError;
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match std::panic::catch_unwind(|| dispatch(&arguments)) {
-        Ok(outcome) => report(outcome),
+        Ok(outcome) => outcome_code(outcome),
         Err(_) => {
             eprintln!(
                 "error: this is a bug in dpgp; please report it with the command and the message above"
@@ -35,15 +46,25 @@ pub fn main() -> ExitCode {
 const BUG: u8 = 70;
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
+    let format = arguments.format;
     match &arguments.verb {
-        Verb::List(list) => list::list(list),
-        Verb::Run(run) => run::run(run),
-        Verb::Check(check) => check::check(check),
-        Verb::Data(data) => data::data(data),
+        Verb::List(list) => list::list(list, format),
+        Verb::Run(run) => run::run(run, format),
+        Verb::Plan(plan) => plan::plan(plan, format),
+        Verb::Explain(explain) => explain::explain(explain, format),
+        Verb::Check(check) => check::check(check, format),
+        Verb::Diff(diff) => diff::diff(diff, format),
+        Verb::Report(report) => report::report(report, format),
+        Verb::Collect(collect) => collect::collect(collect, format),
+        Verb::Emit(emit) => emit::emit(emit, format),
+        Verb::Data(data) => data::data(data, format),
+        Verb::New(new) => new::new(new, format),
+        Verb::Schema(schema) => schema::schema(schema, format),
+        Verb::Completions(completions) => completions::completions(completions, format),
     }
 }
 
-fn report(outcome: Result<(), CliError>) -> ExitCode {
+fn outcome_code(outcome: Result<(), CliError>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

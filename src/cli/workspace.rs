@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::CliError;
-use super::arguments::Places;
+use super::arguments::{Places, ResultsPlace, Selection, StorePlace};
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
+use crate::run::RunError;
+use crate::run::store::Store;
 use crate::spec::{Catalogue, Experiment, NamedSpec};
 
 /// The project around the working directory, the manifest and the cache.
@@ -37,13 +39,38 @@ impl Workspace {
         let cache = Cache::new(directory, root.join("data"))
             .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
             .with_offline(places.offline);
-        Ok(Self { catalogue, cache, manifest: Manifest::shipped()?, root })
+        let manifest = root.join("data/datasets.toml");
+        let manifest = match std::fs::read_to_string(&manifest) {
+            Ok(text) => Manifest::parse(&text, manifest.strip_prefix(".").unwrap_or(&manifest))?,
+            Err(_) => Manifest::shipped()?,
+        };
+        Ok(Self { catalogue, cache, manifest, root })
     }
 
     /// The folder of results: the one named, else the project's own.
-    pub fn results(&self, named: Option<&Path>) -> PathBuf {
-        let own = self.root.join("results");
-        named.map_or_else(|| own.strip_prefix(".").unwrap_or(&own).to_path_buf(), Path::to_path_buf)
+    pub fn results(&self, place: &ResultsPlace) -> PathBuf {
+        place.directory.clone().unwrap_or_else(|| self.own("results"))
+    }
+
+    /// The folder of the store: the one named, else the project's own.
+    pub fn store_directory(&self, place: &StorePlace) -> PathBuf {
+        let named = place.directory.clone().filter(|directory| !directory.as_os_str().is_empty());
+        named.unwrap_or_else(|| self.own("data/store"))
+    }
+
+    /// The store; what is torn in it is said on stderr.
+    ///
+    /// # Errors
+    /// [`CliError::Run`] if it cannot be read or contradicts itself.
+    pub fn store(&self, place: &StorePlace) -> Result<Store, CliError> {
+        let store = Store::open(&self.store_directory(place)).map_err(RunError::from)?;
+        store.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+        Ok(store)
+    }
+
+    fn own(&self, name: &str) -> PathBuf {
+        let own = self.root.join(name);
+        own.strip_prefix(".").unwrap_or(&own).to_path_buf()
     }
 
     /// The project's folder.
@@ -57,6 +84,30 @@ impl Workspace {
     /// [`CliError`] if a spec is wrong.
     pub fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
         self.catalogue.specs().iter().map(|spec| self.load(spec)).collect()
+    }
+
+    /// The experiments that a selection means, each once, with reduced settings if it says so.
+    ///
+    /// # Errors
+    /// [`CliError`] if a name means nothing, or two files have one name and so one place for results.
+    pub fn selected(&self, selection: &Selection) -> Result<Vec<Experiment>, CliError> {
+        let mut experiments: Vec<Experiment> = Vec::new();
+        if selection.all || selection.names.is_empty() {
+            experiments = self.experiments()?;
+        }
+        for name in &selection.names {
+            for experiment in self.find(name)? {
+                match experiments.iter().find(|e| e.name == experiment.name) {
+                    None => experiments.push(experiment),
+                    Some(other) if other.source.file() == experiment.source.file() => {}
+                    Some(_) => return Err(CliError::SameName { name: experiment.name }),
+                }
+            }
+        }
+        if !selection.quick {
+            return Ok(experiments);
+        }
+        experiments.into_iter().map(|experiment| Ok(experiment.reduced(&self.manifest)?)).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::digest::{Stamp, stamp};
+use super::digest::{Digest, Stamp, stamp};
 use super::error::{DataError, Place, Stamps};
 use super::expected::Expected;
 use super::fetch::{FetchOptions, fetch};
@@ -107,6 +107,17 @@ impl Cache {
     #[must_use]
     pub fn path(&self, file: &DataFile) -> Option<PathBuf> {
         self.find(file).map(|(_, path)| path)
+    }
+
+    /// The digest that a file must have, as published or as recorded when it first came; none before that.
+    ///
+    /// # Errors
+    /// [`DataError::LockSyntax`] or [`DataError::Io`] of the lock file.
+    pub fn digest(&self, file: &DataFile) -> Result<Option<Digest>, DataError> {
+        Ok(match self.expected(file)? {
+            Expected::Known(stamp) => Some(stamp.digest),
+            Expected::Unknown { .. } => None,
+        })
     }
 
     /// Whether the files of a dataset are here, by their names and sizes alone.

@@ -136,6 +136,7 @@ impl DataError {
             | Self::NoMirror { .. }
             | Self::Mismatch { .. }
             | Self::Download { .. } => 3,
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => 3,
             Self::LockSyntax { .. } | Self::Io { .. } => 5,
         }
     }

@@ -14,7 +14,7 @@ pub struct Filter {
 }
 
 /// How a cell is compared with a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub enum Comparison {
     /// The cell equals the value.
     #[serde(rename = "==")]

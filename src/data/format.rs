@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The layout of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Format {
     /// Rows of cells as text.
@@ -17,10 +18,11 @@ pub enum Format {
 }
 
 /// How to read rows of cells. The default is a comma-separated file with a header.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CsvFormat {
     /// What stands between two cells.
+    #[schemars(with = "String")]
     pub separator: Separator,
     /// Whether the first line names the columns. Without a header, `columns` must.
     pub header: bool,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::digest::{Digest, NotADigest, Stamp};
@@ -109,37 +110,58 @@ impl Manifest {
     }
 }
 
-#[derive(Deserialize)]
+/// Every dataset that experiments read: where it comes from, and the digest that it must have.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawManifest {
     dataset: BTreeMap<String, RawDataset>,
 }
 
-#[derive(Deserialize)]
+/// A few files of one origin.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawDataset {
+    /// What it is, in a line.
     title: String,
+    /// Under what terms it may be used.
     licence: String,
+    /// Whom to cite.
     citation: String,
+    /// Where the data come from: a page, or an archive that holds them.
     source: String,
+    /// What a user should know of it.
     #[serde(default)]
     notes: Vec<String>,
+    /// The layout of all files that do not say their own.
     format: Option<Format>,
     #[serde(default)]
     file: Vec<RawFile>,
 }
 
-#[derive(Deserialize)]
+/// One file; exactly one of `bytes` (with a known `sha256`) and `max_bytes` (with "unknown") is given.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
+    /// Its place in the cache and in mirrors: relative, with `/`.
     path: String,
+    /// Its digest in hex, or "unknown".
     sha256: String,
+    /// Its size, if the digest is known.
     bytes: Option<u64>,
+    /// The most bytes to accept, if the digest is unknown.
     max_bytes: Option<u64>,
+    /// Where it can be had, tried in this order.
     urls: Vec<String>,
+    /// Whether it stands in the project's own data folder.
     #[serde(default)]
     bundled: bool,
+    /// Its layout, if it is not that of the dataset.
     format: Option<Format>,
+}
+
+/// The JSON Schema of a manifest.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(RawManifest).to_value()
 }
 
 impl RawDataset {

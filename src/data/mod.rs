@@ -30,7 +30,7 @@ pub use fetch_failure::{FetchFailure, UrlFailure};
 pub use filter::{Comparison, Filter, FilterValue};
 pub use format::{CsvFormat, Format, Separator};
 pub use lock::Lock;
-pub use manifest::{DataFile, Dataset, Manifest};
+pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
 pub use progress::{Bars, Progress, Silent};
 pub use table::Table;

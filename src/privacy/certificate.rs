@@ -79,8 +79,8 @@ impl fmt::Display for Caveat {
 pub struct Certificate {
     /// What is covered.
     pub release: Release,
-    /// The neighbouring relation.
-    pub neighbours: Neighbours,
+    /// The neighbouring relation; `None` without privacy.
+    pub neighbours: Option<Neighbours>,
     /// The mechanism.
     pub mechanism: Mechanism,
     /// The claimed epsilon; `None` without privacy.
@@ -109,7 +109,7 @@ impl Certificate {
         let outside = !calibration.is_proven_for(epsilon);
         Self {
             release,
-            neighbours,
+            neighbours: Some(neighbours),
             mechanism: Mechanism::Cloaking(calibration),
             epsilon: Some(epsilon),
             delta,
@@ -123,7 +123,7 @@ impl Certificate {
     pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool, gap: Option<f64>) -> Self {
         Self {
             release: Release::SelectedIndex,
-            neighbours,
+            neighbours: Some(neighbours),
             mechanism: Mechanism::Exponential,
             epsilon: Some(epsilon),
             delta: 0.0,
@@ -137,7 +137,7 @@ impl Certificate {
     pub fn none() -> Self {
         Self {
             release: Release::FoldPredictions,
-            neighbours: Neighbours::OneTargetChanges(f64::INFINITY),
+            neighbours: None,
             mechanism: Mechanism::None,
             epsilon: None,
             delta: 0.0,
@@ -145,6 +145,13 @@ impl Certificate {
             gap: None,
             caveats: Vec::new(),
         }
+    }
+
+    /// Whether every number in it is finite.
+    pub fn is_finite(&self) -> bool {
+        let change = self.neighbours.map(|Neighbours::OneTargetChanges(by)| by);
+        let numbers = [self.epsilon, Some(self.delta), self.delta_exact, self.gap, change];
+        numbers.into_iter().flatten().all(f64::is_finite)
     }
 
     /// Takes over the larger exact delta and gap of another release of the same kind.
@@ -174,8 +181,9 @@ impl fmt::Display for Certificate {
                 write!(f, "({epsilon:?}, 0)-DP {}, exponential mechanism", self.release)?
             }
         }
-        let Neighbours::OneTargetChanges(by) = self.neighbours;
-        write!(f, ", one target changes by <= {by:?}")?;
+        if let Some(Neighbours::OneTargetChanges(by)) = self.neighbours {
+            write!(f, ", one target changes by <= {by:?}")?;
+        }
         for (i, caveat) in self.caveats.iter().enumerate() {
             write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;
         }

@@ -27,7 +27,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 }
 
 /// How the noise of the Gaussian mechanism is set from (epsilon, delta).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calibration {
     /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof needs

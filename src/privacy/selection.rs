@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::linalg::largest;
 
 /// Which bound on the change of the sum of squared errors (SSE) is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SensitivityRule {
     /// Smith et al. 2021, Eq. 13: `9 d^2 + sum over folds (smallest dropped) of d^2 max_j |c_jk|^2`.

@@ -1,7 +1,6 @@
 //! Claims, checked against rows.
 
-use super::report::ReportRow;
-use crate::spec::{Claim, Selector};
+use crate::spec::{Claim, Relation, Selector};
 
 /// A claim and whether the rows bear it out.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,27 +9,35 @@ pub struct ClaimOutcome {
     pub text: String,
     /// Whether it holds for all pairs of rows that it is about.
     pub holds: bool,
-    /// The values of the first pair that breaks it, or of the closest pair if none does.
+    /// The pair that comes closest to breaking it, or breaks it most.
     pub values: Option<(f64, f64)>,
 }
 
-/// Checks a claim: every selected row on the left against every one on the right.
-pub(super) fn check(claim: &Claim, rows: &[ReportRow]) -> ClaimOutcome {
+/// What a claim looks at in a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClaimRow<'a> {
+    pub labels: &'a [String],
+    pub metric: &'a str,
+    pub value: f64,
+}
+
+/// Checks a claim: every selected row on the left against every one on the right. The worst pair decides.
+pub(super) fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
     let values = |selector: &Selector| -> Vec<f64> {
-        let about = |row: &&ReportRow| row.row.metric == claim.metric && selector.selects(&row.labels);
-        rows.iter().filter(about).map(|row| row.row.value).collect()
+        let about = |row: &&ClaimRow<'_>| row.metric == claim.metric && selector.selects(row.labels);
+        rows.iter().filter(about).map(|row| row.value).collect()
     };
     let left = values(&claim.cells);
     let right = match &claim.other {
         Ok(selector) => values(selector),
         Err(number) => vec![*number],
     };
-    let mut pairs: Vec<(f64, f64)> = left.iter().flat_map(|&l| right.iter().map(move |&r| (l, r))).collect();
-    pairs.sort_by(|a, b| (a.0 - a.1).abs().total_cmp(&(b.0 - b.1).abs()));
-    let broken = pairs.iter().copied().find(|&(l, r)| !claim.is.holds(l, r));
-    ClaimOutcome {
-        text: claim.text.clone(),
-        holds: broken.is_none() && !pairs.is_empty(),
-        values: broken.or(pairs.first().copied()),
-    }
+    let least = |values: &[f64]| values.iter().copied().min_by(f64::total_cmp);
+    let greatest = |values: &[f64]| values.iter().copied().max_by(f64::total_cmp);
+    let worst = match claim.is {
+        Relation::Below => greatest(&left).zip(least(&right)),
+        Relation::Above => least(&left).zip(greatest(&right)),
+    };
+    let holds = worst.is_some_and(|(left, right)| claim.is.holds(left, right));
+    ClaimOutcome { text: claim.text.clone(), holds, values: worst }
 }

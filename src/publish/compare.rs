@@ -27,10 +27,18 @@ impl fmt::Display for Difference {
             Some(column) => write!(f, "{row}: {column} was {committed:?}, is {fresh:?}")?,
             None => write!(f, "{row}: row was {committed}, is {fresh}")?,
         }
-        match (committed.parse::<f64>(), fresh.parse::<f64>()) {
-            (Ok(a), Ok(b)) if a != 0.0 => write!(f, " ({:+.1e} relative)", b / a - 1.0),
-            _ => Ok(()),
+        match self.relative() {
+            Some(relative) => write!(f, " ({relative:+.1e} relative)"),
+            None => Ok(()),
         }
+    }
+}
+
+impl Difference {
+    /// How far the fresh number is from the committed one, relative to it.
+    pub fn relative(&self) -> Option<f64> {
+        let (committed, fresh): (f64, f64) = (self.committed.parse().ok()?, self.fresh.parse().ok()?);
+        (committed != 0.0).then(|| fresh / committed - 1.0)
     }
 }
 
@@ -41,17 +49,64 @@ impl fmt::Display for Difference {
 /// # Errors
 /// The CSV reader's error if a table is malformed.
 pub fn compare_tables(committed: &str, fresh: &str, tolerance: f64) -> Result<Vec<Difference>, csv::Error> {
-    let (committed, fresh) = (rows(committed)?, rows(fresh)?);
-    let mut differences = Vec::new();
-    for (key, row) in &committed {
-        match fresh.get(key) {
-            None => differences.push(whole(key, "there", "missing")),
-            Some(other) => differences.extend(compare_rows(key, row, other, tolerance)),
+    let pairs = pair(rows(committed)?, rows(fresh)?);
+    Ok(pairs.iter().flat_map(|pair| pair.differences(tolerance)).collect())
+}
+
+/// A row of two tables; it may be in one of them only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowPair {
+    key: Key,
+    before: Option<Columns>,
+    after: Option<Columns>,
+}
+
+/// The rows of two tables side by side. Rows are known by their place on the axes and their metric alone, so that
+/// cells whose setting changed still meet.
+///
+/// # Errors
+/// The CSV reader's error if a table is malformed.
+pub fn side_by_side(before: &str, after: &str) -> Result<Vec<RowPair>, csv::Error> {
+    let by_place = |rows: BTreeMap<Key, Columns>| {
+        let without_cell = |((_, metric, place), mut row): (Key, Columns)| {
+            row.remove("cell");
+            ((String::new(), metric, place), row)
+        };
+        rows.into_iter().map(without_cell).collect()
+    };
+    Ok(pair(by_place(rows(before)?), by_place(rows(after)?)))
+}
+
+fn pair(mut before: BTreeMap<Key, Columns>, after: BTreeMap<Key, Columns>) -> Vec<RowPair> {
+    let mut pairs = Vec::new();
+    for (key, row) in after {
+        pairs.push(RowPair { before: before.remove(&key), after: Some(row), key });
+    }
+    pairs.extend(before.into_iter().map(|(key, row)| RowPair { key, before: Some(row), after: None }));
+    pairs.sort_by(|a, b| a.key.cmp(&b.key));
+    pairs
+}
+
+impl RowPair {
+    /// The place on the axes and the metric.
+    pub fn name(&self) -> String {
+        name(&self.key)
+    }
+
+    /// The value on each side; empty where the row is missing.
+    pub fn values(&self) -> (String, String) {
+        let value = |row: &Option<Columns>| row.as_ref().and_then(|row| row.get("value")).cloned();
+        (value(&self.before).unwrap_or_default(), value(&self.after).unwrap_or_default())
+    }
+
+    /// What differs by more than a relative `tolerance`.
+    pub fn differences(&self, tolerance: f64) -> Vec<Difference> {
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => compare_rows(&self.key, before, after, tolerance),
+            (Some(_), None) => vec![whole(&self.key, "there", "missing")],
+            (None, _) => vec![whole(&self.key, "missing", "new")],
         }
     }
-    let added = fresh.keys().filter(|key| !committed.contains_key(*key));
-    differences.extend(added.map(|key| whole(key, "missing", "new")));
-    Ok(differences)
 }
 
 type Columns = BTreeMap<String, String>;

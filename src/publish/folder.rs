@@ -25,13 +25,16 @@ pub enum PublishError {
     /// The table could not be put into CSV.
     #[error("table.csv: {0}")]
     Csv(#[from] csv::Error),
+    /// The page could not be put together.
+    #[error("report: {0}")]
+    Template(#[from] minijinja::Error),
     /// The figure could not be drawn.
     #[error("figure.svg: {0}")]
     Figure(#[from] FigureError),
 }
 
 /// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one) and `manifest.json` into a folder. All
-/// texts are made before the first is written.
+/// texts are made before the first is written; files that are as they should be are left alone.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
@@ -40,7 +43,8 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
-    files.push(("manifest.json", manifest_json(report, provenance)));
+    let before = std::fs::read_to_string(folder.join("manifest.json")).ok();
+    files.push(("manifest.json", manifest_json(report, provenance, before.as_deref())));
     let io = |path: &Path| {
         let path = path.to_path_buf();
         move |cause| PublishError::Io { path, cause }
@@ -51,6 +55,9 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
     }
     for (name, contents) in files {
         let path = folder.join(name);
+        if std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
+            continue;
+        }
         write_atomically(&path, &contents).map_err(io(&path))?;
     }
     Ok(())

@@ -1,8 +1,7 @@
-//! `manifest.json`: where a result comes from. The only place where the wall clock is read.
+//! `manifest.json`: where a result comes from.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -21,32 +20,45 @@ pub struct Provenance {
     pub project: PathBuf,
     /// The seed used.
     pub seed: u32,
-    /// Threads used.
-    pub jobs: usize,
-    /// Seconds that the computation took.
+    /// The version of the numerics.
+    pub numerics: u32,
+    /// Seconds that the computation took, over all threads.
     pub seconds: f64,
+    /// When the last result was finished, in seconds since 1970.
+    pub finished: u64,
 }
 
-/// The manifest as JSON text.
-pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance) -> String {
+/// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
+pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {
     let experiment = report.experiment;
     let files: Vec<Value> =
         provenance.data.iter().map(|(file, sha256)| json!({ "file": file, "sha256": sha256 })).collect();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let manifest = json!({
         "experiment": experiment.name,
+        "quick": experiment.quick,
         "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
         "spec_sha256": sha256(experiment.source.text()),
         "seed": provenance.seed,
+        "numerics": provenance.numerics,
         "replicates": experiment.meta.replicates,
         "cells": experiment.cells.len(),
         "data": files,
         "largest_jitter": report.jitter(),
-        "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH, "jobs": provenance.jobs },
-        "finished_unix": now,
-        "seconds": (provenance.seconds * 1e3).round() / 1e3,
+        "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH },
+        "finished_unix": provenance.finished,
+        "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
     });
-    format!("{manifest:#}\n")
+    match before {
+        Some(before) if same_origin(before, &manifest) => before.to_owned(),
+        _ => format!("{manifest:#}\n"),
+    }
+}
+
+/// Whether two manifests are of the same results, computed at the same time.
+fn same_origin(before: &str, now: &Value) -> bool {
+    let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
+    let keys = now.as_object().into_iter().flat_map(|fields| fields.keys());
+    keys.filter(|key| *key != "program").all(|key| before.get(key) == now.get(key))
 }
 
 fn sha256(text: &str) -> String {
@@ -55,7 +67,7 @@ fn sha256(text: &str) -> String {
 
 /// The commit of the project's folder, if it is a checkout of its own; marked where tracked files other than
 /// results differ from it.
-fn commit(project: &Path) -> Option<String> {
+pub fn commit(project: &Path) -> Option<String> {
     if !project.join(".git").exists() {
         return None;
     }

@@ -3,6 +3,7 @@
 
 mod atomic;
 mod claims;
+mod committed;
 mod compare;
 mod csv;
 mod figure;
@@ -11,21 +12,26 @@ mod intervals;
 mod manifest;
 mod markdown;
 mod number;
+mod page;
 mod plain;
 mod report;
+mod reproduction;
 mod terminal;
 mod verdict;
 
 pub use atomic::write_atomically;
 pub use claims::ClaimOutcome;
-pub use compare::{Difference, compare_tables};
+pub use committed::{Committed, Counts, Guarantees};
+pub use compare::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
 pub use figure::{FigureError, figure_svg};
 pub use folder::{PublishError, publish};
-pub use manifest::Provenance;
+pub use manifest::{Provenance, commit};
 pub use markdown::table_markdown;
 pub use number::{exact, short};
+pub use page::report_html;
 pub use plain::plain_table;
 pub use report::{Report, ReportRow};
+pub use reproduction::{REPRODUCTION, reproduction_markdown};
 pub use terminal::table_terminal;
 pub use verdict::Verdict;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::claims::{ClaimOutcome, check};
+use super::claims::{ClaimOutcome, ClaimRow, check};
 use super::number::exact;
 use super::verdict::Verdict;
 use crate::spec::{Axis, DeviationKind, Experiment, FIXED_COLUMNS, Published};
@@ -21,6 +21,12 @@ pub struct ReportRow {
     pub published: Option<Published>,
     /// Whether they agree.
     pub verdict: Verdict,
+}
+
+impl ReportRow {
+    fn for_claims(&self) -> ClaimRow<'_> {
+        ClaimRow { labels: &self.labels, metric: &self.row.metric, value: self.row.value }
+    }
 }
 
 /// Everything that a table, a figure or a page shows of one experiment.
@@ -44,7 +50,7 @@ impl<'a> Report<'a> {
             let published = known.get(&(row.cell, row.metric.as_str())).map(|p| (*p).clone());
             let cell = &experiment.cells[row.cell];
             ReportRow {
-                cell_id: cell.id()[..16].to_owned(),
+                cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
                 verdict: published.as_ref().map_or(Verdict::None, |p| Verdict::new(&row, p, stand_in)),
                 published,
@@ -52,7 +58,8 @@ impl<'a> Report<'a> {
             }
         };
         let rows: Vec<ReportRow> = rows.into_iter().map(report_row).collect();
-        let claims = experiment.claims.iter().map(|claim| check(claim, &rows)).collect();
+        let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
+        let claims = experiment.claims.iter().map(|claim| check(claim, &seen)).collect();
         Self { experiment, rows, claims }
     }
 

@@ -14,6 +14,9 @@ use crate::spec::Published;
 pub(super) const HEADINGS: [&str; 7] =
     ["epsilon", "metric", "published", "ours", "verdict", "exact delta", "gap"];
 
+/// Rows that are printed; nobody reads more in a terminal.
+const MOST_ROWS: usize = 500;
+
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
     let axes = report.axis_columns(&HEADINGS);
@@ -22,11 +25,14 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     let names = axes.iter().map(|(_, name)| *name);
     table.set_header(names.chain(HEADINGS).chain(["guarantee"]));
     let (guarantees, numbers) = guarantees(report);
-    for row in &report.rows {
+    for row in report.rows.iter().take(MOST_ROWS) {
         let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
         table.add_row(labels.chain(cells(row)).chain([reference(&numbers, row)]));
     }
     let mut text = format!("{}: {}\n{table}\n", report.experiment.name, report.experiment.meta.title);
+    if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+        text.push_str(&format!("... and {more} more rows in table.csv\n"));
+    }
     for (number, guarantee) in guarantees.iter().enumerate() {
         text.push_str(&format!("[{}] {guarantee}\n", number + 1));
     }
@@ -77,7 +83,8 @@ fn with_spread(value: String, spread: Option<String>) -> String {
 /// The distinct guarantees and their numbers, in order of appearance.
 fn guarantees(report: &Report<'_>) -> (Vec<String>, BTreeMap<String, usize>) {
     let (mut distinct, mut numbers) = (Vec::new(), BTreeMap::new());
-    for row in report.rows.iter().filter(|row| row.row.certificate.epsilon.is_some()) {
+    let shown = report.rows.iter().take(MOST_ROWS);
+    for row in shown.filter(|row| row.row.certificate.epsilon.is_some()) {
         let text = row.row.certificate.to_string();
         if let Entry::Vacant(vacant) = numbers.entry(text) {
             distinct.push(vacant.key().clone());

@@ -48,6 +48,12 @@ impl Verdict {
         }
     }
 
+    /// The verdict of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [Self::Agrees, Self::Differs, Self::Inconclusive, Self::StandIn, Self::None];
+        all.into_iter().find(|verdict| verdict.name() == name)
+    }
+
     /// Its name, as result tables show it; empty where nothing is published.
     pub fn name(self) -> &'static str {
         match self {

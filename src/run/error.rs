@@ -1,9 +1,10 @@
 //! Why an experiment could not be run.
 
-use std::path::PathBuf;
+use std::fmt;
 
 use thiserror::Error;
 
+use super::store::StoreError;
 use crate::data::DataError;
 use crate::spec::SpecError;
 use crate::task::TaskError;
@@ -17,26 +18,29 @@ pub enum RunError {
     /// The data are missing, wrong or not readable.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
-    /// A cell failed numerically.
-    #[error("{experiment}, cell {cell}, replicate {replicate}: {cause}")]
-    Cell {
+    /// Cells failed numerically; the others are stored.
+    #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), listing(failures))]
+    Cells {
         /// The experiment.
         experiment: String,
-        /// The labels of the cell.
-        cell: String,
-        /// The replicate, from 0.
-        replicate: u32,
-        /// What failed.
-        cause: TaskError,
+        /// Each failure.
+        failures: Vec<CellFailure>,
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
     },
-    /// A file could not be read or written.
-    #[error("{path}: {cause}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        cause: std::io::Error,
+    /// The run was asked to stop.
+    #[error("interrupted: {done} of {all} blocks are done and stored; the same command goes on from here")]
+    Interrupted {
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
     },
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The threads could not be started.
     #[error("could not start {jobs} threads: {cause}")]
     Threads {
@@ -45,4 +49,25 @@ pub enum RunError {
         /// What the pool said.
         cause: rayon::ThreadPoolBuildError,
     },
+}
+
+/// A cell that failed.
+#[derive(Debug)]
+pub struct CellFailure {
+    /// The labels of the first cell of its block.
+    pub cell: String,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// What failed.
+    pub cause: TaskError,
+}
+
+impl fmt::Display for CellFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cell {}, replicate {}: {}", self.cell, self.replicate, self.cause)
+    }
+}
+
+fn listing(failures: &[CellFailure]) -> String {
+    failures.iter().map(|failure| format!("  {failure}")).collect::<Vec<_>>().join("\n")
 }

@@ -1,109 +1,188 @@
 //! The parallel part of a run.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
-use super::{Journal, RunError, Watcher};
-use crate::spec::{Block, Experiment, PrivacySetting};
+use super::plan::{Plan, Unit};
+use super::store::{About, Record, Session, Store};
+use super::{CellFailure, RunError, Shard, Watcher};
+use crate::spec::{Identity, PrivacySetting};
 use crate::task::{Measurement, Row, Sample, Streams, measure, summarise};
 
-/// How an experiment is run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
+/// How the missing part of a plan is computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Options<'a> {
     /// Threads.
     pub jobs: usize,
-    /// Overrides the spec's seed.
-    pub seed: Option<u32>,
+    /// Which part of the work.
+    pub shard: Shard,
+    /// Whether to start nothing more after the first failure.
+    pub fail_fast: bool,
+    /// Set from outside to finish what is in flight and stop.
+    pub stop: &'a AtomicBool,
 }
 
-/// One block in one replicate.
-struct Unit<'a> {
-    block: &'a Block,
-    replicate: u32,
-}
-
-/// Runs all blocks and replicates in parallel, each serial inside, and collects the rows in grid order. A
-/// row depends on the spec, the data and the seed alone, not on the threads.
-///
-/// Every finished unit is appended to the journal at once.
+/// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store
+/// before the next is begun on its thread. A result depends on the spec, the data and the seed alone, not on the threads.
 ///
 /// # Errors
-/// The first failure in grid order, with its cell.
+/// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
+/// was finished is stored.
 pub fn execute(
-    experiment: &Experiment,
-    samples: &BTreeMap<String, Sample>,
-    options: Options,
-    journal: Option<&Journal>,
+    plan: &Plan<'_>,
+    samples: &BTreeMap<Identity, Sample>,
+    session: &Session,
+    options: Options<'_>,
     watcher: &dyn Watcher,
-) -> Result<Vec<Row>, RunError> {
+) -> Result<usize, RunError> {
     let jobs = options.jobs;
     let pool = ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|cause| RunError::Threads { jobs, cause })?;
-    let replicates = experiment.meta.replicates;
-    let units: Vec<Unit<'_>> = experiment
-        .blocks
-        .iter()
-        .flat_map(|block| (0..replicates).map(move |replicate| Unit { block, replicate }))
-        .collect();
-    let seed = options.seed.unwrap_or(experiment.meta.seed);
-    let done: Vec<Result<Vec<Vec<Measurement>>, RunError>> = pool.install(|| {
-        let work = units.par_iter().with_max_len(1).map(|unit| {
-            let measured = run_unit(experiment, samples, unit, seed)?;
-            record(experiment, unit, &measured, journal)?;
-            watcher.finished(units.len());
-            Ok(measured)
+    let units = plan.units(options.shard);
+    watcher.begins(units.len());
+    let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let work = Work { plan, samples, session, watcher };
+    let outcomes: Vec<Result<(), RunError>> = pool.install(|| {
+        let each = units.par_iter().enumerate().with_max_len(1).map(|(number, unit)| {
+            let stop = options.stop.load(Ordering::Relaxed);
+            if stop || (options.fail_fast && failed.load(Ordering::Relaxed)) {
+                return Ok(());
+            }
+            let outcome = work.unit(number, unit);
+            match outcome {
+                Ok(()) => done.fetch_add(1, Ordering::Relaxed),
+                Err(_) => usize::from(failed.swap(true, Ordering::Relaxed)),
+            };
+            outcome
         });
-        work.collect()
+        each.collect()
     });
-    let done: Result<Vec<_>, RunError> = done.into_iter().collect();
-    Ok(rows(experiment, &done?))
+    watcher.ends();
+    let done = done.into_inner();
+    sort_out(outcomes, plan, done, units.len())?;
+    if done < units.len() { Err(RunError::Interrupted { done, all: units.len() }) } else { Ok(done) }
 }
 
-/// Writes a finished unit to the journal, if there is one.
-fn record(
-    experiment: &Experiment,
-    unit: &Unit<'_>,
-    measured: &[Vec<Measurement>],
-    journal: Option<&Journal>,
+/// Failures of cells together; any other failure first.
+fn sort_out(
+    outcomes: Vec<Result<(), RunError>>,
+    plan: &Plan<'_>,
+    done: usize,
+    all: usize,
 ) -> Result<(), RunError> {
-    let Some(journal) = journal else { return Ok(()) };
-    let cells: Vec<String> = unit.block.cells.iter().map(|&cell| experiment.cells[cell].id()).collect();
-    let io = |cause| RunError::Io { path: journal.path().to_path_buf(), cause };
-    journal.append(&cells, unit.replicate, measured).map_err(io)
-}
-
-fn run_unit(
-    experiment: &Experiment,
-    samples: &BTreeMap<String, Sample>,
-    unit: &Unit<'_>,
-    seed: u32,
-) -> Result<Vec<Vec<Measurement>>, RunError> {
-    let first = &experiment.cells[unit.block.cells[0]];
-    let streams =
-        Streams { seed, data: first.data_id(), block: unit.block.id.clone(), replicate: unit.replicate };
-    let cells: Vec<&PrivacySetting> =
-        unit.block.cells.iter().map(|&cell| &experiment.cells[cell].setting().privacy).collect();
-    let empty = Sample::new(&[], Vec::new());
-    let sample = samples.get(&streams.data).unwrap_or(&empty);
-    measure(first.setting(), &cells, sample, &streams).map_err(|cause| RunError::Cell {
-        experiment: experiment.name.clone(),
-        cell: if first.labels().is_empty() { "the only one".to_owned() } else { first.labels().join(", ") },
-        replicate: unit.replicate,
-        cause,
-    })
-}
-
-/// Regroups measurements by cell and summarises them over replicates, in grid order.
-fn rows(experiment: &Experiment, done: &[Vec<Vec<Measurement>>]) -> Vec<Row> {
-    let replicates = experiment.meta.replicates as usize;
-    let mut by_cell: Vec<Vec<Row>> = vec![Vec::new(); experiment.cells.len()];
-    for (block, units) in experiment.blocks.iter().zip(done.chunks(replicates)) {
-        for (position, &cell) in block.cells.iter().enumerate() {
-            let of_cell: Vec<Vec<Measurement>> = units.iter().map(|unit| unit[position].clone()).collect();
-            by_cell[cell] = summarise(cell, &of_cell);
+    let mut failures: Vec<CellFailure> = Vec::new();
+    for outcome in outcomes {
+        match outcome {
+            Ok(()) => {}
+            Err(RunError::Cells { failures: some, .. }) => failures.extend(some),
+            Err(other) => return Err(other),
         }
     }
-    by_cell.concat()
+    if failures.is_empty() {
+        return Ok(());
+    }
+    Err(RunError::Cells { experiment: plan.experiment.name.clone(), failures, done, all })
 }
+
+struct Work<'a> {
+    plan: &'a Plan<'a>,
+    samples: &'a BTreeMap<Identity, Sample>,
+    session: &'a Session,
+    watcher: &'a dyn Watcher,
+}
+
+impl Work<'_> {
+    fn unit(&self, number: usize, unit: &Unit) -> Result<(), RunError> {
+        let experiment = self.plan.experiment;
+        let cells = &experiment.cells;
+        self.watcher.started(number, &|| name(&cells[unit.missing[0]].place(), unit.replicate));
+        let start = Instant::now();
+        let outcome = self.measure(unit).and_then(|measured| {
+            let seconds = start.elapsed().as_secs_f64() / unit.missing.len() as f64;
+            self.keep(unit, measured, seconds)
+        });
+        self.watcher.finished(number);
+        outcome
+    }
+
+    fn measure(&self, unit: &Unit) -> Result<Vec<Vec<Measurement>>, RunError> {
+        let experiment = self.plan.experiment;
+        let first = &experiment.cells[unit.missing[0]];
+        let streams = Streams {
+            seed: self.plan.seed,
+            data: first.data_id().to_string(),
+            block: first.block_id().to_string(),
+            replicate: unit.replicate,
+        };
+        let privacy = |&cell: &usize| &*experiment.cells[cell].setting().privacy;
+        let cells: Vec<&PrivacySetting> = unit.missing.iter().map(privacy).collect();
+        let empty = Sample::new(&[], Vec::new());
+        let sample = self.samples.get(&first.data_id()).unwrap_or(&empty);
+        measure(first.setting(), &cells, sample, &streams).map_err(|cause| {
+            let failure = CellFailure { cell: first.place(), replicate: unit.replicate, cause };
+            RunError::Cells { experiment: experiment.name.clone(), failures: vec![failure], done: 0, all: 0 }
+        })
+    }
+
+    /// Stores what was measured of a unit.
+    fn keep(&self, unit: &Unit, measured: Vec<Vec<Measurement>>, seconds: f64) -> Result<(), RunError> {
+        let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+        for (&cell, measured) in unit.missing.iter().zip(measured) {
+            let (number, cell) = (cell, &self.plan.experiment.cells[cell]);
+            let Some(key) = self.plan.key(number, unit.replicate) else { continue };
+            let about = About {
+                labels: cell.labels().to_vec(),
+                replicate: unit.replicate,
+                sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
+                data: self.plan.digests.of(&cell.data_id()).unwrap_or_default().to_vec(),
+                seconds,
+                finished,
+            };
+            self.session.append(key, cell, &Record { about, measured })?;
+        }
+        Ok(())
+    }
+}
+
+fn name(place: &str, replicate: u32) -> String {
+    if replicate == 0 { place.to_owned() } else { format!("{place} (replicate {replicate})") }
+}
+
+/// What the store says of a whole experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// The rows, in grid order.
+    pub rows: Vec<Row>,
+    /// Seconds that the computation took, over all threads.
+    pub seconds: f64,
+    /// When the last result was finished, in seconds since 1970.
+    pub finished: u64,
+}
+
+/// Reads the results of a plan from the store, summarised over replicates, in grid order; none if some are missing.
+///
+/// # Errors
+/// [`RunError::Store`].
+pub fn results(plan: &Plan<'_>, store: &Store) -> Result<Option<Results>, RunError> {
+    let Some(keys) = plan.complete() else { return Ok(None) };
+    let replicates = plan.experiment.meta.replicates as usize;
+    let mut results = Results { rows: Vec::new(), seconds: 0.0, finished: 0 };
+    for (part, keys) in keys.chunks(replicates * CELLS_AT_ONCE).enumerate() {
+        for (cell, records) in store.results(keys)?.chunks_mut(replicates).enumerate() {
+            for record in records.iter() {
+                results.seconds += record.about.seconds;
+                results.finished = results.finished.max(record.about.finished);
+            }
+            let measured: Vec<_> = records.iter_mut().map(|r| std::mem::take(&mut r.measured)).collect();
+            results.rows.extend(summarise(part * CELLS_AT_ONCE + cell, &measured));
+        }
+    }
+    Ok(Some(results))
+}
+
+/// Cells whose records are in memory together.
+const CELLS_AT_ONCE: usize = 1024;

@@ -4,32 +4,34 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use super::RunError;
+use super::{RunError, Unit};
 use crate::data::{
     Cache, CsvFormat, DataFile, Filter, FilterValue, Format, Manifest, Progress, Separator, Table,
 };
-use crate::spec::{DataSetting, Experiment, SourceSetting};
+use crate::spec::{DataSetting, Experiment, Identity, SourceSetting};
 use crate::task::Sample;
 
-/// The samples of an experiment by the data identity of its cells; missing datasets are fetched.
+/// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
 ///
 /// # Errors
 /// [`RunError`] if data are missing, do not verify, lack a column, hold a cell that is no number, or have
 /// fewer rows than a split has folds.
 pub fn load(
     experiment: &Experiment,
+    units: &[Unit],
     manifest: &Manifest,
     cache: &Cache,
     progress: &dyn Progress,
-) -> Result<BTreeMap<String, Sample>, RunError> {
+) -> Result<BTreeMap<Identity, Sample>, RunError> {
     let mut samples = BTreeMap::new();
-    for cell in &experiment.cells {
+    let cells = || units.iter().flat_map(|unit| &unit.missing).map(|&cell| &experiment.cells[cell]);
+    for cell in cells() {
         if let Entry::Vacant(vacant) = samples.entry(cell.data_id()) {
             let loader = Loader { experiment, manifest, cache, progress };
             vacant.insert(loader.sample(&cell.setting().data)?);
         }
     }
-    for cell in &experiment.cells {
+    for cell in cells() {
         if let Some(sample) = samples.get(&cell.data_id()) {
             let fits = cell.check_rows(sample.rows());
             fits.map_err(|(path, problem)| Box::new(experiment.fault(&path, problem)))?;

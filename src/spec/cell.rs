@@ -1,12 +1,13 @@
 //! Checked cells and the blocks that share their work.
 
-use toml::Value;
+use std::sync::Arc;
 
 use super::Problem;
-use super::canonical::{canonical, digest};
+use super::canonical::Identity;
+use super::section::{SECTIONS, SectionText};
 use super::setting::{Setting, TaskSetting};
 
-/// Paths that only rescale the noise: cells that differ in nothing else form one block.
+/// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
 
 /// One checked point of the grid.
@@ -14,18 +15,30 @@ pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
 pub struct Cell {
     labels: Vec<String>,
     setting: Setting,
-    canonical: Value,
+    texts: Texts,
+    id: Identity,
+    block: Identity,
 }
+
+/// The canonical text of each section, in the order of [`SECTIONS`]; none where a cell has no such section.
+pub(super) type Texts = [Option<Arc<SectionText>>; SECTIONS.len()];
 
 impl Cell {
     /// Only the checks of this room make a cell.
-    pub(super) fn new(labels: Vec<String>, setting: Setting, canonical: Value) -> Self {
-        Self { labels, setting, canonical }
+    pub(super) fn new(labels: Vec<String>, setting: Setting, texts: Texts) -> Self {
+        let id = Identity::of(&joined(&texts, |text| &text.canonical));
+        let block = Identity::of(&joined(&texts, SectionText::outer));
+        Self { labels, setting, texts, id, block }
     }
 
     /// Its label on each axis.
     pub fn labels(&self) -> &[String] {
         &self.labels
+    }
+
+    /// Its labels in a line, for messages.
+    pub fn place(&self) -> String {
+        if self.labels.is_empty() { "the only one".to_owned() } else { self.labels.join(", ") }
     }
 
     /// Its checked setting.
@@ -38,7 +51,7 @@ impl Cell {
     /// # Errors
     /// The key path at fault and what is wrong there.
     pub fn check_rows(&self, rows: usize) -> Result<(), (String, Problem)> {
-        let (path, split) = match &self.setting.task {
+        let (path, split) = match &*self.setting.task {
             TaskSetting::Regression(task) => ("task.regression.split", task.split),
             TaskSetting::Selection(task) => ("task.selection.split", task.split),
         };
@@ -46,31 +59,39 @@ impl Cell {
         if folds <= rows { Ok(()) } else { Err((path.to_owned(), Problem::TooManyFolds { folds, rows })) }
     }
 
-    /// Its identity: SHA-256 of its canonical form, in hex.
-    pub fn id(&self) -> String {
-        digest(&canonical(&self.canonical))
+    /// Its identity: SHA-256 of its canonical form.
+    pub fn id(&self) -> Identity {
+        self.id
     }
 
     /// The identity of its block: as [`Cell::id`], without what only rescales the noise.
-    pub fn block_id(&self) -> String {
-        let mut value = self.canonical.clone();
-        if let Some(privacy) = value.get_mut("privacy").and_then(Value::as_table_mut) {
-            privacy.retain(|key, _| !INNER.contains(&key));
-        }
-        digest(&canonical(&value))
+    pub fn block_id(&self) -> Identity {
+        self.block
     }
 
     /// The identity of its data alone, which data and split streams are seeded by.
-    pub fn data_id(&self) -> String {
-        digest(&self.canonical.get("data").map(canonical).unwrap_or_default())
+    pub fn data_id(&self) -> Identity {
+        self.texts[0].as_ref().map_or_else(|| Identity::of(""), |text| text.id)
     }
+
+    /// Its sections by name.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, &Arc<SectionText>)> {
+        SECTIONS.into_iter().zip(&self.texts).filter_map(|(name, text)| Some((name, text.as_ref()?)))
+    }
+}
+
+/// The canonical text of the whole setting: a table of its sections.
+fn joined(texts: &Texts, part: fn(&SectionText) -> &str) -> String {
+    let sections = SECTIONS.iter().zip(texts).filter_map(|(name, text)| Some((name, text.as_ref()?)));
+    let entries: Vec<String> = sections.map(|(name, text)| format!("{name:?}:{}", part(text))).collect();
+    format!("{{{}}}", entries.join(","))
 }
 
 /// Cells that differ only in what rescales the noise, computed together.
 #[derive(Debug, Clone)]
 pub struct Block {
     /// The identity of the block.
-    pub id: String,
+    pub id: Identity,
     /// Indices of its cells in the experiment.
     pub cells: Vec<usize>,
 }

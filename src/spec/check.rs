@@ -143,7 +143,7 @@ fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
 }
 
 fn task(setting: &Setting) -> Checked {
-    match &setting.task {
+    match &*setting.task {
         TaskSetting::Regression(task) => {
             if setting.model.is_none() {
                 return fail("task.regression", Problem::MissingSection { section: "model" });

@@ -1,20 +1,23 @@
 //! Statements that a paper makes about its results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::Selector;
 
 /// A claim as the spec writes it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawClaim {
     pub text: String,
     pub metric: String,
     #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
     pub is: Relation,
     #[serde(default)]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other: Option<Table>,
     #[serde(default)]
     pub value: Option<f64>,
@@ -36,7 +39,7 @@ pub struct Claim {
 }
 
 /// The relation of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
     /// Less than.

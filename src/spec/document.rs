@@ -1,5 +1,6 @@
 //! The raw form of a whole spec.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::claim::RawClaim;
@@ -12,7 +13,7 @@ use super::{Problem, SpecError};
 const MOST_REPLICATES: u32 = 100_000;
 
 /// What the experiment is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Meta {
     /// One line that says what is measured.
@@ -39,7 +40,7 @@ fn one() -> u32 {
 }
 
 /// A point where the protocol is ambiguous, corrected or uses other data, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
     /// The sort of deviation.
@@ -51,7 +52,7 @@ pub struct Deviation {
 }
 
 /// Sorts of deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviationKind {
     /// The paper does not say; the best fit decided.
@@ -89,18 +90,26 @@ pub(super) struct Document {
     pub deviation: Vec<Deviation>,
     #[serde(default)]
     pub figure: Option<FigureSetting>,
+    #[serde(default)]
+    #[allow(dead_code, reason = "read from the text again, see `quick`")]
+    pub quick: toml::Table,
 }
 
 impl Document {
     /// Reads the raw form; unknown keys and wrong types fail here with their place.
     pub fn parse(source: &SourceText) -> Result<Self, SpecError> {
         let document: Self = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
-        let replicates = document.experiment.replicates;
+        document.check(source)
+    }
+
+    /// Checks what is said of the experiment as a whole.
+    pub fn check(self, source: &SourceText) -> Result<Self, SpecError> {
+        let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
             let problem = Problem::OutOfRange { range: "from 1 to 100000", found: f64::from(replicates) };
             return Err(source.error(&["experiment", "replicates"], problem));
         }
-        Ok(document)
+        Ok(self)
     }
 
     /// The sections of a cell as one table.

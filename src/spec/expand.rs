@@ -1,10 +1,14 @@
 //! The product of the axes: from the base table to checked cells.
 
-use toml::{Table, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::axis::{Assignment, Axis};
-use super::cell::{Block, Cell};
-use super::setting::Setting;
+use toml::Table;
+
+use super::axis::Axis;
+use super::cell::{Block, Cell, INNER, Texts};
+use super::section::{Builder, Fault, Section, SectionText, known_section};
+use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Setting, TaskSetting};
 use super::source::{SourceText, plain};
 use super::{Problem, SpecError, check};
 use crate::data::Manifest;
@@ -25,11 +29,20 @@ pub(super) fn expand(
         let problem = Problem::TooManyCells { cells: total, most: MOST_CELLS };
         return Err(source.error(&["grid"], problem));
     }
+    for axis in axes {
+        for assignment in axis.values.iter().flatten() {
+            known_section(&assignment.path).map_err(|problem| {
+                let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
+                source.error(&place, problem)
+            })?;
+        }
+    }
     check_base(base, source, manifest)?;
+    let mut builders = Builders::new(base, axes);
     (0..total)
         .map(|number| {
             let at = coordinates(axes, number);
-            cell(base, &Blame { axes, at: &at, source }, manifest)
+            builders.cell(&Blame { axes, at: &at, source }, manifest)
         })
         .collect()
 }
@@ -37,11 +50,13 @@ pub(super) fn expand(
 /// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
 /// replaces is still a mistake.
 fn check_base(base: &Table, source: &SourceText, manifest: &Manifest) -> Result<(), SpecError> {
-    let Ok(setting) = Value::Table(base.clone()).try_into::<Setting>() else {
-        return Ok(());
-    };
     let blame = Blame { axes: &[], at: &[], source };
-    check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))
+    match Builders::new(base, &[]).setting(&blame) {
+        Err(_) => Ok(()),
+        Ok((setting, _)) => {
+            check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))
+        }
+    }
 }
 
 /// The position of a cell on each axis; the last axis varies fastest.
@@ -54,38 +69,63 @@ fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
     at
 }
 
-fn cell(base: &Table, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell, SpecError> {
-    let Blame { axes, at, source } = *blame;
-    let mut table = base.clone();
-    for (axis, &i) in axes.iter().zip(at) {
-        for assignment in &axis.values[i] {
-            assign(&mut table, assignment).map_err(|reason| {
-                let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
-                source.error(&place, Problem::UnknownPath { reason })
-            })?;
-        }
-    }
-    let setting: Setting =
-        serde_path_to_error::deserialize(Value::Table(table)).map_err(|e| blame.shape(&e))?;
-    check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))?;
-    let canonical =
-        Value::try_from(&setting).map_err(|e| source.error(&[], Problem::Shape(e.to_string())))?;
-    let labels = axes.iter().zip(at).map(|(axis, &i)| axis.labels[i].clone()).collect();
-    Ok(Cell::new(labels, setting, canonical))
+/// The sections of all cells.
+struct Builders {
+    data: Builder<DataSetting>,
+    model: Builder<ModelSetting>,
+    normalise: Builder<NormaliseSetting>,
+    privacy: Builder<PrivacySetting>,
+    task: Builder<TaskSetting>,
 }
 
-/// Sets a dotted path, making tables on the way.
-fn assign(table: &mut Table, assignment: &Assignment) -> Result<(), String> {
-    let Some((last, parents)) = assignment.path.split_last() else {
-        return Ok(());
-    };
-    let mut table = table;
-    for parent in parents {
-        let entry = table.entry(parent.clone()).or_insert_with(|| Value::Table(Table::new()));
-        table = entry.as_table_mut().ok_or_else(|| format!("{parent} is not a table"))?;
+impl Builders {
+    fn new(base: &Table, axes: &[Axis]) -> Self {
+        Self {
+            data: Builder::new("data", base, axes, &[]),
+            model: Builder::new("model", base, axes, &[]),
+            normalise: Builder::new("normalise", base, axes, &[]),
+            privacy: Builder::new("privacy", base, axes, &INNER),
+            task: Builder::new("task", base, axes, &[]),
+        }
     }
-    table.insert(last.clone(), assignment.value.clone());
-    Ok(())
+
+    fn cell(&mut self, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell, SpecError> {
+        let (setting, texts) = self.setting(blame)?;
+        check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))?;
+        let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
+        Ok(Cell::new(labels, setting, texts))
+    }
+
+    fn setting(&mut self, blame: &Blame<'_>) -> Result<(Setting, Texts), SpecError> {
+        let Blame { axes, at, .. } = *blame;
+        let data = self.data.at(axes, at).map_err(|fault| blame.fault("data", fault))?;
+        let normalise = self.normalise.at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
+        let model = self.model.at(axes, at).map_err(|fault| blame.fault("model", fault))?;
+        let task = self.task.at(axes, at).map_err(|fault| blame.fault("task", fault))?;
+        let privacy = self.privacy.at(axes, at).map_err(|fault| blame.fault("privacy", fault))?;
+        let data = data.ok_or_else(|| blame.missing("data"))?;
+        let task = task.ok_or_else(|| blame.missing("task"))?;
+        let privacy = privacy.ok_or_else(|| blame.missing("privacy"))?;
+        let texts = [
+            Some(data.text),
+            model.as_ref().map(text),
+            normalise.as_ref().filter(|section| *section.value != NormaliseSetting::None).map(text),
+            Some(privacy.text),
+            Some(task.text),
+        ];
+        let setting = Setting {
+            data: data.value,
+            normalise: normalise.map(|section| section.value).unwrap_or_default(),
+            model: model.map(|section| section.value),
+            task: task.value,
+            privacy: privacy.value,
+        };
+        Ok((setting, texts))
+    }
+}
+
+fn text<T>(section: &Section<T>) -> Arc<SectionText> {
+    Arc::clone(&section.text)
 }
 
 /// Finds out where an error of a cell stands in the spec: at an axis, or at a key of the base.
@@ -96,10 +136,25 @@ struct Blame<'a> {
 }
 
 impl Blame<'_> {
+    fn missing(&self, section: &str) -> SpecError {
+        self.source.error(&[], Problem::Shape(format!("missing field `{section}`")))
+    }
+
+    fn fault(&self, section: &str, fault: Fault) -> SpecError {
+        match fault {
+            Fault::Assign(axis, reason) => {
+                self.at_place(&self.axes[axis].place, Problem::UnknownPath { reason })
+            }
+            Fault::Form(error) => self.shape(section, &error),
+            Fault::Text(reason) => self.source.error(&[section], Problem::Shape(reason)),
+        }
+    }
+
     /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
-    fn shape(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
+    fn shape(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
         let reason = plain(error.inner().message());
-        let mut path: Vec<String> = error.path().iter().map(|s| s.to_string()).filter(|s| s != "?").collect();
+        let inside = error.path().iter().map(ToString::to_string).filter(|segment| segment != "?");
+        let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
         if let Some(key) = unknown.and_then(|rest| rest.split('`').next())
             && path.last().map(String::as_str) != Some(key)
@@ -155,11 +210,11 @@ impl Blame<'_> {
 
 /// Groups cells that differ only in what rescales the noise, in order of first appearance.
 pub(super) fn blocks(cells: &[Cell]) -> Vec<Block> {
-    let mut places = std::collections::BTreeMap::new();
+    let mut places = BTreeMap::new();
     let mut blocks: Vec<Block> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {
         let id = cell.block_id();
-        let place = *places.entry(id.clone()).or_insert(blocks.len());
+        let place = *places.entry(id).or_insert(blocks.len());
         if place == blocks.len() {
             blocks.push(Block { id, cells: Vec::new() });
         }

@@ -8,6 +8,7 @@ use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
 use super::figure::FigureSetting;
 use super::published::{Published, RawPublished};
+use super::quick::reduced;
 use super::setting::{Candidate, TaskSetting};
 use super::source::SourceText;
 use super::{Block, Cell, Problem, Selector, SpecError};
@@ -18,6 +19,8 @@ use crate::data::Manifest;
 pub struct Experiment {
     /// Its name, for example `smith2021/table1`.
     pub name: String,
+    /// Whether the settings are the reduced ones of its `[quick]` table.
+    pub quick: bool,
     /// Its text, for errors that turn up only when data are read.
     pub source: SourceText,
     /// What it is.
@@ -46,16 +49,42 @@ impl Experiment {
     pub fn parse(name: &str, file: &Path, text: String, manifest: &Manifest) -> Result<Self, SpecError> {
         let source = SourceText::new(file, text)?;
         let document = Document::parse(&source)?;
+        Self::check(name, source, document, manifest, false)
+    }
+
+    /// The experiment with the reduced settings of its `[quick]` table; itself if it has none. Published values
+    /// and claims about cells that the reduced grid lacks are left out.
+    ///
+    /// # Errors
+    /// [`SpecError`] inside `[quick]`.
+    pub fn reduced(self, manifest: &Manifest) -> Result<Self, SpecError> {
+        let source = self.source.with_quick();
+        match reduced(&source)? {
+            None => Ok(self),
+            Some(document) => {
+                Self::check(&self.name, source.clone(), document.check(&source)?, manifest, true)
+            }
+        }
+    }
+
+    fn check(
+        name: &str,
+        source: SourceText,
+        document: Document,
+        manifest: &Manifest,
+        quick: bool,
+    ) -> Result<Self, SpecError> {
         let axes = axes(&document, &source)?;
         let cells = expand(&document.base(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
-        let context = Context { axes: &axes, cells: &cells, source: &source, replicates };
+        let context = Context { axes: &axes, cells: &cells, source: &source, replicates, quick };
         let published = context.all(&document.published, Context::published)?;
         context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
         context.figure(document.figure.as_ref())?;
         Ok(Self {
             name: name.to_owned(),
+            quick,
             blocks: blocks(&cells),
             meta: document.experiment,
             deviations: document.deviation,
@@ -66,6 +95,11 @@ impl Experiment {
             cells,
             source,
         })
+    }
+
+    /// Its folder below a results folder: the results of reduced settings stand beside the full ones.
+    pub fn folder(&self) -> String {
+        if self.quick { format!("{}/quick", self.name) } else { self.name.clone() }
     }
 
     /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
@@ -141,15 +175,18 @@ struct Context<'a> {
     cells: &'a [Cell],
     source: &'a SourceText,
     replicates: u32,
+    quick: bool,
 }
 
 impl Context<'_> {
+    /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
     fn all<R, T>(
         &self,
         raw: &[R],
         one: fn(&Self, usize, &R) -> Result<T, SpecError>,
     ) -> Result<Vec<T>, SpecError> {
-        raw.iter().enumerate().map(|(i, r)| one(self, i, r)).collect()
+        let checked = raw.iter().enumerate().map(|(i, r)| one(self, i, r));
+        if self.quick { Ok(checked.flatten().collect()) } else { checked.collect() }
     }
 
     fn published(&self, i: usize, raw: &RawPublished) -> Result<Published, SpecError> {

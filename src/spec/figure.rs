@@ -1,9 +1,10 @@
 //! What an experiment's figure shows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The kinds of figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FigureSetting {
     /// One line per cell: our value and spread beside the published ones.
@@ -11,7 +12,7 @@ pub enum FigureSetting {
 }
 
 /// One line per cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IntervalsFigure {
     /// The metrics shown, in this order.

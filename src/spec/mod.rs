@@ -15,11 +15,15 @@ mod expand;
 mod experiment;
 mod figure;
 mod published;
+mod quick;
+mod schema;
+mod section;
 mod select;
 mod setting;
 mod source;
 
 pub use axis::{Axis, FIXED_COLUMNS, label};
+pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
@@ -28,6 +32,8 @@ pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
 pub use figure::{FigureSetting, IntervalsFigure};
 pub use published::{HowRead, Published, SpreadKind};
+pub use schema::schema;
+pub use section::SectionText;
 pub use select::Selector;
 pub use setting::{
     Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, InducingSetting, KernelSetting,

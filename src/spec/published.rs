@@ -1,13 +1,15 @@
 //! Values that a paper prints.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 /// A published value as the spec writes it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPublished {
     #[serde(default, rename = "where")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
     pub metric: String,
     pub value: f64,
@@ -52,7 +54,7 @@ pub struct Published {
 }
 
 /// What a spread is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpreadKind {
     /// There is none.
@@ -79,7 +81,7 @@ impl SpreadKind {
 }
 
 /// How a published value was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HowRead {
     /// Printed in a table.

@@ -2,32 +2,31 @@
 //! not yet checked in their values. Every path here can be a grid axis.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Comparison;
 use crate::privacy::{Calibration, Objective, ReleaseRecipe, SensitivityRule, Solver};
 
-/// Everything that determines a cell's numbers, seeds aside.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Everything that determines a cell's numbers, seeds aside. Cells share the sections that no axis changes.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Where the rows come from.
-    pub data: DataSetting,
+    pub data: Arc<DataSetting>,
     /// How targets are brought to the scale of the model.
-    #[serde(default, skip_serializing_if = "NormaliseSetting::is_none")]
-    pub normalise: NormaliseSetting,
+    pub normalise: Arc<NormaliseSetting>,
     /// The Gaussian process; not used by every task.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<ModelSetting>,
+    pub model: Option<Arc<ModelSetting>>,
     /// What is measured.
-    pub task: TaskSetting,
+    pub task: Arc<TaskSetting>,
     /// The guarantee and the mechanism.
-    pub privacy: PrivacySetting,
+    pub privacy: Arc<PrivacySetting>,
 }
 
 /// Rows, columns and filters of the data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataSetting {
     /// The source of the rows.
@@ -42,7 +41,7 @@ pub struct DataSetting {
 }
 
 /// The source of the rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SourceSetting {
     /// A dataset of the manifest `data/datasets.toml`, by name.
@@ -68,7 +67,7 @@ fn is_comma(separator: &char) -> bool {
 }
 
 /// A condition on one column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilterSetting {
     /// The column.
@@ -80,7 +79,7 @@ pub struct FilterSetting {
 }
 
 /// How targets are clipped, centred and scaled before the model sees them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum NormaliseSetting {
     /// Targets as they are.
@@ -106,14 +105,8 @@ pub enum NormaliseSetting {
     },
 }
 
-impl NormaliseSetting {
-    fn is_none(&self) -> bool {
-        *self == Self::None
-    }
-}
-
 /// A private statistic that targets are centred by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CentreSetting {
     /// Their mean.
@@ -123,7 +116,7 @@ pub enum CentreSetting {
 }
 
 /// A Gaussian process with Gaussian noise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSetting {
     /// The covariance function.
@@ -136,7 +129,7 @@ pub struct ModelSetting {
 }
 
 /// A covariance function.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum KernelSetting {
     /// Exponentiated quadratic with one lengthscale.
@@ -167,7 +160,7 @@ pub enum KernelSetting {
 }
 
 /// A sparse approximation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SparseSetting {
     /// Fully independent training conditional.
@@ -178,7 +171,7 @@ pub enum SparseSetting {
 }
 
 /// Where inducing inputs lie.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum InducingSetting {
     /// At the k-means centres of the training inputs.
@@ -198,7 +191,7 @@ fn ten() -> usize {
 }
 
 /// What is measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TaskSetting {
     /// Root mean squared error of held-out targets.
@@ -208,7 +201,7 @@ pub enum TaskSetting {
 }
 
 /// Cross-validated regression.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegressionTask {
     /// How rows are split into folds.
@@ -221,7 +214,7 @@ pub struct RegressionTask {
 }
 
 /// Which held-out targets predictions are compared with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScoreSetting {
     /// The targets of the data.
@@ -238,7 +231,7 @@ impl ScoreSetting {
 }
 
 /// Selection among candidates by cross-validated expected squared error.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionTask {
     /// How rows are split into folds.
@@ -255,7 +248,7 @@ pub struct SelectionTask {
 }
 
 /// A configuration that can be selected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Candidate {
     /// Least squares on monomials up to this degree.
@@ -263,7 +256,7 @@ pub enum Candidate {
 }
 
 /// How rows are split into folds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SplitSetting {
     /// Shuffled (seeded), then cut into this many folds.
@@ -275,7 +268,7 @@ pub enum SplitSetting {
 }
 
 /// The guarantee and the mechanism.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrivacySetting {
     /// Epsilon; `inf` for no privacy.
@@ -296,7 +289,7 @@ fn classic() -> Calibration {
 }
 
 /// The mechanism.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum MechanismSetting {
     /// Gaussian noise with an optimal covariance.
@@ -304,7 +297,7 @@ pub enum MechanismSetting {
 }
 
 /// The settings of cloaking.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloakingSetting {
     /// What the covariance minimises.

@@ -13,6 +13,8 @@ pub struct SourceText {
     file: PathBuf,
     text: String,
     places: Vec<(Vec<String>, usize)>,
+    /// Whether the `[quick]` table is laid over the text.
+    quick: bool,
 }
 
 impl SourceText {
@@ -21,7 +23,7 @@ impl SourceText {
     /// # Errors
     /// [`SpecError`] with line and column if the text is not TOML.
     pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
-        let mut source = Self { file: file.to_path_buf(), text, places: Vec::new() };
+        let mut source = Self { file: file.to_path_buf(), text, places: Vec::new(), quick: false };
         let mut places = Vec::new();
         match DeTable::parse(&source.text) {
             Ok(table) => walk_table(table.get_ref(), &mut Vec::new(), &mut places),
@@ -29,6 +31,11 @@ impl SourceText {
         }
         source.places = places;
         Ok(source)
+    }
+
+    /// The same text with its `[quick]` table laid over it: errors point there first.
+    pub(super) fn with_quick(&self) -> Self {
+        Self { quick: true, ..self.clone() }
     }
 
     /// The file, as the user named it.
@@ -56,7 +63,10 @@ impl SourceText {
 
     /// Where a key path stands, as a byte offset.
     pub fn offset(&self, path: &[&str]) -> Option<usize> {
-        self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
+        let place =
+            |wanted: &[&str]| self.places.iter().find(|(known, _)| known == wanted).map(|(_, at)| *at);
+        let over = self.quick.then(|| place(&[&["quick"], path].concat())).flatten();
+        over.or_else(|| place(path))
     }
 
     fn path_at(&self, offset: usize) -> Option<String> {

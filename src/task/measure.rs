@@ -1,13 +1,13 @@
 //! The door to all tasks.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Sample, Streams, TaskError, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
 /// One metric of one cell in one replicate.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The metric.
     pub metric: String,
@@ -30,14 +30,15 @@ pub fn measure(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Vec<Measurement>>, TaskError> {
-    let measured = match (&block.task, &block.model) {
+    let measured = match (&*block.task, block.model.as_deref()) {
         (TaskSetting::Regression(task), Some(model)) => {
             regression::regression(block, task, model, cells, sample, streams)
         }
         (TaskSetting::Regression(_), None) => Ok(vec![Vec::new(); cells.len()]),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;
-    let broken = |m: &&Measurement| m.values.iter().any(|value| !value.is_finite());
+    let finite = |m: &Measurement| m.values.iter().all(|v| v.is_finite()) && m.certificate.is_finite();
+    let broken = |m: &&Measurement| !finite(m);
     match measured.iter().flatten().find(broken) {
         Some(measurement) => Err(TaskError::NotFinite { metric: measurement.metric.clone() }),
         None => Ok(measured),

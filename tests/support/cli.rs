@@ -43,7 +43,9 @@ impl Project {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dpgp"));
         let cache = self.path("cache");
-        command.args(arguments).current_dir(self.folder.path()).env("DPGP_DATA", cache).env("NO_COLOR", "1");
+        let store = self.path("store");
+        command.args(arguments).current_dir(self.folder.path());
+        command.env("DPGP_DATA", cache).env("DPGP_STORE", store).env("NO_COLOR", "1");
         command
     }
 }

@@ -12,7 +12,7 @@ use crate::linalg::{ThinSvd, gram_factor, thin_svd};
 use crate::privacy::PrivacyError;
 
 /// What the noise covariance minimises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
     /// `log det M`, as published; its noise depends on the rank rule.
@@ -22,7 +22,7 @@ pub enum Objective {
 }
 
 /// How the weights are found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Solver {
     /// Interior point, to a certified gap of about 1e-11.
@@ -37,7 +37,7 @@ pub enum Solver {
 }
 
 /// What is released when the rank rule drops directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReleaseRecipe {
     /// `U U' C y` with noise on the kept directions U: the mean moves by the dropped ones.

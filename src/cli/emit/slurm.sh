@@ -1,0 +1,32 @@
+#!/bin/bash
+# {{ name }} in {{ shards }} shards.
+#   bash THIS     fetches the data, submits the array, and a collector that runs after it, whatever becomes of it
+#   sbatch THIS   submits the array alone
+# Either takes more options for sbatch, for example --time=1:00:00. A task that is stopped stores what it has; run the
+# same again, or let the cluster requeue it (RequeueExit=75), and it goes on from there.
+#SBATCH --job-name=dpgp-{{ slug }}
+#SBATCH --array=1-{{ shards }}
+#SBATCH --cpus-per-task={{ cpus }}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=B:TERM@120
+#SBATCH --output=dpgp-{{ slug }}-%A_%a.log
+set -eu
+dpgp=${DPGP:-dpgp}
+name={{ name|shell }}
+store={{ store|shell }}
+
+if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+{% if datasets %}
+    "$dpgp" data fetch{% for dataset in datasets %} {{ dataset|shell }}{% endfor %}
+
+{% endif %}
+    array=$(sbatch --parsable "$@" "$0")
+    array=${array%%;*}
+    collector=$(sbatch --parsable --dependency="afterany:$array" --job-name=dpgp-{{ slug }}-collect \
+        --output=dpgp-{{ slug }}-collect-%j.log --wrap="exec '$dpgp' collect '$store' --store '$store' --offline")
+    echo "array $array, collector ${collector%%;*}"
+    exit
+fi
+
+exec "$dpgp" run "$name" --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" --store "$store" --offline --quiet

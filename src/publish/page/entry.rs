@@ -1,0 +1,149 @@
+//! One experiment on the page.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::rows::{Column, PageRow, rows};
+use super::{Totals, anchor};
+use crate::publish::committed::Committed;
+use crate::publish::folder::PublishError;
+use crate::spec::{Deviation, Experiment};
+
+/// Rows of one experiment that the page shows; more are in its table.
+const MOST_ROWS: usize = 2000;
+
+/// What the page shows of an experiment.
+#[derive(Debug, Serialize)]
+pub(super) struct Entry {
+    name: String,
+    anchor: String,
+    title: String,
+    artefact: Option<String>,
+    state: State,
+    counts: PageCounts,
+    claims: Vec<PageClaim>,
+    claims_hold: usize,
+    figure: Option<String>,
+    columns: Vec<Column>,
+    rows: Vec<PageRow>,
+    rows_left_out: usize,
+    guarantees: Vec<String>,
+    deviations: Vec<Deviation>,
+    manifest: Vec<Fact>,
+}
+
+/// Whether the results are here and of this version of the spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum State {
+    Present,
+    Stale,
+    Missing,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct PageCounts {
+    agrees: usize,
+    differs: usize,
+    inconclusive: usize,
+    stand_in: usize,
+    unpublished: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct PageClaim {
+    text: String,
+    holds: bool,
+}
+
+/// A line of the manifest.
+#[derive(Debug, Serialize)]
+struct Fact {
+    key: String,
+    value: String,
+}
+
+impl Entry {
+    /// Reads the results of an experiment, if there are any.
+    pub fn read(results: &Path, experiment: &Experiment) -> Result<Self, PublishError> {
+        let committed = Committed::read(&results.join(experiment.folder()))?;
+        let mut entry = Self::without_results(experiment);
+        if let Some(committed) = committed {
+            entry.fill(&committed, experiment);
+        }
+        Ok(entry)
+    }
+
+    fn without_results(experiment: &Experiment) -> Self {
+        Self {
+            name: experiment.name.clone(),
+            anchor: anchor(&experiment.name),
+            title: experiment.meta.title.clone(),
+            artefact: experiment.meta.artefact.clone(),
+            state: State::Missing,
+            counts: PageCounts::default(),
+            claims: Vec::new(),
+            claims_hold: 0,
+            figure: None,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            rows_left_out: 0,
+            guarantees: Vec::new(),
+            deviations: experiment.deviations.clone(),
+            manifest: Vec::new(),
+        }
+    }
+
+    fn fill(&mut self, committed: &Committed, experiment: &Experiment) {
+        self.state = if committed.is_stale(experiment) { State::Stale } else { State::Present };
+        let counts = committed.counts();
+        self.counts = PageCounts {
+            agrees: counts.agrees,
+            differs: counts.differs,
+            inconclusive: counts.inconclusive,
+            stand_in: counts.stand_in,
+            unpublished: counts.unpublished,
+        };
+        let claims = committed.claims(experiment);
+        self.claims_hold = claims.iter().filter(|claim| claim.holds).count();
+        self.claims =
+            claims.into_iter().map(|claim| PageClaim { text: claim.text, holds: claim.holds }).collect();
+        self.figure.clone_from(&committed.figure);
+        let shown = committed.rows.len().min(MOST_ROWS);
+        self.rows_left_out = committed.rows.len() - shown;
+        (self.columns, self.rows, self.guarantees) = rows(committed, shown, &self.anchor);
+        self.manifest = committed.manifest.as_ref().map(facts).unwrap_or_default();
+    }
+
+    /// Adds its counts to those of the page.
+    pub fn add_to(&self, totals: &mut Totals) {
+        totals.agrees += self.counts.agrees;
+        totals.differs += self.counts.differs;
+        totals.inconclusive += self.counts.inconclusive;
+        totals.stand_in += self.counts.stand_in;
+        totals.claims += self.claims.len();
+        totals.claims_hold += self.claims_hold;
+    }
+}
+
+/// The leaves of a manifest, each with its dotted key.
+fn facts(manifest: &Value) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    walk("", manifest, &mut facts);
+    facts
+}
+
+fn walk(key: &str, value: &Value, facts: &mut Vec<Fact>) {
+    let inner = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| walk(&inner(name), value, facts)),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, value)| walk(&inner(&i.to_string()), value, facts));
+        }
+        Value::Null => {}
+        Value::String(text) => facts.push(Fact { key: key.to_owned(), value: text.clone() }),
+        other => facts.push(Fact { key: key.to_owned(), value: other.to_string() }),
+    }
+}

@@ -1,0 +1,125 @@
+//! What a run consists of, and what of it is stored.
+
+use super::store::{Key, RunHeader, Store};
+use super::{DataDigests, Shard, key};
+use crate::spec::{Experiment, Identity};
+
+/// All replicates of all cells of an experiment, each with its key.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// The seed.
+    pub seed: u32,
+    /// The digests of the data.
+    pub digests: DataDigests,
+    /// By cell and replicate; none while the data's digests are not known.
+    keys: Vec<Option<Key>>,
+    stored: Vec<bool>,
+}
+
+/// One replicate of one block: the piece of work that is computed at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// Index of the block.
+    pub block: usize,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// The cells of the block that are not stored.
+    pub missing: Vec<usize>,
+}
+
+impl<'a> Plan<'a> {
+    /// Looks up which results a store holds.
+    pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
+        let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
+        for cell in &experiment.cells {
+            let data = digests.of(&cell.data_id());
+            let key = |replicate| data.map(|data| key(cell.id(), seed, replicate, data));
+            keys.extend((0..experiment.meta.replicates).map(key));
+        }
+        let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.holds(key))).collect();
+        Self { experiment, seed, digests, keys, stored }
+    }
+
+    /// The key of a replicate of a cell.
+    pub fn key(&self, cell: usize, replicate: u32) -> Option<Key> {
+        self.keys[self.index(cell, replicate)]
+    }
+
+    /// Whether a replicate of a cell is stored.
+    pub fn is_stored(&self, cell: usize, replicate: u32) -> bool {
+        self.stored[self.index(cell, replicate)]
+    }
+
+    /// Replicates of cells in all.
+    pub fn total(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// Replicates of cells that are stored.
+    pub fn done(&self) -> usize {
+        self.stored.iter().filter(|stored| **stored).count()
+    }
+
+    /// Cells with all replicates stored.
+    pub fn complete_cells(&self) -> usize {
+        let replicates = self.experiment.meta.replicates as usize;
+        self.stored.chunks(replicates).filter(|cell| cell.iter().all(|stored| *stored)).count()
+    }
+
+    /// The keys of everything, by cell and replicate; none if anything is missing.
+    pub fn complete(&self) -> Option<Vec<Key>> {
+        if !self.stored.iter().all(|stored| *stored) {
+            return None;
+        }
+        self.keys.iter().copied().collect()
+    }
+
+    /// The keys of what is stored.
+    pub fn stored_keys(&self) -> Vec<Key> {
+        let stored = self.keys.iter().zip(&self.stored).filter(|(_, stored)| **stored);
+        stored.filter_map(|(key, _)| *key).collect()
+    }
+
+    /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
+    /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
+    pub fn units(&self, shard: Shard) -> Vec<Unit> {
+        let mut all: Vec<(Identity, u32, usize)> = Vec::new();
+        for (number, block) in self.experiment.blocks.iter().enumerate() {
+            all.extend((0..self.experiment.meta.replicates).map(|replicate| (block.id, replicate, number)));
+        }
+        if shard != Shard::WHOLE {
+            all.sort_unstable();
+        }
+        let own = all.into_iter().enumerate().filter(|(rank, _)| shard.owns(*rank));
+        let unit = |(_, (_, replicate, block)): (usize, (Identity, u32, usize))| {
+            let cells = self.experiment.blocks[block].cells.iter().copied();
+            Unit {
+                block,
+                replicate,
+                missing: cells.filter(|&cell| !self.is_stored(cell, replicate)).collect(),
+            }
+        };
+        own.map(unit).filter(|unit| !unit.missing.is_empty()).collect()
+    }
+
+    /// What the store remembers of this run.
+    pub fn header(&self) -> RunHeader {
+        let experiment = self.experiment;
+        RunHeader {
+            experiment: experiment.name.clone(),
+            quick: experiment.quick,
+            spec: experiment.source.file().to_string_lossy().into_owned(),
+            spec_sha256: Identity::of(experiment.source.text()),
+            axes: experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
+            seed: self.seed,
+            numerics: super::store::NUMERICS,
+            data: self.digests.files(),
+        }
+    }
+
+    fn index(&self, cell: usize, replicate: u32) -> usize {
+        cell * self.experiment.meta.replicates as usize + replicate as usize
+    }
+}

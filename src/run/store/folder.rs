@@ -1,0 +1,277 @@
+//! The store as a whole: what it holds, and reading it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::line::{Kind, Line, read_lines};
+use super::session::{ENDING, Segment};
+use super::{Key, Record, RunHeader, Session, StoreError};
+use crate::spec::Identity;
+
+/// A folder of segments and an index of their results.
+#[derive(Debug)]
+pub struct Store {
+    directory: PathBuf,
+    segments: Vec<PathBuf>,
+    runs: Vec<Run>,
+    results: BTreeMap<Key, Place>,
+    texts: BTreeMap<Identity, Place>,
+    warnings: Vec<String>,
+    segment: Option<Segment>,
+}
+
+/// A run and the segment that it is in.
+#[derive(Debug)]
+struct Run {
+    segment: usize,
+    header: RunHeader,
+}
+
+/// Where a line stands.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    segment: u32,
+    run: u32,
+    offset: u64,
+    length: u32,
+}
+
+/// A result that the store holds, with the run that it came from.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The run.
+    pub run: RunHeader,
+    /// The result.
+    pub record: Record,
+}
+
+impl Store {
+    /// Reads what a folder holds; a folder that is not there holds nothing. Results that are in it twice are compared.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], or [`StoreError::Disagree`].
+    pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        let mut store = Self {
+            directory: directory.to_path_buf(),
+            segments: Vec::new(),
+            runs: Vec::new(),
+            results: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            warnings: Vec::new(),
+            segment: None,
+        };
+        segments(directory)?.into_iter().try_for_each(|path| store.read(path))?;
+        Ok(store)
+    }
+
+    /// The folder.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What had to be left out because a segment ends in the middle of a line.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether a result is here.
+    pub fn holds(&self, key: &Key) -> bool {
+        self.results.contains_key(key)
+    }
+
+    /// The results of these keys, in their order.
+    ///
+    /// # Errors
+    /// [`StoreError`]; a key that is not here is [`StoreError::Gone`].
+    pub fn results(&self, keys: &[Key]) -> Result<Vec<Record>, StoreError> {
+        let place = |key| self.results.get(key).copied();
+        let places: Option<Vec<Place>> = keys.iter().map(place).collect();
+        self.read_places(&places.ok_or_else(|| StoreError::Gone { path: self.directory.clone() })?)
+    }
+
+    /// Every result of an experiment, the latest last.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn of_experiment(&self, name: &str) -> Result<Vec<Stored>, StoreError> {
+        let header = |place: &Place| &self.runs[place.run as usize].header;
+        let mut places: Vec<Place> =
+            self.results.values().copied().filter(|place| header(place).experiment == name).collect();
+        places.sort_by_key(|place| (place.segment, place.offset));
+        let records: Vec<Record> = self.read_places(&places)?;
+        let stored = |(record, place)| Stored { run: Clone::clone(header(place)), record };
+        Ok(records.into_iter().zip(&places).map(stored).collect())
+    }
+
+    /// The canonical text of a section, if any segment holds it.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn text(&self, id: &Identity) -> Result<Option<String>, StoreError> {
+        let Some(place) = self.texts.get(id) else { return Ok(None) };
+        Ok(self.read_places(&[*place])?.pop())
+    }
+
+    /// The last run of each experiment, quick and full ones apart.
+    pub fn last_runs(&self) -> Vec<&RunHeader> {
+        let mut last: BTreeMap<(&str, bool), &RunHeader> = BTreeMap::new();
+        for Run { header, .. } in &self.runs {
+            last.insert((&header.experiment, header.quick), header);
+        }
+        last.into_values().collect()
+    }
+
+    /// Starts writing for a run. At most one session writes at a time; see [`Store::end`].
+    pub fn session(&mut self, header: RunHeader) -> Session {
+        Session::new(&self.directory, header, self.segment.take())
+    }
+
+    /// Ends a session: what it wrote can be read from here on.
+    ///
+    /// # Errors
+    /// [`StoreError::Disagree`], if another session of this process stored the same results.
+    pub fn end(&mut self, session: Session) -> Result<(), StoreError> {
+        let (header, state) = session.into_parts();
+        let Some(segment) = state.segment else { return Ok(()) };
+        let number = match self.segments.iter().position(|path| path == segment.path()) {
+            Some(number) => number,
+            None => {
+                self.segments.push(segment.path().to_path_buf());
+                self.segments.len() - 1
+            }
+        };
+        self.segment = Some(segment);
+        self.runs.push(Run { segment: number, header });
+        for (kind, key, offset, length) in state.written {
+            self.insert(kind, key, (number, offset), length)?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, path: PathBuf) -> Result<(), StoreError> {
+        let number = self.segments.len();
+        self.segments.push(path.clone());
+        let io = StoreError::io(&path);
+        let file = File::open(&path).map_err(&io)?;
+        let size = file.metadata().map_err(&io)?.len();
+        let mut failure = Ok(());
+        let stopped = read_lines(BufReader::with_capacity(1 << 16, file), |line, offset| {
+            if failure.is_ok() {
+                failure = self.line(&line, number, offset);
+            }
+        });
+        failure?;
+        if let Some(offset) = stopped.map_err(&io)? {
+            self.warnings.push(format!(
+                "{}: the last {} of {size} bytes are no whole record (a run was killed, or is running); they are left out",
+                path.display(),
+                size.saturating_sub(offset)
+            ));
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &Line<'_>, segment: usize, offset: u64) -> Result<(), StoreError> {
+        if line.kind == Kind::Run {
+            if let Ok(header) = serde_json::from_str(line.json) {
+                self.runs.push(Run { segment, header });
+            }
+            return Ok(());
+        }
+        self.insert(line.kind, line.key, (segment, offset), super::line::JSON_AT + line.json.len() + 1)
+    }
+
+    /// Enters a line into the index; the first of several results of one key stays.
+    fn insert(
+        &mut self,
+        kind: Kind,
+        key: Key,
+        (segment, offset): (usize, u64),
+        length: usize,
+    ) -> Result<(), StoreError> {
+        let Some(run) = self.runs.len().checked_sub(1).filter(|&run| self.runs[run].segment == segment)
+        else {
+            return Ok(());
+        };
+        let place = Place { segment: segment as u32, run: run as u32, offset, length: length as u32 };
+        match kind {
+            Kind::Run => {}
+            Kind::Text => {
+                self.texts.insert(key, place);
+            }
+            Kind::Done => match self.results.get(&key).copied() {
+                None => {
+                    self.results.insert(key, place);
+                }
+                Some(first) => self.compare(first, place)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn compare(&self, first: Place, second: Place) -> Result<(), StoreError> {
+        let records: Vec<Record> = self.read_places(&[first, second])?;
+        if records[0].agrees(&records[1]) {
+            return Ok(());
+        }
+        let about = &records[1].about;
+        Err(StoreError::Disagree {
+            experiment: self.runs[second.run as usize].header.experiment.clone(),
+            place: format!("cell {:?}, replicate {}", about.labels.join(", "), about.replicate),
+            first: self.segments[first.segment as usize].clone(),
+            second: self.segments[second.segment as usize].clone(),
+        })
+    }
+
+    /// The values of the lines at these places, in their order; each segment is opened once for neighbours.
+    fn read_places<T: DeserializeOwned>(&self, places: &[Place]) -> Result<Vec<T>, StoreError> {
+        let mut open: Option<(u32, BufReader<File>)> = None;
+        let mut values = Vec::with_capacity(places.len());
+        for place in places {
+            let path = &self.segments[place.segment as usize];
+            let mut reader = match open.take() {
+                Some((segment, reader)) if segment == place.segment => reader,
+                _ => BufReader::new(File::open(path).map_err(StoreError::io(path))?),
+            };
+            values.push(read_value(&mut reader, *place, path)?);
+            open = Some((place.segment, reader));
+        }
+        Ok(values)
+    }
+}
+
+fn read_value<T: DeserializeOwned>(
+    reader: &mut BufReader<File>,
+    place: Place,
+    path: &Path,
+) -> Result<T, StoreError> {
+    let io = StoreError::io(path);
+    let mut bytes = vec![0; place.length as usize];
+    let at = reader.stream_position().map_err(&io)?;
+    match i64::try_from(place.offset).ok().zip(i64::try_from(at).ok()) {
+        Some((to, at)) => reader.seek_relative(to - at).map_err(&io)?,
+        None => reader.seek(SeekFrom::Start(place.offset)).map(|_| ()).map_err(&io)?,
+    }
+    reader.read_exact(&mut bytes).map_err(&io)?;
+    let line = Line::parse(&bytes);
+    line.and_then(|line| serde_json::from_str(line.json).ok())
+        .ok_or_else(|| StoreError::Gone { path: path.to_path_buf() })
+}
+
+/// The segments of a folder, by name and so by time; none if the folder is not there.
+pub(super) fn segments(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let io = StoreError::io(directory);
+    let entries = match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(&io)?,
+    };
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry.map_err(&io)?.path())).collect();
+    let mut paths = paths?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    paths.sort();
+    Ok(paths)
+}

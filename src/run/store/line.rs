@@ -1,0 +1,127 @@
+//! One line of a segment.
+
+use std::fmt;
+use std::io::BufRead;
+
+use super::Key;
+
+/// What a line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The run that the lines after it belong to; its key is not used.
+    Run,
+    /// The canonical text of a section, by its digest.
+    Text,
+    /// A result, by its key.
+    Done,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Run, Self::Text, Self::Done];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run ",
+            Self::Text => "text",
+            Self::Done => "done",
+        }
+    }
+}
+
+/// `KIND KEY CHECKSUM JSON`, and a line end. The checksum is the CRC-32 of the rest, so that a line that was cut
+/// off or overwritten is known as such.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    pub kind: Kind,
+    pub key: Key,
+    pub json: &'a str,
+}
+
+/// Where the JSON of a line starts: after kind, key and checksum, each with a space.
+pub(super) const JSON_AT: usize = 4 + 1 + 64 + 1 + 8 + 1;
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, key, json } = self;
+        let key = key.to_string();
+        writeln!(f, "{} {key} {:08x} {json}", kind.name(), checksum(kind.name(), &key, json))
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line; none unless it is whole.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+        let (kind, key, check) = (text.get(0..4)?, text.get(5..69)?, text.get(70..78)?);
+        let json = text.get(JSON_AT..)?;
+        let whole = u32::from_str_radix(check, 16).ok()? == checksum(kind, key, json);
+        let kind = Kind::ALL.into_iter().find(|known| known.name() == kind)?;
+        whole.then_some(Self { kind, key: key.parse().ok()?, json })
+    }
+}
+
+fn checksum(kind: &str, key: &str, json: &str) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    [kind, key, json].iter().for_each(|part| hasher.update(part.as_bytes()));
+    hasher.finalize()
+}
+
+/// Gives each whole line and its offset to `each`; stops at the first that is not whole.
+///
+/// Returns the offset where it stopped, if that is before the end.
+pub(super) fn read_lines(
+    mut reader: impl BufRead,
+    mut each: impl FnMut(Line<'_>, u64),
+) -> std::io::Result<Option<u64>> {
+    let (mut offset, mut bytes) = (0, Vec::new());
+    loop {
+        bytes.clear();
+        let length = reader.read_until(b'\n', &mut bytes)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        let Some(line) = Line::parse(&bytes) else { return Ok(Some(offset)) };
+        each(line, offset);
+        offset += length as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> String {
+        let line = |kind, key, json| Line { kind, key: Key::of(key), json }.to_string();
+        format!(
+            "{}{}{}",
+            line(Kind::Run, "", "{\"ä\":1}"),
+            line(Kind::Text, "t", "\"{}\""),
+            line(Kind::Done, "d", "[0.1]")
+        )
+    }
+
+    #[test]
+    fn a_text_cut_anywhere_is_read_up_to_its_last_whole_line() {
+        let text = text();
+        for cut in 0..=text.len() {
+            let bytes = &text.as_bytes()[..cut];
+            let whole = bytes.iter().filter(|&&byte| byte == b'\n').count();
+            let mut read = 0;
+            let stopped = read_lines(bytes, |_, _| read += 1).unwrap();
+            assert_eq!(read, whole, "cut at {cut}");
+            assert_eq!(stopped.is_none(), cut == 0 || bytes[cut - 1] == b'\n', "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn any_changed_byte_is_noticed() {
+        let text = Line { kind: Kind::Done, key: Key::of("k"), json: "[0.25]" }.to_string();
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let parsed = Line::parse(&bytes);
+            let separator = [4, 69, 78].contains(&at);
+            assert!(separator || parsed.is_none(), "byte {at}");
+        }
+    }
+}

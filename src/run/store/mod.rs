@@ -1,0 +1,19 @@
+//! The store: every finished replicate of every cell, addressed by what determines it.
+//!
+//! A folder of append-only segments, one per process, without locks: many processes on many machines can fill
+//! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value.
+
+mod error;
+mod folder;
+pub(super) mod key;
+mod line;
+mod merge;
+mod record;
+mod session;
+
+pub use error::StoreError;
+pub use folder::{Store, Stored};
+pub use key::{Key, NUMERICS};
+pub use merge::merge;
+pub use record::{About, Record, RunHeader};
+pub use session::Session;

@@ -1,0 +1,86 @@
+//! What the lines of a segment say.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::Identity;
+use crate::task::Measurement;
+
+/// The run that results belong to: what must be equal before results are put together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// The experiment, as it was named.
+    pub experiment: String,
+    /// Whether its reduced settings were used.
+    pub quick: bool,
+    /// The path of its spec, as it was read.
+    pub spec: String,
+    /// SHA-256 of its text.
+    pub spec_sha256: Identity,
+    /// The names of its axes.
+    pub axes: Vec<String>,
+    /// The seed.
+    pub seed: u32,
+    /// The version of the numerics.
+    pub numerics: u32,
+    /// Each data file and its SHA-256.
+    pub data: Vec<(String, String)>,
+}
+
+/// What a stored result is about; none of it changes the numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// The labels of the cell.
+    pub labels: Vec<String>,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// The digest of each section of the cell.
+    pub sections: BTreeMap<String, Identity>,
+    /// The data files of the cell and their SHA-256.
+    pub data: Vec<(String, String)>,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// When it was finished, in seconds since 1970.
+    pub finished: u64,
+}
+
+/// A stored result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What it is about.
+    pub about: About,
+    /// What was measured.
+    pub measured: Vec<Measurement>,
+}
+
+/// Largest relative difference of two numbers that count as the same result: rounding differs between CPUs.
+const SAME: f64 = 1e-9;
+
+/// The absolute tolerance of certificates' gaps, which are bounds near rounding.
+const SAME_GAP: f64 = 1e-8;
+
+impl Record {
+    /// Whether two results of the same key agree.
+    pub fn agrees(&self, other: &Self) -> bool {
+        let pairs = || self.measured.iter().zip(&other.measured);
+        self.measured.len() == other.measured.len() && pairs().all(|(a, b)| same_measurement(a, b))
+    }
+}
+
+fn same_measurement(a: &Measurement, b: &Measurement) -> bool {
+    let optional = |a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool| match (a, b) {
+        (Some(a), Some(b)) => close(a, b),
+        (a, b) => a == b,
+    };
+    a.metric == b.metric
+        && a.values.len() == b.values.len()
+        && a.values.iter().zip(&b.values).all(|(a, b)| close(*a, *b))
+        && optional(a.certificate.delta_exact, b.certificate.delta_exact, close)
+        && optional(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
+        && a.certificate.to_string() == b.certificate.to_string()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= SAME * a.abs().max(b.abs())
+}

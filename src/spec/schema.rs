@@ -1,0 +1,73 @@
+//! The JSON Schema of the spec language.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use super::claim::RawClaim;
+use super::document::{Deviation, Meta};
+use super::figure::FigureSetting;
+use super::published::RawPublished;
+use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, TaskSetting};
+
+/// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
+/// printed and claimed. Keys that a section needs may be left to the grid.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, title = "dpgp experiment")]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Spec {
+    experiment: Meta,
+    data: Option<DataSetting>,
+    normalise: Option<NormaliseSetting>,
+    model: Option<ModelSetting>,
+    task: Option<TaskSetting>,
+    privacy: Option<PrivacySetting>,
+    /// Dotted paths of a cell, each with the list of values that it takes.
+    grid: Option<BTreeMap<String, Vec<Value>>>,
+    /// Named axes: for each label the dotted paths that it sets.
+    axis: Option<BTreeMap<String, Labels>>,
+    published: Option<Vec<RawPublished>>,
+    claim: Option<Vec<RawClaim>>,
+    deviation: Option<Vec<Deviation>>,
+    figure: Option<FigureSetting>,
+    /// What `--quick` lays over the spec.
+    quick: Option<Map<String, Value>>,
+}
+
+/// The labels of an axis, each with the paths that it sets.
+type Labels = BTreeMap<String, BTreeMap<String, Value>>;
+
+/// Types that are always written in full; any other may be completed by the grid.
+const COMPLETE: [&str; 4] = ["Meta", "RawPublished", "RawClaim", "Deviation"];
+
+/// The schema of a spec.
+pub fn schema() -> Value {
+    let mut schema = schemars::schema_for!(Spec).to_value();
+    if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
+        let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
+        incomplete.for_each(|(_, definition)| relax(definition, false));
+    }
+    schema
+}
+
+/// Drops what is required, but for the name of a variant.
+fn relax(schema: &mut Value, variant: bool) {
+    match schema {
+        Value::Object(fields) => {
+            if !variant {
+                fields.remove("required");
+            }
+            for (key, value) in fields {
+                match value {
+                    Value::Array(variants) if key == "oneOf" || key == "anyOf" => {
+                        variants.iter_mut().for_each(|variant| relax(variant, true));
+                    }
+                    value => relax(value, false),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| relax(value, false)),
+        _ => {}
+    }
+}
