@@ -161,7 +161,7 @@ struct RawFile {
 
 /// The JSON Schema of a manifest.
 pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(RawManifest).to_value()
+    super::schema::toml_schema::<RawManifest>()
 }
 
 impl RawDataset {

@@ -1,12 +1,10 @@
 //! Numbers as text.
 
-/// The shortest text that reads back as exactly this number (at most 17 significant digits).
+use crate::spec::label;
+
+/// The shortest text that reads back as exactly this number (at most 17 significant digits), as axes show it.
 pub fn exact(x: f64) -> String {
-    if x.is_infinite() {
-        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let text = format!("{x:?}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    label(&toml::Value::Float(x))
 }
 
 /// Four significant digits, for people.

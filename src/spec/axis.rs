@@ -52,7 +52,7 @@ pub fn label(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
         Value::Float(x) if x.is_infinite() => if *x > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        Value::Float(x) => format!("{x}"),
+        Value::Float(x) => shortest(*x),
         Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
         Value::Table(table) => {
             let entry = |(key, value): (&String, &Value)| match value {
@@ -64,6 +64,12 @@ pub fn label(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// The shortest text of a number, without the point of a whole one.
+fn shortest(x: f64) -> String {
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.
@@ -180,8 +186,8 @@ mod tests {
     #[test]
     fn labels_are_short_and_the_same_for_equal_numbers() {
         let value: Table =
-            toml::from_str("a = [1, 1.0, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
+            toml::from_str("a = [1, 1.0, 1e300, inf, 'x', ['age', 'weight'], {eq = {l = 1.0}}]").unwrap();
         let labels: Vec<String> = value["a"].as_array().unwrap().iter().map(label).collect();
-        assert_eq!(labels, ["1", "1", "inf", "x", "age+weight", "eq(l=1)"]);
+        assert_eq!(labels, ["1", "1", "1e300", "inf", "x", "age+weight", "eq(l=1)"]);
     }
 }

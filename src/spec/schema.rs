@@ -10,6 +10,7 @@ use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
 use super::published::RawPublished;
 use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, TaskSetting};
+use crate::data::toml_schema;
 
 /// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
 /// printed and claimed. Keys that a section needs may be left to the grid.
@@ -43,7 +44,7 @@ const COMPLETE: [&str; 4] = ["Meta", "RawPublished", "RawClaim", "Deviation"];
 
 /// The schema of a spec.
 pub fn schema() -> Value {
-    let mut schema = schemars::schema_for!(Spec).to_value();
+    let mut schema = toml_schema::<Spec>();
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
         incomplete.for_each(|(_, definition)| relax(definition, false));

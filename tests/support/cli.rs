@@ -10,12 +10,17 @@ pub struct Project {
 
 impl Project {
     pub fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let project = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         for name in ["experiments", "data"] {
-            std::os::unix::fs::symlink(root.join(name), folder.path().join(name)).unwrap();
+            std::os::unix::fs::symlink(root.join(name), project.path(name)).unwrap();
         }
-        Self { folder }
+        project
+    }
+
+    /// A folder with nothing in it.
+    pub fn empty() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -40,7 +45,7 @@ impl Project {
         Run::new(self.command(arguments).env_remove("DPGP_MIRROR").output().unwrap())
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dpgp"));
         let cache = self.path("cache");
         let store = self.path("store");
@@ -58,7 +63,7 @@ pub struct Run {
 }
 
 impl Run {
-    fn new(output: Output) -> Self {
+    pub fn new(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }

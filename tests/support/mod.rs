@@ -5,3 +5,4 @@ pub mod cli;
 pub mod exact_certificate;
 pub mod golden;
 pub mod kung;
+pub mod study;
