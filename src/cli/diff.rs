@@ -48,7 +48,8 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     let mut pairs: Vec<(&str, RowPair)> = Vec::new();
     for name in names {
         let text = |tables: &Tables| tables.get(name).cloned().unwrap_or_else(|| EMPTY.to_owned());
-        let rows = side_by_side(&text(&before), &text(&after)).map_err(PublishError::from)?;
+        let rows = side_by_side(&text(&before), &text(&after))
+            .map_err(|cause| PublishError::NotATable { path: PathBuf::from(name), cause })?;
         pairs.extend(rows.into_iter().map(|pair| (name.as_str(), pair)));
     }
     let (changed, same): (Vec<_>, Vec<_>) =

@@ -153,7 +153,7 @@ impl CliError {
             Self::NotVerified { .. } => 3,
             Self::Data(error) => error.exit_code(),
             Self::Run(error) => run_code(error),
-            Self::Publish(PublishError::Io { .. }) | Self::Io { .. } => 5,
+            Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => 5,
             Self::Publish(_) | Self::Template(_) => 70,
             Self::Several { failures, .. } => failures.first().map_or(70, |(_, error)| error.exit_code()),
         }

@@ -11,8 +11,14 @@ use crate::data::Status;
 use crate::publish::plain_table;
 use crate::spec::Experiment;
 
+const EXAMPLES: &str = "\
+Examples:
+  dpgp list
+  dpgp list --format json";
+
 /// `dpgp list`.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub struct ListArguments {
     #[command(flatten)]
     places: Places,

@@ -55,13 +55,14 @@ impl Committed {
     pub fn read(folder: &Path) -> Result<Option<Self>, PublishError> {
         let Some(table) = optional(&folder.join("table.csv"))? else { return Ok(None) };
         let mut reader = csv::ReaderBuilder::new().from_reader(table.as_bytes());
-        let headings = reader.headers()?.iter().map(str::to_owned).collect();
+        let broken = |cause| PublishError::NotATable { path: folder.join("table.csv"), cause };
+        let headings = reader.headers().map_err(broken)?.iter().map(str::to_owned).collect();
         let rows: Result<Vec<Vec<String>>, csv::Error> =
             reader.records().map(|record| Ok(record?.iter().map(str::to_owned).collect())).collect();
         let manifest = optional(&folder.join("manifest.json"))?;
         Ok(Some(Self {
             headings,
-            rows: rows?,
+            rows: rows.map_err(broken)?,
             figure: optional(&folder.join("figure.svg"))?,
             manifest: manifest.and_then(|text| serde_json::from_str(&text).ok()),
         }))

@@ -22,6 +22,14 @@ pub enum PublishError {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// A table that stands there is none.
+    #[error("{path} is not a table of results: {cause}")]
+    NotATable {
+        /// The file, or what was compared.
+        path: PathBuf,
+        /// What the reader said.
+        cause: csv::Error,
+    },
     /// The table could not be put into CSV.
     #[error("table.csv: {0}")]
     Csv(#[from] csv::Error),

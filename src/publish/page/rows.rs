@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::anchor;
 use crate::publish::committed::Committed;
-use crate::publish::number::short;
+use crate::publish::number::{exact, short};
 use crate::spec::FIXED_COLUMNS;
 
 /// A column of the page's table.
@@ -31,16 +31,20 @@ struct PageCell {
     sort: Option<f64>,
 }
 
-/// The columns after the axes: their name on the page, the column of the table, and that of the spread beside it.
-const AFTER_AXES: [(&str, &str, Option<&str>); 8] = [
-    ("epsilon", "epsilon", None),
-    ("metric", "metric", None),
-    ("published", "published", Some("published_spread")),
-    ("ours", "value", Some("spread")),
-    ("verdict", "verdict", None),
-    ("exact delta", "delta_exact", None),
-    ("gap", "gap", None),
-    ("guarantee", "guarantee", None),
+/// How a number of the table is shown.
+type Shown = fn(f64) -> String;
+
+/// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
+/// numbers are shown: as they were given, or rounded.
+const AFTER_AXES: [(&str, &str, &str, Shown); 8] = [
+    ("epsilon", "epsilon", "", exact),
+    ("metric", "metric", "", exact),
+    ("published", "published", "published_spread", exact),
+    ("ours", "value", "spread", short),
+    ("verdict", "verdict", "", exact),
+    ("exact delta", "delta_exact", "", short),
+    ("gap", "gap", "", short),
+    ("guarantee", "guarantee", "", exact),
 ];
 
 /// The columns, the first `shown` rows, and the guarantees that they refer to by number.
@@ -57,11 +61,11 @@ pub(super) fn rows(
         .iter()
         .map(|row| {
             let field = |name: &str| committed.field(row, name);
-            let after = AFTER_AXES.iter().map(|&(name, column, spread)| match name {
+            let after = AFTER_AXES.iter().map(|&(name, column, spread, shown)| match name {
                 "guarantee" => guarantees.cell(field(column)),
-                _ => cell(field(column), spread.map_or("", field)),
+                _ => cell(field(column), field(spread), shown),
             });
-            let cells = axes.iter().map(|axis| cell(field(axis), "")).chain(after).collect();
+            let cells = axes.iter().map(|axis| cell(field(axis), "", exact)).chain(after).collect();
             let anchor = anchor(&format!("{place}-{}-{}", field("cell"), field("metric")));
             let seen: &mut usize = anchors.entry(anchor.clone()).or_default();
             *seen += 1;
@@ -69,16 +73,16 @@ pub(super) fn rows(
             PageRow { anchor, verdict: field("verdict").to_owned(), cells }
         })
         .collect();
-    let names = axes.iter().copied().chain(AFTER_AXES.iter().map(|(name, _, _)| *name));
+    let names = axes.iter().copied().chain(AFTER_AXES.iter().map(|(name, ..)| *name));
     let numeric = |at: usize| rows.iter().any(|row| row.cells[at].sort.is_some());
     let columns =
         names.enumerate().map(|(at, name)| Column { name: name.to_owned(), numeric: numeric(at) }).collect();
     (columns, rows, guarantees.texts)
 }
 
-fn cell(text: &str, spread: &str) -> PageCell {
+fn cell(text: &str, spread: &str, shown: Shown) -> PageCell {
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-    let shown = |text: &str| number(text).map_or_else(|| text.to_owned(), short);
+    let shown = |text: &str| number(text).map_or_else(|| text.to_owned(), shown);
     let sort = number(text);
     let text = if spread.is_empty() { shown(text) } else { format!("{} ± {}", shown(text), shown(spread)) };
     PageCell { text, sort }
