@@ -30,6 +30,7 @@ impl Watcher for Quiet {
 
 /// Two bars on a terminal: all units with the time left, and the unit that has been running longest.
 pub struct Bars {
+    name: String,
     all: ProgressBar,
     slowest: ProgressBar,
     running: Mutex<BTreeMap<(Instant, usize), String>>,
@@ -48,8 +49,7 @@ impl Bars {
         if let Ok(style) = ProgressStyle::with_template("  longest running: {wide_msg} {elapsed}") {
             slowest.set_style(style);
         }
-        all.set_message(name.to_owned());
-        Self { all, slowest, running: Mutex::default(), _together: together }
+        Self { name: name.to_owned(), all, slowest, running: Mutex::default(), _together: together }
     }
 
     fn show_slowest(&self, running: &BTreeMap<(Instant, usize), String>) {
@@ -64,6 +64,7 @@ impl Watcher for Bars {
     fn begins(&self, units: usize) {
         self.all.set_length(units as u64);
         self.all.reset();
+        self.all.set_message(self.name.clone());
         self.slowest.enable_steady_tick(Duration::from_millis(250));
     }
 
