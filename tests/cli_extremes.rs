@@ -114,7 +114,7 @@ fn selection_under_drowning_noise_is_a_coin_toss() {
         }
     }
     // The epsilon of the noise is not that of the guarantee, so it has a column of its own.
-    assert_eq!(rows(&project)[0]["privacy.epsilon"], "0.000001");
+    assert_eq!(rows(&project)[0]["privacy.epsilon"], "1e-6");
 }
 
 #[test]

@@ -239,10 +239,10 @@ fn runs_of_blanks_between_cells() {
 }
 
 #[test]
-fn a_missing_file_is_an_error_of_input() {
+fn a_missing_file_is_missing_data() {
     let error = Table::read("/nowhere/x.csv".as_ref(), &CsvFormat::default()).unwrap_err();
     assert!(error.to_string().starts_with("cannot read /nowhere/x.csv: "), "{error}");
-    assert_eq!(error.exit_code(), 5);
+    assert_eq!(error.exit_code(), 3);
 }
 
 #[test]
