@@ -3,7 +3,8 @@
 
 mod support;
 
-use support::cli::Project;
+use support::cli::{Project, Run};
+use support::coverage::assert_covered;
 
 /// A spec without mistakes.
 const SOUND: &str = r#"[experiment]
@@ -53,61 +54,257 @@ fn project(spec: &str) -> Project {
     project
 }
 
-/// The mistakes: what it is, what is replaced, by what, and the exit code.
-const MISTAKES: [(&str, &str, &str); 26] = [
-    ("misspelt key", "noise_variance", "noise_varience"),
-    ("misspelt section", "[task.regression]", "[task.regresion]"),
-    ("wrong type", "draws = 5", "draws = \"five\""),
-    ("not TOML", "title = \"sound\"", "title = sound"),
-    ("missing section", "[experiment]\ntitle = \"sound\"\n", ""),
+/// A spec without mistakes that needs no file.
+const SELECTION: &str = r#"experiment.title = "sound"
+
+[data]
+source.inline = { x = [0.0, 1.0, 2.0, 3.0, 4.0], y = [0.1, 0.2, 0.4, 0.3, 0.5], z = [1.0, 1.0, 1.0, 1.0, 0.0] }
+inputs = ["x"]
+target = "y"
+filter = [{ column = "z", is = "==", value = 1.0 }]
+
+[model]
+noise_variance = 1.0
+kernel.eq-ard = { variance = 1.0, lengthscales = [1.0] }
+sparse.fitc.inducing.points = [[0.0], [1.0]]
+
+[task.selection]
+split.contiguous = 2
+candidates = [{ polynomial = 0 }, { polynomial = 1 }]
+epsilon = 1.0
+clip = 4.0
+sensitivity = "corrected"
+
+[privacy]
+epsilon = inf
+delta = 0.01
+change = 1.0
+mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
+
+[axis.method]
+full = {}
+tight = { "privacy.change" = 0.5 }
+
+[[published]]
+where = { method = "full" }
+metric = "sse/polynomial-0"
+value = 1.0
+source = "nowhere"
+
+[[claim]]
+text = "the first is larger"
+metric = "sse/polynomial-0"
+is = "above"
+value = 0.0
+
+[figure.intervals]
+metrics = ["sse/polynomial-0"]
+label = "error"
+
+[quick]
+axis.method = ["full"]
+experiment.replicates = 1
+"#;
+
+/// A mistake: the error that it provokes, what it is, what is replaced in a sound spec, and by what.
+type Mistake = (&'static str, &'static str, &'static str, &'static str);
+
+/// Mistakes in [`SOUND`].
+const MISTAKES: &[Mistake] = &[
+    ("Problem::Shape", "misspelt key", "noise_variance", "noise_varience"),
+    ("Problem::Shape", "misspelt section", "[task.regression]", "[task.regresion]"),
+    ("Problem::Shape", "wrong type", "draws = 5", "draws = \"five\""),
+    ("Problem::Shape", "not TOML", "title = \"sound\"", "title = sound"),
+    ("Problem::Shape", "missing section", "[experiment]\ntitle = \"sound\"\n", ""),
+    ("Problem::Shape", "missing key", "title = \"sound\"", "paper = \"sound\""),
+    ("Problem::Shape", "a key twice", "draws = 5", "draws = 5\ndraws = 5"),
+    ("Problem::Shape", "grid is no list", "[1.0, inf]", "1.0"),
+    ("Problem::Shape", "axis is no table", "[grid]", "[axis]\nmethod = 5\n[grid]"),
+    ("Problem::Shape", "axis label is no table", "[grid]", "[axis.method]\nfull = 5\n[grid]"),
+    ("Problem::Shape", "unknown kernel", "kernel.eq", "kernel.rbf"),
+    ("Problem::Shape", "unknown comparison", "is = \"==\"", "is = \"=\""),
+    ("Problem::Shape", "unknown objective", "objective = \"trace\"", "objective = \"race\""),
+    ("Problem::Shape", "published without a metric", "metric = \"rmse\"\n", ""),
+    ("Problem::Shape", "misspelt key of a published value", "source = \"nowhere\"", "sauce = \"nowhere\""),
+    ("Problem::Shape", "privacy without delta", "delta = 0.01\n", ""),
+    ("Problem::Shape", "separator of two letters", "separator = \";\"", "separator = \";;\""),
+    ("Problem::Shape", "replicates below zero", "title = \"sound\"", "title = \"sound\"\nreplicates = -1"),
+    ("Problem::OutOfRange", "no replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 0"),
+    ("Problem::OutOfRange", "replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 100001"),
+    ("Problem::OutOfRange", "epsilon zero", "epsilon = 1.0\ndelta", "epsilon = 0.0\ndelta"),
+    ("Problem::OutOfRange", "epsilon that is no number", "epsilon = 1.0\ndelta", "epsilon = nan\ndelta"),
+    ("Problem::OutOfRange", "negative epsilon in the grid", "[1.0, inf]", "[1.0, -2.0]"),
+    ("Problem::OutOfRange", "delta one", "delta = 0.01", "delta = 1.0"),
+    ("Problem::OutOfRange", "negative change", "change = 150.0", "change = -1.0"),
+    ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
+    ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
+    ("Problem::OutOfRange", "no draws", "draws = 5", "draws = 0"),
+    ("Problem::OutOfRange", "bounds the wrong way round", "high = 200.0", "high = 20.0"),
+    ("Problem::OutOfRange", "negative lengthscale", "lengthscale = 10.0", "lengthscale = -10.0"),
+    ("Problem::OutOfRange", "negative spread", "value = 30.0", "value = 30.0\nspread = -1.0"),
+    ("Problem::TooManyFolds", "more folds than rows", "split.shuffled = 3", "split.shuffled = 30"),
+    ("Problem::Empty", "empty grid", "[1.0, inf]", "[]"),
+    ("Problem::Empty", "no inputs", "inputs = [\"age\"]", "inputs = []"),
+    ("Problem::UnknownPath", "grid path of no key", "\"privacy.epsilon\"", "\"privacy.epsilom\""),
+    ("Problem::UnknownPath", "grid path of no section", "\"privacy.epsilon\"", "\"privcy.epsilon\""),
+    ("Problem::UnknownPath", "grid path inside a value", "\"privacy.epsilon\"", "\"privacy.delta.x\""),
+    ("Problem::BadAxisValue", "grid value of the wrong type", "[1.0, inf]", "[1.0, \"none\"]"),
+    ("Problem::DuplicateValue", "the same value twice", "[1.0, inf]", "[1, 1.0]"),
+    ("Problem::DuplicateAxis", "axes of one name", "[grid]", "[axis.\"privacy.epsilon\"]\na = {}\n[grid]"),
     (
+        "Problem::OverlappingAxes",
+        "axes that set one path",
+        "[grid]",
+        "[axis.method]\na = { \"privacy.epsilon\" = 2.0 }\n[grid]",
+    ),
+    ("Problem::ReservedAxis", "axis with the name of a column", "[grid]", "[axis.metric]\na = {}\n[grid]"),
+    (
+        "Problem::SelectsNothing",
+        "published for no cell",
+        "where = { epsilon = 1.0 }",
+        "where = { epsilon = 3.0 }",
+    ),
+    ("Problem::SelectsMany", "published for many cells", "where = { epsilon = 1.0 }", "where = {}"),
+    ("Problem::UnknownAxis", "published for no axis", "where = { epsilon = 1.0 }", "where = { eps = 1.0 }"),
+    ("Problem::UnknownAxis", "no axes", "[grid]\n\"privacy.epsilon\" = [1.0, inf]\n", ""),
+    ("Problem::UnknownMetric", "published for an unknown metric", "metric = \"rmse\"", "metric = \"mae\""),
+    (
+        "Problem::PublishedTwice",
+        "published twice",
+        "[[published]]",
+        "[[published]]\nwhere = { epsilon = 1.0 }\nmetric = \"rmse\"\nvalue = 3.0\nsource = \"\"\n[[published]]",
+    ),
+    (
+        "Problem::UnknownDataset",
         "unknown dataset",
         "source.csv = { path = \"heights.csv\", separator = \";\" }",
         "source.dataset = \"howel1\"",
     ),
-    ("epsilon zero", "epsilon = 1.0\ndelta", "epsilon = 0.0\ndelta"),
-    ("negative epsilon in the grid", "[1.0, inf]", "[1.0, -2.0]"),
-    ("delta one", "delta = 0.01", "delta = 1.0"),
-    ("negative change", "change = 150.0", "change = -1.0"),
-    ("more folds than rows", "split.shuffled = 3", "split.shuffled = 30"),
-    ("one fold", "split.shuffled = 3", "split.shuffled = 1"),
-    ("empty grid", "[1.0, inf]", "[]"),
-    ("grid is no list", "[1.0, inf]", "1.0"),
-    ("grid path that names nothing", "\"privacy.epsilon\"", "\"privacy.epsilom\""),
-    ("grid value of the wrong type", "[1.0, inf]", "[1.0, \"none\"]"),
-    ("the same value twice", "[1.0, inf]", "[1, 1.0]"),
-    ("published value that selects no cell", "where = { epsilon = 1.0 }", "where = { epsilon = 3.0 }"),
-    ("published value that selects many cells", "where = { epsilon = 1.0 }", "where = {}"),
-    ("published value of an unknown axis", "where = { epsilon = 1.0 }", "where = { eps = 1.0 }"),
-    ("published value of an unknown metric", "metric = \"rmse\"", "metric = \"mae\""),
-    ("unknown column", "target = \"height\"", "target = \"hight\""),
-    ("no inputs", "inputs = [\"age\"]", "inputs = []"),
-    ("bounds the wrong way round", "high = 200.0", "high = 20.0"),
-    ("negative lengthscale", "lengthscale = 10.0", "lengthscale = -10.0"),
-    ("unknown kernel", "kernel.eq", "kernel.rbf"),
+    (
+        "Problem::NotATable",
+        "dataset of images",
+        "source.csv = { path = \"heights.csv\", separator = \";\" }",
+        "source.dataset = \"mnist\"",
+    ),
+    (
+        "Problem::TargetIsInput",
+        "target among the inputs",
+        "inputs = [\"age\"]",
+        "inputs = [\"age\", \"height\"]",
+    ),
+    ("Problem::BadSeparator", "separator beyond ASCII", "separator = \";\"", "separator = \"\u{e9}\""),
+    (
+        "Problem::BadAxisValue",
+        "grid value that lacks a key",
+        "\"privacy.epsilon\" = [1.0, inf]",
+        "\"model.kernel\" = [{ eq = { variance = 1.0 } }]",
+    ),
+    (
+        "Problem::MissingSection",
+        "no model",
+        "[model]\nnoise_variance = 25.0\nkernel.eq = { variance = 100.0, lengthscale = 10.0 }\n",
+        "",
+    ),
 ];
+
+/// Mistakes in [`SELECTION`].
+const OTHER_MISTAKES: &[Mistake] = &[
+    ("Problem::UnknownInline", "unknown inline column", "inputs = [\"x\"]", "inputs = [\"w\"]"),
+    ("Problem::UnknownInline", "unknown column in a filter", "column = \"z\"", "column = \"w\""),
+    ("Problem::InlineRows", "short inline column", "x = [0.0, 1.0, 2.0, 3.0, 4.0]", "x = [0.0, 1.0]"),
+    ("Problem::Empty", "inline columns without rows", "y = [0.1, 0.2, 0.4, 0.3, 0.5]", "y = []"),
+    ("Problem::OutOfRange", "inline infinity", "y = [0.1,", "y = [inf,"),
+    ("Problem::TooManyFolds", "more folds than rows", "split.contiguous = 2", "split.contiguous = 5"),
+    ("Problem::WrongDimension", "lengthscales", "lengthscales = [1.0]", "lengthscales = [1.0, 2.0]"),
+    ("Problem::WrongDimension", "inducing inputs", "[[0.0], [1.0]]", "[[0.0], [1.0, 2.0]]"),
+    ("Problem::Empty", "no inducing inputs", "[[0.0], [1.0]]", "[]"),
+    ("Problem::Empty", "no candidates", "[{ polynomial = 0 }, { polynomial = 1 }]", "[]"),
+    ("Problem::DuplicateValue", "the same candidate twice", "{ polynomial = 1 }", "{ polynomial = 0 }"),
+    ("Problem::OutOfRange", "degree", "{ polynomial = 1 }", "{ polynomial = 21 }"),
+    (
+        "Problem::MissingSection",
+        "no task",
+        "[task.selection]\nsplit.contiguous = 2\ncandidates = [{ polynomial = 0 }, { polynomial = 1 }]\nepsilon = 1.0\nclip = 4.0\nsensitivity = \"corrected\"\n",
+        "",
+    ),
+    ("Problem::CorrectedNeedsClip", "correction without its clip", "clip = 4.0", "clip = 3.0"),
+    ("Problem::ClaimNeedsOneSide", "claim without a side", "value = 0.0\n", ""),
+    ("Problem::ClaimNeedsOneSide", "claim with two sides", "value = 0.0", "value = 0.0\nother = {}"),
+    (
+        "Problem::SelectsNothing",
+        "claim for no cell",
+        "is = \"above\"",
+        "is = \"above\"\ncells = { method = \"x\" }",
+    ),
+    ("Problem::Empty", "figure of nothing", "metrics = [\"sse/polynomial-0\"]", "metrics = []"),
+    ("Problem::UnknownMetric", "figure of an unknown metric", "metrics = [\"sse/", "metrics = [\"sie/"),
+    ("Problem::Empty", "axis without labels", "full = {}\ntight = { \"privacy.change\" = 0.5 }\n", ""),
+    ("Problem::OutOfRange", "value of a bundle", "\"privacy.change\" = 0.5", "\"privacy.change\" = 0.0"),
+];
+
+/// Mistakes in the `[quick]` table of [`SELECTION`].
+const QUICK_MISTAKES: &[Mistake] = &[
+    ("Problem::Shape", "what cannot be reduced", "experiment.replicates = 1", "published = []"),
+    ("Problem::Shape", "misspelt key", "experiment.replicates = 1", "experiment.replicate = 1"),
+    ("Problem::Shape", "misspelt key of a section", "experiment.replicates = 1", "privacy.epsilom = 1.0"),
+    ("Problem::Shape", "wrong type", "experiment.replicates = 1", "experiment.replicates = \"one\""),
+    ("Problem::Shape", "axis is no table", "axis.method = [\"full\"]", "axis = [\"full\"]"),
+    ("Problem::Shape", "axis is no list", "axis.method = [\"full\"]", "axis.method = \"full\""),
+    ("Problem::OutOfRange", "no replicates", "experiment.replicates = 1", "experiment.replicates = 0"),
+    ("Problem::OutOfRange", "value of a section", "experiment.replicates = 1", "privacy.delta = 2.0"),
+    ("Problem::OutOfRange", "value of a grid", "experiment.replicates = 1", "grid.\"privacy.delta\" = [2.0]"),
+    ("Problem::Empty", "no labels", "axis.method = [\"full\"]", "axis.method = []"),
+    ("Problem::SelectsNothing", "unknown label", "axis.method = [\"full\"]", "axis.method = [\"fall\"]"),
+    ("Problem::UnknownAxis", "unknown axis", "axis.method = [\"full\"]", "axis.methods = [\"full\"]"),
+];
+
+/// Runs a spec with each mistake; gives what was said, and the messages in one text.
+fn provoke(sound: &str, mistakes: &[Mistake], arguments: &[&str]) -> (Vec<(&'static str, Run)>, String) {
+    let (mut runs, mut transcript) = (Vec::new(), String::new());
+    for (variant, name, from, to) in mistakes {
+        assert_eq!(sound.matches(from).count(), 1, "{name}: {from:?} must stand once in the spec");
+        let project = project(&sound.replace(from, to));
+        let run = project.dpgp_without_mirror(&[&["run", "study.toml"], arguments].concat()).expect(2);
+        project.assert_nothing_left();
+        assert!(run.err.starts_with("error: study.toml:"), "{name}: {}", run.err);
+        transcript.push_str(&format!("# {name} ({variant})\n{}\n", run.redacted(&project, "")));
+        runs.push((*variant, run));
+    }
+    (runs, transcript)
+}
+
+/// A grid of more cells than are expanded.
+fn too_many_cells() -> Run {
+    let values = (1..=2000).map(|i| format!("{i}.0")).collect::<Vec<_>>().join(", ");
+    let grid = format!("\"privacy.epsilon\" = [{values}]\n\"privacy.change\" = [{values}]");
+    let project = project(&SOUND.replace("\"privacy.epsilon\" = [1.0, inf]", &grid));
+    let run = project.dpgp(&["run", "study.toml"]).expect(2);
+    project.assert_nothing_left();
+    run
+}
 
 #[test]
 fn the_sound_spec_runs() {
-    let project = project(SOUND);
-    let run = project.dpgp(&["run", "study.toml"]).expect(0);
+    let heights = project(SOUND);
+    let run = heights.dpgp(&["run", "study.toml"]).expect(0);
     assert!(run.out.contains("rmse"), "{}", run.out);
-    assert!(project.read("results/study/table.csv").lines().count() == 3);
+    assert!(heights.read("results/study/table.csv").lines().count() == 3);
+    project(SELECTION).dpgp(&["run", "study.toml"]).expect(0);
+    project(SELECTION).dpgp(&["run", "study.toml", "--quick"]).expect(0);
 }
 
 #[test]
 fn every_mistake_is_explained() {
-    let mut transcript = String::new();
-    for (name, from, to) in MISTAKES {
-        assert_eq!(SOUND.matches(from).count(), 1, "{name}: {from:?} must stand once in the spec");
-        let project = project(&SOUND.replace(from, to));
-        let run = project.dpgp(&["run", "study.toml"]);
-        assert_eq!(run.code, 2, "{name}: {}{}", run.out, run.err);
-        assert!(!project.path("results").exists(), "{name} left results");
-        assert!(run.err.contains("study.toml:") || run.err.contains("heights.csv"), "{name}: {}", run.err);
-        transcript.push_str(&format!("# {name}\n{}\n", run.err));
-    }
-    insta::assert_snapshot!(transcript);
+    let (mut runs, transcript) = provoke(SOUND, MISTAKES, &[]);
+    insta::assert_snapshot!("mistakes", transcript);
+    let (others, transcript) = provoke(SELECTION, OTHER_MISTAKES, &[]);
+    insta::assert_snapshot!("other_mistakes", transcript);
+    let (quick, transcript) = provoke(SELECTION, QUICK_MISTAKES, &["--quick"]);
+    insta::assert_snapshot!("quick_mistakes", transcript);
+    let large = too_many_cells();
+    insta::assert_snapshot!("too_many_cells", large.err);
+    runs.extend(others.into_iter().chain(quick).chain([("Problem::TooManyCells", large)]));
+    assert_covered("src/spec", &runs, &[]);
 }
 
 #[test]
@@ -137,8 +334,7 @@ fn missing_data_offline_and_a_corrupt_cache() {
     let project = Project::new();
     let run = project.dpgp_without_mirror(&["run", "smith2021/table1", "--offline"]).expect(3);
     assert!(run.err.contains("Howell1.csv"), "{}", run.err);
-    std::fs::create_dir_all(project.path("cache/howell1")).unwrap();
-    project.write("cache/howell1/Howell1.csv", "x".repeat(12_205).as_str());
+    project.put("cache/howell1/Howell1.csv", "x".repeat(12_205));
     let run = project.dpgp_without_mirror(&["run", "smith2021/table1", "--offline"]).expect(3);
     let expected = "768d2fb53d44490b35260903f58955548b26f587e7afaf4e00b2603715279bbd";
     assert!(run.err.contains(expected), "{}", run.err);

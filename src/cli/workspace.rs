@@ -42,7 +42,8 @@ impl Workspace {
         let manifest = root.join("data/datasets.toml");
         let manifest = match std::fs::read_to_string(&manifest) {
             Ok(text) => Manifest::parse(&text, manifest.strip_prefix(".").unwrap_or(&manifest))?,
-            Err(_) => Manifest::shipped()?,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Manifest::shipped()?,
+            Err(cause) => return Err(CliError::Io { path: manifest, cause }),
         };
         Ok(Self { catalogue, cache, manifest, root })
     }

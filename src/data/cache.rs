@@ -168,7 +168,8 @@ impl Cache {
         };
         let mismatch = |expected| {
             let (dataset, path) = (dataset.name.clone(), path.clone());
-            let stamps = Box::new(Stamps { expected, found });
+            let lock = (expected != file.expected).then(|| Lock::path(&self.directory));
+            let stamps = Box::new(Stamps { expected, found, lock });
             DataError::Mismatch { dataset, path, place, stamps }
         };
         if !expected.admits(&found) {

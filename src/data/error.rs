@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::digest::Stamp;
 use super::expected::Expected;
-use super::fetch_failure::{UrlFailure, list_failures};
+use super::fetch_failure::{UrlFailure, failure_advice, list_failures};
 use super::manifest_problem::ManifestProblem;
 use super::table_error::TableError;
 
@@ -24,7 +24,7 @@ pub enum DataError {
         suggestion: Option<String>,
     },
     /// The manifest is not TOML of the right form.
-    #[error("{origin} is not a valid manifest of datasets: {source}")]
+    #[error("{origin} is not a valid manifest of datasets: {}", plain(source))]
     ManifestSyntax {
         /// Where the text came from.
         origin: PathBuf,
@@ -42,7 +42,7 @@ pub enum DataError {
         problem: ManifestProblem,
     },
     /// The lock file is not TOML of the right form.
-    #[error("the lock file {path} cannot be understood: {source}Restore it, or delete it to trust the present files again", path = path.display())]
+    #[error("the lock file {path} cannot be understood: {}\nRestore it, or delete it to trust the present files again", plain(source), path = path.display())]
     LockSyntax {
         /// The lock file.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum DataError {
         mirror: PathBuf,
     },
     /// A file is here, but it is not the right one.
-    #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, place.advice())]
+    #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, stamps.advice(*place))]
     Mismatch {
         /// The dataset.
         dataset: String,
@@ -93,8 +93,9 @@ pub enum DataError {
     },
     /// No address gave the right file.
     #[error(
-        "{file} could not be downloaded:{}\nCheck the network and try again, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR",
-        list_failures(failures)
+        "{file} could not be downloaded:{}\n{}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR",
+        list_failures(failures),
+        failure_advice(failures)
     )]
     Download {
         /// The file, by its path in the cache.
@@ -159,12 +160,24 @@ impl DataError {
 }
 
 /// What a file should be, and what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamps {
     /// What the manifest or the lock file asks for.
     pub expected: Expected,
     /// What the file is.
     pub found: Stamp,
+    /// The lock file, if it is what asks.
+    pub lock: Option<PathBuf>,
+}
+
+impl Stamps {
+    fn advice(&self, place: Place) -> String {
+        let Some(lock) = &self.lock else { return place.advice().to_owned() };
+        let lock = lock.display();
+        format!(
+            "The first copy had the digest that stands in {lock}; to trust this copy, delete the entry there."
+        )
+    }
 }
 
 /// What was to be done to a file.
@@ -221,6 +234,11 @@ impl Place {
 /// ` (did you mean "x"?)`, or nothing.
 pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+}
+
+/// A message of the TOML parser without the names of Rust's types.
+fn plain(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().replace("expected u64", "expected a whole number of at least 0")
 }
 
 fn nor_in_mirror(mirror: Option<&Path>) -> String {

@@ -176,7 +176,7 @@ impl Download<'_> {
         match answer.status {
             200 => part.clear()?,
             206 if start > 0 && answer.range_start == Some(start) => {}
-            206 | 416 => return Err(FetchFailure::RangeRefused { start }.into()),
+            206 | 416 => return Err(FetchFailure::RangeRefused.into()),
             status => return Err(FetchFailure::Status(status).into()),
         }
         let announced = answer.length.map(|length| part.bytes().saturating_add(length));

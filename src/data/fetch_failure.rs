@@ -32,12 +32,9 @@ pub enum FetchFailure {
         /// The bound.
         bound: u64,
     },
-    /// The server cannot go on where the last download broke off.
-    #[error("the server cannot go on from byte {start}")]
-    RangeRefused {
-        /// The byte asked for.
-        start: u64,
-    },
+    /// The server sends none of the file, or another part than the one asked for.
+    #[error("the server did not send the part of the file that was asked for")]
+    RangeRefused,
     /// The file that came is not the right one.
     #[error("another file came\n      expected {expected}\n      found    {found}")]
     Mismatch {
@@ -46,8 +43,8 @@ pub enum FetchFailure {
         /// The file that came.
         found: Stamp,
     },
-    /// The address is not safe.
-    #[error("the address does not begin with https://")]
+    /// The address, or one that it redirects to, is not safe.
+    #[error("it leads to an address that does not begin with https://")]
     Insecure,
 }
 
@@ -65,14 +62,14 @@ impl FetchFailure {
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
-            Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused { .. } => true,
+            Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused => true,
             Self::TooLarge { .. } | Self::Mismatch { .. } | Self::Insecure => false,
         }
     }
 
     /// Whether the bytes of an earlier download may be what is wrong.
     pub(super) fn may_be_left_over(&self) -> bool {
-        matches!(self, Self::RangeRefused { .. } | Self::TooLarge { .. } | Self::Mismatch { .. })
+        matches!(self, Self::RangeRefused | Self::TooLarge { .. } | Self::Mismatch { .. })
     }
 }
 
@@ -83,6 +80,17 @@ pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
         let _ = write!(text, "\n  {url}\n    {failure}");
     }
     text
+}
+
+/// What the user can do but name a mirror.
+pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
+    let other =
+        |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge { .. } | FetchFailure::Mismatch { .. });
+    if failures.iter().any(other) {
+        "If the file has changed, correct what is expected of it in the manifest or in datasets.lock.toml"
+    } else {
+        "Check the network and try again"
+    }
 }
 
 /// An error with its causes.

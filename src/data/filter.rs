@@ -47,7 +47,8 @@ pub enum FilterValue {
 
 impl Comparison {
     /// Whether a cell that stands so to the value passes.
-    pub(super) fn holds(self, cell_to_value: Option<Ordering>) -> bool {
+    #[must_use]
+    pub fn holds(self, cell_to_value: Option<Ordering>) -> bool {
         let Some(order) = cell_to_value else {
             return false;
         };

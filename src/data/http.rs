@@ -81,11 +81,7 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
         return attempt.error("too many redirects");
     }
-    if safe_url(attempt.url().as_str()) {
-        attempt.follow()
-    } else {
-        attempt.error("a redirect leads to an address without https")
-    }
+    if safe_url(attempt.url().as_str()) { attempt.follow() } else { attempt.error(FetchFailure::Insecure) }
 }
 
 /// `bytes 100-199/200` starts at 100.
@@ -95,7 +91,17 @@ fn range_start(response: &Response) -> Option<u64> {
 }
 
 fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
-    if timed_out(&error) { FetchFailure::TimedOut } else { FetchFailure::Transport(Box::new(error)) }
+    if timed_out(&error) {
+        FetchFailure::TimedOut
+    } else if insecure(&error) {
+        FetchFailure::Insecure
+    } else {
+        FetchFailure::Transport(Box::new(error))
+    }
+}
+
+fn insecure(error: &(dyn Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(FetchFailure::Insecure)) || error.source().is_some_and(insecure)
 }
 
 fn timed_out(error: &(dyn Error + 'static)) -> bool {

@@ -44,7 +44,7 @@ pub(super) fn records<'a>(text: &'a str, format: &CsvFormat) -> Result<Vec<Recor
 /// Whether a line is blank or a comment.
 fn is_aside(line: &str, format: &CsvFormat) -> bool {
     let blank = match format.separator {
-        Separator::Byte(b' ' | b'\t') => line.is_empty(),
+        Separator::Byte(b' ' | b'\t') => line.trim_matches('\r').is_empty(),
         _ => line.trim().is_empty(),
     };
     blank || format.comment.as_ref().is_some_and(|mark| !mark.is_empty() && line.starts_with(mark))
@@ -80,6 +80,24 @@ pub(super) fn cells(record: &str, format: &CsvFormat) -> usize {
         }
     }
     count
+}
+
+/// Whether a quote stands elsewhere than around a whole cell or doubled inside one.
+pub(super) fn stray_quote(record: &str, format: &CsvFormat) -> bool {
+    let separator = byte(format.separator);
+    let (mut quoted, mut before) = (false, separator);
+    for byte in record.bytes() {
+        let opens = before == separator || before == b'"';
+        match byte {
+            b'"' if quoted => quoted = false,
+            b'"' if opens => quoted = true,
+            b'"' => return true,
+            _ if !quoted && before == b'"' && byte != separator => return true,
+            _ => {}
+        }
+        before = byte;
+    }
+    false
 }
 
 /// The cells of a header, without blanks around them.

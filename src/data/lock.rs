@@ -44,12 +44,18 @@ fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error
 }
 
 impl Lock {
+    /// Where the lock file of a cache folder is.
+    #[must_use]
+    pub fn path(cache: &Path) -> PathBuf {
+        cache.join(NAME)
+    }
+
     /// The lock file of a cache folder; one that is not there is empty.
     ///
     /// # Errors
     /// [`DataError::Io`] or [`DataError::LockSyntax`].
     pub fn read(cache: &Path) -> Result<Self, DataError> {
-        let path = cache.join(NAME);
+        let path = Self::path(cache);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),

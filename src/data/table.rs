@@ -16,7 +16,7 @@ use polars::prelude::{
 use super::error::{Action, DataError};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, Separator, repeated};
-use super::lines::{Record, byte, cells, names, records};
+use super::lines::{Record, byte, cells, names, records, stray_quote};
 use super::suggest::closest;
 use super::table_error::{CellProblem, TableError};
 
@@ -180,7 +180,7 @@ fn header(rows: &mut Vec<Record<'_>>, format: &CsvFormat) -> Result<Vec<String>,
         return Err(TableError::Empty);
     }
     let Record { line, text } = rows.remove(0);
-    let found = names(&text, format).map_err(|source| TableError::HeaderSyntax { line, source })?;
+    let found = names(&text, format).map_err(body)?;
     if format.columns.is_empty() || format.columns == found {
         Ok(found)
     } else {
@@ -210,12 +210,13 @@ fn frame(rows: &[Record<'_>], columns: &[String], format: &CsvFormat) -> Result<
         text.push_str(&row.text);
         text.push('\n');
     }
-    let frame = parse(text, schema, format).map_err(body)?;
-    if frame.height() == rows.len() {
-        Ok(frame)
-    } else {
-        Err(TableError::Rows { expected: rows.len(), found: frame.height() })
-    }
+    let cause = match parse(text, schema, format) {
+        Ok(frame) if frame.height() == rows.len() => return Ok(frame),
+        Ok(frame) => format!("{} were expected and {} found", rows.len(), frame.height()).into(),
+        Err(cause) => cause.into(),
+    };
+    let stray = rows.iter().find(|row| stray_quote(&row.text, format));
+    Err(stray.map_or(TableError::Body(cause), |row| TableError::StrayQuote { line: row.line }))
 }
 
 fn parse(text: String, schema: Schema, format: &CsvFormat) -> PolarsResult<DataFrame> {

@@ -71,25 +71,15 @@ pub enum TableError {
         /// The columns of the format.
         listed: Vec<String>,
     },
-    /// The header cannot be taken apart.
-    #[error("line {line}: the header cannot be read: {source}")]
-    HeaderSyntax {
+    /// A quote is not where quotes may stand, and the cells cannot be told apart.
+    #[error("line {line} has a quote inside a cell; quotes stand around a whole cell, doubled inside it")]
+    StrayQuote {
         /// The line in the file.
         line: usize,
-        /// The cause.
-        source: csv::Error,
     },
-    /// The reader of the body fails.
+    /// The reader of the header or of the rows fails.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
-    /// The quotes of a row are not where quotes may stand.
-    #[error("{expected} rows were expected and {found} read; check the quotes")]
-    Rows {
-        /// The records counted.
-        expected: usize,
-        /// The rows read.
-        found: usize,
-    },
 }
 
 /// Why a cell is no finite number.

@@ -8,7 +8,7 @@ use super::{RunError, Unit};
 use crate::data::{
     Cache, CsvFormat, DataFile, Filter, FilterValue, Format, Manifest, Progress, Separator, Table,
 };
-use crate::spec::{DataSetting, Experiment, Identity, SourceSetting};
+use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, SourceSetting};
 use crate::task::Sample;
 
 /// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
@@ -80,9 +80,17 @@ impl Loader<'_> {
 }
 
 fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {
-    let column = |name: &String| columns.get(name).cloned().unwrap_or_default();
-    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(column).collect();
-    Sample::new(&inputs, column(&data.target))
+    let column = |name: &String| columns.get(name).map(Vec::as_slice).unwrap_or_default();
+    let passes = |row: usize| {
+        let holds = |f: &FilterSetting| f.is.holds(column(&f.column)[row].partial_cmp(&f.value));
+        data.filter.iter().all(holds)
+    };
+    let kept = |name: &String| {
+        let rows = column(name).iter().enumerate().filter(|(row, _)| passes(*row));
+        rows.map(|(_, value)| *value).collect::<Vec<f64>>()
+    };
+    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(kept).collect();
+    Sample::new(&inputs, kept(&data.target))
 }
 
 fn extract(mut table: Table, data: &DataSetting) -> Result<Sample, crate::data::DataError> {

@@ -7,7 +7,8 @@ use super::setting::{
     Candidate, DataSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting,
     PrivacySetting, SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
 };
-use crate::data::Manifest;
+use crate::data::suggest::closest;
+use crate::data::{Format, Manifest};
 use crate::privacy::{SensitivityRule, Solver};
 
 /// A dotted key path and what is wrong there.
@@ -57,21 +58,41 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
         SourceSetting::Csv { separator, .. } if !separator.is_ascii() || "\"\n\r".contains(*separator) => {
             fail("data.source.csv.separator", Problem::BadSeparator { found: *separator })
         }
-        SourceSetting::Dataset(name) if manifest.get(name).is_err() => {
-            let known = manifest.names().collect::<Vec<_>>().join(", ");
-            fail("data.source.dataset", Problem::UnknownDataset { name: name.clone(), known })
-        }
+        SourceSetting::Dataset(name) => dataset(name, manifest),
         SourceSetting::Inline(columns) => inline(columns, data),
-        SourceSetting::Dataset(_) | SourceSetting::Csv { .. } => Ok(()),
+        SourceSetting::Csv { .. } => Ok(()),
     }
 }
 
+fn dataset(name: &str, manifest: &Manifest) -> Checked {
+    let (path, owned) = ("data.source.dataset", name.to_owned());
+    let Ok(dataset) = manifest.get(name) else {
+        let hint =
+            closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
+        let known = manifest.names().collect::<Vec<_>>().join(", ");
+        return fail(path, Problem::UnknownDataset { name: owned, hint, known });
+    };
+    let tables = dataset.files.iter().filter(|file| matches!(file.format, Format::Csv(_)));
+    if tables.count() == 0 { fail(path, Problem::NotATable { name: owned }) } else { Ok(()) }
+}
+
 fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
-    let length = |name: &String| columns.get(name).map_or(0, Vec::len);
-    for column in data.inputs.iter().chain([&data.target]) {
-        let rows = length(column);
-        if rows == 0 || rows != length(&data.target) {
-            return fail("data.source.inline", Problem::InlineColumn { column: column.clone(), rows });
+    let rows = columns.get(&data.target).map_or(0, Vec::len);
+    let inputs = data.inputs.iter().map(|column| ("data.inputs", column));
+    let filters = data.filter.iter().map(|filter| ("data.filter", &filter.column));
+    for (place, column) in std::iter::once(("data.target", &data.target)).chain(inputs).chain(filters) {
+        let path = format!("data.source.inline.{column}");
+        match columns.get(column).map(Vec::len) {
+            None => {
+                let known = columns.keys().cloned().collect::<Vec<_>>().join(", ");
+                return fail(place, Problem::UnknownInline { column: column.clone(), known });
+            }
+            Some(0) => return fail(&path, Problem::Empty),
+            Some(found) if found != rows => {
+                let target = data.target.clone();
+                return fail(&path, Problem::InlineRows { target, wanted: rows, found });
+            }
+            Some(_) => {}
         }
     }
     for (column, values) in columns {
@@ -135,9 +156,12 @@ fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
             count(&format!("{path}.kmeans.centres"), *centres)?;
             count(&format!("{path}.kmeans.restarts"), *restarts)
         }
-        InducingSetting::Points(points) if points.is_empty() => fail(path, Problem::Empty),
+        InducingSetting::Points(points) if points.is_empty() => {
+            fail(&format!("{path}.points"), Problem::Empty)
+        }
         InducingSetting::Points(points) => {
-            points.iter().try_for_each(|point| dimension(&format!("{path}.points"), inputs, point.len()))
+            let mut points = points.iter().enumerate();
+            points.try_for_each(|(i, point)| dimension(&format!("{path}.points.{i}"), inputs, point.len()))
         }
     }
 }

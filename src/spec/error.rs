@@ -72,22 +72,24 @@ pub enum Problem {
         /// The name.
         name: String,
     },
-    /// The same label twice on one axis.
-    #[error("the value {label} stands twice on this axis")]
+    /// The same label twice on one axis, or the same candidate twice.
+    #[error("the value {label} stands here twice")]
     DuplicateValue {
         /// The label.
         label: String,
     },
     /// A dataset that the manifest does not hold.
-    #[error("there is no dataset {name:?}; there are {known}")]
+    #[error("there is no dataset {name:?}{hint}; there are: {known}")]
     UnknownDataset {
         /// The name asked for.
         name: String,
+        /// The nearest name, as a question.
+        hint: String,
         /// The names there are.
         known: String,
     },
     /// A dataset that holds no table of rows.
-    #[error("dataset {name:?} holds no table that this task can read")]
+    #[error("dataset {name:?} holds archives or images and no table of rows; name a dataset with a CSV file")]
     NotATable {
         /// The dataset.
         name: String,
@@ -101,29 +103,39 @@ pub enum Problem {
         rows: usize,
     },
     /// More inducing inputs or lengthscales than fit.
-    #[error("needs one value for each of the {inputs} inputs, found {found}")]
+    #[error("needs one value for each input ({inputs}), found {found}")]
     WrongDimension {
         /// Number of inputs.
         inputs: usize,
         /// Number of values found.
         found: usize,
     },
-    /// A required section is missing for this task.
-    #[error("this task needs a [{section}] section")]
+    /// A section that every spec or this task needs is not there.
+    #[error("a [{section}] section is missing")]
     MissingSection {
         /// The section.
         section: &'static str,
     },
-    /// An inline column of another length, or without a name that is used.
-    #[error("inline columns must exist and have the same number of rows: {column} has {rows}")]
-    InlineColumn {
-        /// The column.
+    /// An inline column that is used but not there.
+    #[error("there is no inline column {column:?}; there are: {known}")]
+    UnknownInline {
+        /// The column asked for.
         column: String,
-        /// Its rows.
-        rows: usize,
+        /// The columns there are.
+        known: String,
+    },
+    /// An inline column of another length than the target.
+    #[error("must have as many values as the target {target:?}, {wanted}, found {found}")]
+    InlineRows {
+        /// The target.
+        target: String,
+        /// Its number of values.
+        wanted: usize,
+        /// The number of values found.
+        found: usize,
     },
     /// A selector that names an axis that is not there.
-    #[error("there is no axis {axis:?}; the axes are {known}")]
+    #[error("there is no axis {axis:?}; the axes are: {known}")]
     UnknownAxis {
         /// The axis asked for.
         axis: String,
@@ -131,10 +143,12 @@ pub enum Problem {
         known: String,
     },
     /// A selector that selects no cell.
-    #[error("selects no cell: {axis} has the values {known}")]
+    #[error("no cell has {axis} = {label}; its values are: {known}")]
     SelectsNothing {
-        /// The axis whose value does not occur (or all of them).
+        /// The axis whose value does not occur.
         axis: String,
+        /// The value asked for.
+        label: String,
         /// The values there are.
         known: String,
     },

@@ -9,7 +9,7 @@ use super::axis::Axis;
 use super::cell::{Block, Cell, INNER, Texts};
 use super::section::{Builder, Fault, Section, SectionText, known_section};
 use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Setting, TaskSetting};
-use super::source::{SourceText, plain};
+use super::source::{SourceText, keys, plain};
 use super::{Problem, SpecError, check};
 use crate::data::Manifest;
 
@@ -136,8 +136,8 @@ struct Blame<'a> {
 }
 
 impl Blame<'_> {
-    fn missing(&self, section: &str) -> SpecError {
-        self.source.error(&[], Problem::Shape(format!("missing field `{section}`")))
+    fn missing(&self, section: &'static str) -> SpecError {
+        self.source.error(&[], Problem::MissingSection { section })
     }
 
     fn fault(&self, section: &str, fault: Fault) -> SpecError {
@@ -153,16 +153,25 @@ impl Blame<'_> {
     /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
     fn shape(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
         let reason = plain(error.inner().message());
-        let inside = error.path().iter().map(ToString::to_string).filter(|segment| segment != "?");
+        let inside = keys(error.path());
         let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
         if let Some(key) = unknown.and_then(|rest| rest.split('`').next())
             && path.last().map(String::as_str) != Some(key)
         {
             path.push(key.to_owned());
+            let whole: Vec<&str> = path.iter().map(String::as_str).collect();
+            if self.axis_of(&path).is_none() && self.source.place(&whole).is_none() {
+                path.pop();
+            }
         }
+        let written = || self.source.place(&path.iter().map(String::as_str).collect::<Vec<_>>()).is_some();
         match self.axis_of(&path) {
-            Some((place, true)) if unknown.is_some() => {
+            // An axis that adds a key to a table of the text is not to blame for another that is missing there.
+            Some((_, length)) if length > path.len() && reason.starts_with("missing field") && written() => {
+                self.base(&path, Problem::Shape(reason))
+            }
+            Some((place, length)) if unknown.is_some() && length >= path.len() => {
                 self.at_place(&place, Problem::UnknownPath { reason })
             }
             Some((place, _)) => self.at_place(&place, Problem::BadAxisValue { reason }),
@@ -179,9 +188,8 @@ impl Blame<'_> {
         }
     }
 
-    /// The place of the axis value that set `path` (or a table around or below it), and whether the
-    /// axis' own path is the one at fault.
-    fn axis_of(&self, path: &[String]) -> Option<(Vec<String>, bool)> {
+    /// The place of the axis value that set `path` (or a table around or below it), and the length of its own path.
+    fn axis_of(&self, path: &[String]) -> Option<(Vec<String>, usize)> {
         for (axis, &i) in self.axes.iter().zip(self.at) {
             for assignment in &axis.values[i] {
                 if path.starts_with(&assignment.path) || assignment.path.starts_with(path) {
@@ -190,7 +198,7 @@ impl Blame<'_> {
                         "grid" => place.push(i.to_string()),
                         _ => place.extend([axis.labels[i].clone(), assignment.path.join(".")]),
                     }
-                    return Some((place, assignment.path.starts_with(path)));
+                    return Some((place, assignment.path.len()));
                 }
             }
         }

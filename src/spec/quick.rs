@@ -3,7 +3,8 @@
 use toml::{Table, Value};
 
 use super::document::Document;
-use super::source::{SourceText, plain};
+use super::select::listing;
+use super::source::{SourceText, keys, plain};
 use super::{Problem, SpecError};
 
 /// What `[quick]` may change: the work, not what is published or claimed about it.
@@ -22,12 +23,17 @@ pub(super) fn reduced(source: &SourceText) -> Result<Option<Document>, SpecError
         let reason = format!("unknown field `{key}`, expected one of {known}");
         return Err(source.error(&["quick", key], Problem::Shape(reason)));
     }
-    if let Some(Value::Table(kept)) = quick.remove("axis") {
-        keep(&mut table, &kept, source)?;
+    match quick.remove("axis") {
+        None => {}
+        Some(Value::Table(kept)) => keep(&mut table, &kept, source)?,
+        Some(_) => {
+            let problem = Problem::Shape("lists the labels to keep below the name of each axis".to_owned());
+            return Err(source.error(&["quick", "axis"], problem));
+        }
     }
     merge(&mut table, quick);
     let document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
-        let inside: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+        let inside: Vec<String> = keys(error.path()).collect();
         let path: Vec<&str> = std::iter::once("quick").chain(inside.iter().map(String::as_str)).collect();
         source.error(&path, Problem::Shape(plain(error.inner().message())))
     })?;
@@ -50,8 +56,8 @@ fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), Spec
     for (name, labels) in kept {
         let fail = |problem| Err(source.error(&["quick", "axis", name], problem));
         let axes = table.get_mut("axis").and_then(Value::as_table_mut);
+        let known = listing(axes.iter().flat_map(|axes| axes.keys()).map(String::as_str));
         let Some(bundles) = axes.and_then(|axes| axes.get_mut(name)).and_then(Value::as_table_mut) else {
-            let known = "those of [axis]".to_owned();
             return fail(Problem::UnknownAxis { axis: name.clone(), known });
         };
         let labels: Option<Vec<&str>> =
@@ -59,9 +65,10 @@ fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), Spec
         let Some(labels) = labels else {
             return fail(Problem::Shape("lists the labels of the axis to keep".to_owned()));
         };
-        if labels.iter().any(|label| !bundles.contains_key(*label)) {
+        if let Some(label) = labels.iter().find(|label| !bundles.contains_key(**label)) {
             let known = bundles.keys().cloned().collect::<Vec<_>>().join(", ");
-            return fail(Problem::SelectsNothing { axis: name.clone(), known });
+            let (axis, label) = (name.clone(), (*label).to_owned());
+            return fail(Problem::SelectsNothing { axis, label, known });
         }
         bundles.retain(|label, _| labels.contains(&label));
     }

@@ -26,14 +26,14 @@ impl Selector {
         let mut wanted = Vec::new();
         for (name, value) in table {
             let error = |problem| source.error(&[place, &[name.as_str()]].concat(), problem);
-            let names = || axes.iter().map(|a| a.name.as_str()).collect::<Vec<_>>().join(", ");
             let Some(axis) = axes.iter().position(|axis| axis.name == *name) else {
-                return Err(error(Problem::UnknownAxis { axis: name.clone(), known: names() }));
+                let known = listing(axes.iter().map(|axis| axis.name.as_str()));
+                return Err(error(Problem::UnknownAxis { axis: name.clone(), known }));
             };
             let label = label(value);
             if !axes[axis].labels.contains(&label) {
                 let known = axes[axis].labels.join(", ");
-                return Err(error(Problem::SelectsNothing { axis: name.clone(), known }));
+                return Err(error(Problem::SelectsNothing { axis: name.clone(), label, known }));
             }
             wanted.push((axis, label));
         }
@@ -47,13 +47,16 @@ impl Selector {
 
     /// The one cell that it selects.
     pub(super) fn only(&self, cells: &[Cell]) -> Result<usize, Problem> {
-        let mut selected = (0..cells.len()).filter(|&i| self.selects(cells[i].labels()));
-        match (selected.next(), selected.count()) {
-            (Some(cell), 0) => Ok(cell),
-            (Some(_), more) => Err(Problem::SelectsMany { count: more + 1 }),
-            (None, _) => {
-                Err(Problem::SelectsNothing { axis: "the grid".to_owned(), known: "no such cell".to_owned() })
-            }
+        let selected: Vec<usize> = (0..cells.len()).filter(|&i| self.selects(cells[i].labels())).collect();
+        match selected[..] {
+            [cell] => Ok(cell),
+            _ => Err(Problem::SelectsMany { count: selected.len() }),
         }
     }
+}
+
+/// Names of axes, for messages.
+pub(super) fn listing<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

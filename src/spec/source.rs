@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_path_to_error::Segment;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -57,19 +58,28 @@ impl SourceText {
 
     /// An error at a key path; if the path is not in the text, at its nearest ancestor that is.
     pub fn error(&self, path: &[&str], problem: Problem) -> SpecError {
-        let offset = (0..=path.len()).rev().find_map(|length| self.offset(&path[..length]));
-        self.error_at(offset, path.join("."), problem)
+        let quick = [&["quick"], path].concat();
+        for length in (1..=path.len()).rev() {
+            if let Some(offset) = self.place(&quick[..=length]).filter(|_| self.quick) {
+                return self.error_at(Some(offset), quick.join("."), problem);
+            }
+            if let Some(offset) = self.place(&path[..length]) {
+                return self.error_at(Some(offset), path.join("."), problem);
+            }
+        }
+        self.error_at(None, path.join("."), problem)
     }
 
     /// Where a key path stands, as a byte offset.
-    pub fn offset(&self, path: &[&str]) -> Option<usize> {
-        let place =
-            |wanted: &[&str]| self.places.iter().find(|(known, _)| known == wanted).map(|(_, at)| *at);
-        let over = self.quick.then(|| place(&[&["quick"], path].concat())).flatten();
-        over.or_else(|| place(path))
+    pub(super) fn place(&self, path: &[&str]) -> Option<usize> {
+        self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)
     }
 
+    /// The key at an offset, or the last one before it. The offset of a table is that of its brackets.
     fn path_at(&self, offset: usize) -> Option<String> {
+        let (before, after) = self.text.split_at_checked(offset)?;
+        let brackets = after.len() - after.trim_start_matches('[').len();
+        let offset = if before.is_empty() || before.ends_with('\n') { offset + brackets } else { offset };
         let before = self.places.iter().filter(|(_, at)| *at <= offset);
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
@@ -92,11 +102,20 @@ impl SourceText {
 /// A message of serde without the names of Rust's types.
 pub(super) fn plain(message: &str) -> String {
     let words = [
-        ("expected usize", "expected a whole number"),
-        ("expected u32", "expected a whole number"),
+        ("expected usize", "expected a whole number of at least 0"),
+        ("expected u32", "expected a whole number of at least 0"),
         ("expected f64", "expected a number"),
     ];
     words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words))
+}
+
+/// The keys and indices on the way to an error of serde.
+pub(super) fn keys(path: &serde_path_to_error::Path) -> impl Iterator<Item = String> {
+    path.iter().filter_map(|segment| match segment {
+        Segment::Unknown => None,
+        Segment::Seq { index } => Some(index.to_string()),
+        other => Some(other.to_string()),
+    })
 }
 
 fn walk_table(table: &DeTable<'_>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {

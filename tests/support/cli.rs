@@ -23,12 +23,27 @@ impl Project {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// A project without experiments, whose data folder holds this manifest only.
+    pub fn with_manifest(manifest: &str) -> Self {
+        let project = Self::empty();
+        std::fs::create_dir_all(project.path("experiments")).unwrap();
+        project.put("data/datasets.toml", manifest);
+        project
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Writes a file of any bytes; the folders that it needs are created.
+    pub fn put(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
     }
 
     pub fn read(&self, name: &str) -> String {
@@ -43,6 +58,13 @@ impl Project {
     /// The same without the mirror of the datasets.
     pub fn dpgp_without_mirror(&self, arguments: &[&str]) -> Run {
         Run::new(self.command(arguments).env_remove("DPGP_MIRROR").output().unwrap())
+    }
+
+    /// Fails the test if a run that failed has left results or stored anything.
+    pub fn assert_nothing_left(&self) {
+        for name in ["results", "store", "data/store"] {
+            assert!(!self.path(name).exists(), "{name} was left");
+        }
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
@@ -66,6 +88,12 @@ impl Run {
     pub fn new(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// What was said on stderr, without the names of temporary folders and the ports of local servers.
+    pub fn redacted(&self, project: &Project, address: &str) -> String {
+        let text = self.err.replace(project.folder.path().to_str().unwrap(), "PROJECT");
+        if address.is_empty() { text } else { text.replace(address, "http://127.0.0.1:PORT") }
     }
 
     /// Fails the test unless the exit code is the expected one.

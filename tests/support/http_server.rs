@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub enum Answer {
     WrongRange,
     /// A status without a file.
     Status(u16),
+    /// A status without a file, after the file at this path has become a folder.
+    Sabotage(PathBuf, u16),
     /// A redirect.
     Redirect(String),
 }
@@ -121,6 +124,11 @@ fn serve(mut stream: &TcpStream, sites: &[Served], log: &Mutex<Vec<Request>>) ->
             stream.write_all(&site.body[..1])
         }
         Answer::Status(status) => stream.write_all(&head(status, "content-length: 0\r\n")),
+        Answer::Sabotage(path, status) => {
+            std::fs::remove_file(&path)?;
+            std::fs::create_dir(&path)?;
+            stream.write_all(&head(status, "content-length: 0\r\n"))
+        }
         Answer::Redirect(to) => {
             stream.write_all(&head(302, &format!("location: {to}\r\ncontent-length: 0\r\n")))
         }
