@@ -62,7 +62,7 @@ impl Project {
 
     /// Fails the test if a run that failed has left results or stored anything.
     pub fn assert_nothing_left(&self) {
-        for name in ["results", "store", "data/store"] {
+        for name in ["results", "store"] {
             assert!(!self.path(name).exists(), "{name} was left");
         }
     }
