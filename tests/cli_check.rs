@@ -59,7 +59,7 @@ fn a_digit_of_the_table_is_named() {
         assert!(said.contains("smith2021/toy: FAILS") && said.contains("value was"), "{said}");
     }
     let said = check_changed(&project, TABLE, |text| text.replacen(text.lines().nth(5).unwrap(), "", 1));
-    assert!(said.contains("row was missing"), "{said}");
+    assert!(said.contains("the row is new"), "{said}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_claim_that_does_not_hold_is_named() {
     assert!(said.contains("claim fails: Under privacy the constant"), "{said}");
     let said =
         check_changed(&project, SPEC, |text| text.replace("text = \"Under privacy", "text = \"With privacy"));
-    assert!(said.contains("claims or deviations are not those of the spec"), "{said}");
+    assert!(said.contains("table.md: line") && said.contains("With privacy"), "{said}");
 }
 
 #[test]
@@ -92,6 +92,34 @@ fn a_summary_that_is_not_that_of_the_tables_is_named() {
 }
 
 #[test]
+fn every_other_file_is_compared_too() {
+    let project = toy();
+    let folder = "results/smith2021/toy";
+    let changes = [
+        ("manifest.json", "\"seed\": 1", "\"seed\": 2", "seed was 2, is 1"),
+        ("manifest.json", "\"cells\": 12", "\"cells\": 13", "cells was 13"),
+        ("manifest.json", "{", "[", "is no manifest"),
+        ("table.md", "1589", "1590", "table.md: line"),
+        ("figure.svg", "#FFFFFF", "#FFFFFE", "figure.svg: line"),
+    ];
+    for (file, from, to, expected) in changes {
+        let said = check_changed(&project, &format!("{folder}/{file}"), |text| text.replacen(from, to, 1));
+        assert!(said.contains(expected), "{file}: {said}");
+    }
+    let said = check_changed(&project, SPEC, |text| format!("{text}\n# another version"));
+    assert!(said.contains("spec_sha256 was"), "{said}");
+    for file in ["manifest.json", "table.md", "figure.svg", "table.csv"] {
+        let path = project.path(&format!("{folder}/{file}"));
+        let before = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let run = project.dpgp(&["check", "smith2021/toy"]).expect(1);
+        assert!(run.out.contains(file), "{}", run.out);
+        std::fs::write(&path, before).unwrap();
+    }
+    project.dpgp(&["check", "--all"]).expect(0);
+}
+
+#[test]
 fn reduced_settings_have_results_of_their_own() {
     let project = Project::new();
     let spec = format!(
@@ -100,7 +128,8 @@ fn reduced_settings_have_results_of_their_own() {
     );
     project.write("study.toml", &spec);
     let run = project.dpgp(&["run", "study.toml", "--quick"]).expect(0);
-    assert!(run.out.contains("results/study/quick") && !run.out.contains("claim"), "{}", run.out);
+    assert!(run.out.contains("results/study/quick") && !run.out.contains("claim holds"), "{}", run.out);
+    assert!(run.out.contains("1 published values and claims are left out by [quick]"), "{}", run.out);
     assert_eq!(project.read("results/study/quick/table.csv").lines().count(), 3);
     project.dpgp(&["check", "study.toml", "--quick"]).expect(0);
     project.dpgp(&["check", "study.toml"]).expect(1);

@@ -19,9 +19,15 @@ fn what_changed_comes_first() {
     assert!(run.out.starts_with("8 of 12 rows changed"), "{}", run.out);
     let lines: Vec<&str> = run.out.lines().collect();
     let first_same = lines.iter().position(|line| line.contains("= 5,")).unwrap();
-    assert!(lines[2..first_same].iter().all(|line| line.contains("row is")), "{}", run.out);
+    assert!(lines[2..first_same].iter().all(|line| line.contains("the row is")), "{}", run.out);
     let run = project.dpgp(&["diff", "a", "a"]).expect(0);
     assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+    // The folder of one experiment, or its table, is known by what the table says.
+    for side in ["a/study", "a/study/table.csv"] {
+        let run = project.dpgp(&["diff", side, "a"]).expect(0);
+        assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+    }
+    assert!(project.dpgp(&["diff", "a", "study.toml"]).expect(5).err.contains("study.toml is not a table"));
     assert!(project.dpgp(&["diff", "a", "nowhere"]).expect(2).err.contains("nowhere"));
     project.dpgp(&["diff", "--", "--help", "a"]).expect(2);
 }

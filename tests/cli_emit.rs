@@ -64,8 +64,11 @@ fn the_slurm_script_is_a_script_with_the_count_written_into_it() {
 #[test]
 fn the_slurm_script_fetches_what_the_spec_reads() {
     let project = Project::new();
-    let script = project.dpgp(&["emit", "slurm", "smith2021/table1", "--shards", "2"]).expect(0).out;
-    assert!(script.contains("\"$dpgp\" data fetch howell1\n"), "{script}");
+    let emitted = ["emit", "slurm", "smith2021/table1", "--shards", "2", "--mirror", "a mirror"];
+    let script = project.dpgp(&emitted).expect(0).out;
+    assert!(script.contains("\"$dpgp\" data fetch howell1 --mirror '/"), "{script}");
+    assert_eq!(script.matches("/a mirror'").count(), 3, "{script}");
+    assert!(script.contains("\nstore=/"), "the store is the same wherever the script is started:\n{script}");
     let run = project.dpgp(&["emit", "slurm", "smith2021", "--shards", "2"]).expect(2);
     assert!(run.err.contains("name one"), "{}", run.err);
 }

@@ -18,7 +18,8 @@ fn lines(store: &Path, kind: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for entry in std::fs::read_dir(store).into_iter().flatten() {
         let text = String::from_utf8_lossy(&std::fs::read(entry.unwrap().path()).unwrap()).into_owned();
-        for line in text.lines().filter(|line| line.starts_with(kind)) {
+        let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        for line in whole.filter(|line| line.starts_with(kind)) {
             *counts.entry(line[5..69].to_owned()).or_default() += 1;
         }
     }

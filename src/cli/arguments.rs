@@ -36,7 +36,7 @@ Environment:
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
 
 Exit codes:
-  0 done   1 a verdict, claim or check failed   2 wrong usage or spec   3 data missing or with a wrong checksum
+  0 done   1 a check failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
   4 numerical failure   5 input or output   70 a bug   75 interrupted; the same command goes on";
 
 /// Reproduce, certify and extend works on differentially private Gaussian processes.

@@ -9,10 +9,7 @@ use super::compute::{Bench, Computed};
 use super::interrupt::watch_signals;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
-use crate::publish::{
-    Difference, PublishError, REPRODUCTION, Report, Verdict, compare_tables, reproduction_markdown,
-    table_csv, table_markdown,
-};
+use crate::publish::{REPRODUCTION, Report, Verdict, reproduction_markdown, stale};
 use crate::run::store::Store;
 use crate::run::{RunError, Shard};
 use crate::spec::Experiment;
@@ -76,7 +73,7 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
     };
     let mut all = Vec::new();
     for experiment in &experiments {
-        let mut computed = bench.compute(experiment, &mut store)?;
+        let mut computed = bench.compute(experiment, &mut store).map_err(CliError::of_check)?;
         let findings = findings(experiment, &mut computed, &workspace, arguments)?;
         all.push(Findings { name: experiment.folder(), findings });
         if let (Format::Text, Some(one)) = (format, all.last()) {
@@ -121,30 +118,9 @@ fn findings(
         return Err(CliError::Incomplete { name: experiment.name.clone() });
     };
     let folder = workspace.results(&arguments.results).join(experiment.folder());
-    let path = folder.join("table.csv");
-    let fresh = table_csv(&report).map_err(PublishError::from)?;
-    let mut findings: Vec<String> = match std::fs::read_to_string(&path) {
-        Err(cause) => vec![format!("{}: {cause}", path.display())],
-        Ok(committed) => match compare_tables(&committed, &fresh, arguments.tolerance) {
-            Err(error) => vec![format!("{}: {error}", path.display())],
-            Ok(differences) => differences.iter().map(Difference::to_string).collect(),
-        },
-    };
-    let path = folder.join("table.md");
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    if statements(&committed) != statements(&table_markdown(&report)) {
-        findings.push(format!(
-            "{}: claims or deviations are not those of the spec; run it again",
-            path.display()
-        ));
-    }
+    let mut findings = stale(&folder, &report, &computed.provenance, arguments.tolerance)?;
     findings.extend(broken(&report));
     Ok(findings)
-}
-
-/// What stands below the table: claims and deviations.
-fn statements(markdown: &str) -> &str {
-    markdown.find("\n## ").map_or("", |at| &markdown[at..])
 }
 
 /// Claims that do not hold, and rows that differ from what is published.

@@ -55,8 +55,7 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     let mut headers: BTreeMap<(String, bool), (PathBuf, RunHeader)> = BTreeMap::new();
     for directory in &arguments.directories {
         if !directory.is_dir() {
-            let cause = std::io::ErrorKind::NotFound.into();
-            return Err(CliError::Io { path: directory.clone(), cause });
+            return Err(CliError::NotAFolder { path: directory.clone() });
         }
         let store = Store::open(directory).map_err(RunError::from)?;
         for header in store.last_runs() {
@@ -111,6 +110,10 @@ fn publish_one(
     let plan = Plan::new(&experiment, header.seed, digests, store);
     let (name, done, total) = (experiment.folder(), plan.done(), plan.total());
     let Some(results) = results(&plan, store)? else {
+        if Identity::of(experiment.source.text()) != header.spec_sha256 {
+            let (experiment, spec) = (header.experiment.clone(), header.spec.clone());
+            return Err(CliError::SpecChanged { experiment, spec });
+        }
         return Ok(Collected { name, done, total, folder: None });
     };
     let provenance = Provenance {
@@ -126,12 +129,11 @@ fn publish_one(
     Ok(Collected { name, done, total, folder: Some(folder) })
 }
 
-/// The spec that a run was made from, which must not have changed since.
+/// The spec that a run was made from. Changes that touch no cell, such as a comment, do no harm.
 fn find(header: &RunHeader, workspace: &Workspace) -> Result<Experiment, CliError> {
-    let same = |e: &Experiment| Identity::of(e.source.text()) == header.spec_sha256;
     let named = workspace.find(&header.experiment).unwrap_or_default();
     let by_path = || workspace.find(&header.spec).unwrap_or_default();
-    let found = named.into_iter().chain(by_path()).find(|e| e.name == header.experiment && same(e));
+    let found = named.into_iter().chain(by_path()).find(|e| e.name == header.experiment);
     let experiment = found.ok_or_else(|| CliError::SpecChanged {
         experiment: header.experiment.clone(),
         spec: header.spec.clone(),

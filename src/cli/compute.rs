@@ -105,10 +105,11 @@ impl Computed {
     /// One line on what was done.
     pub fn summary(&self) -> String {
         let Self { stored, total, computed, .. } = self;
+        let blocks = if *computed == 1 { "block" } else { "blocks" };
         match (stored, computed) {
             (_, 0) => format!("nothing computed: all {total} results were stored"),
-            (0, _) => format!("{computed} blocks computed"),
-            _ => format!("{computed} blocks computed; {stored} of {total} results were stored"),
+            (0, _) => format!("{computed} {blocks} computed"),
+            _ => format!("{computed} {blocks} computed; {stored} of {total} results were stored"),
         }
     }
 }

@@ -77,7 +77,7 @@ fn as_row((name, pair): &(&str, RowPair), tolerance: f64) -> Vec<String> {
             (Some(column), _) => {
                 format!("{column}: {} -> {}", or_nothing(&d.committed), or_nothing(&d.fresh))
             }
-            (None, _) => format!("row {}", if d.fresh == "new" { "is new" } else { "is gone" }),
+            (None, _) => format!("the row is {}", d.fresh),
         })
         .collect();
     vec![(*name).to_owned(), pair.name(), before, after, changes.join("; ")]
@@ -107,7 +107,17 @@ fn tables(side: &str) -> Result<Tables, CliError> {
     } else {
         of_commit(side, &mut tables)?;
     }
+    if let Some(table) = tables.remove("") {
+        tables.insert(experiment_of(&table).unwrap_or_else(|| side.to_owned()), table);
+    }
     if tables.is_empty() { Err(CliError::NoTables { side: side.to_owned() }) } else { Ok(tables) }
+}
+
+/// The experiment that a table says it is of, as when the folder of one experiment is a side.
+fn experiment_of(table: &str) -> Option<String> {
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let column = reader.headers().ok()?.iter().position(|heading| heading == "experiment")?;
+    Some(reader.records().next()?.ok()?.get(column)?.to_owned())
 }
 
 fn read(path: &Path) -> Result<String, CliError> {

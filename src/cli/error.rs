@@ -85,6 +85,24 @@ pub enum CliError {
         /// The side.
         side: String,
     },
+    /// A folder that is none.
+    #[error("{path} is not a folder")]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file that would be overwritten.
+    #[error("{path} is there already; choose another name")]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A name that makes no file name.
+    #[error("{name:?} is no name for a spec")]
+    NoName {
+        /// The name.
+        name: String,
+    },
     /// Results are missing.
     #[error("{name} is not complete; no table was written for it")]
     Incomplete {
@@ -108,7 +126,8 @@ pub enum CliError {
     },
     /// A run whose spec is not here any more.
     #[error(
-        "the stores are merged, but {spec}, the spec of {experiment}, is not here as it was when the shards ran"
+        "the stores are merged, but {spec}, the spec of {experiment}, is not here or has other cells than when the shards \
+         ran; `dpgp explain` says what changed"
     )]
     SpecChanged {
         /// The experiment.
@@ -116,8 +135,16 @@ pub enum CliError {
         /// The path of its spec.
         spec: String,
     },
+    /// A check was asked to stop.
+    #[error("interrupted after {done} of {all} blocks; a check keeps nothing and begins again")]
+    CheckInterrupted {
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
+    },
     /// A check found a difference.
-    #[error("{failed} of {all} experiments did not pass")]
+    #[error("{failed} of {all} checks failed")]
     CheckFailed {
         /// Experiments that failed.
         failed: usize,
@@ -147,15 +174,27 @@ impl CliError {
             | Self::UnknownExperiment { .. }
             | Self::NoProject
             | Self::SameName { .. }
+            | Self::NotAFolder { .. }
+            | Self::Exists { .. }
+            | Self::NoName { .. }
             | Self::NotOne { .. }
             | Self::NoTables { .. }
             | Self::SpecChanged { .. } => 2,
+            Self::CheckInterrupted { .. } => INTERRUPTED,
             Self::NotVerified { .. } => 3,
             Self::Data(error) => error.exit_code(),
             Self::Run(error) => run_code(error),
             Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => 5,
             Self::Publish(_) | Self::Template(_) => 70,
             Self::Several { failures, .. } => failures.first().map_or(70, |(_, error)| error.exit_code()),
+        }
+    }
+
+    /// The error of a run as that of a check, which keeps nothing.
+    pub fn of_check(self) -> Self {
+        match self {
+            Self::Run(RunError::Interrupted { done, all }) => Self::CheckInterrupted { done, all },
+            other => other,
         }
     }
 

@@ -30,14 +30,28 @@ pub struct ListArguments {
 /// [`CliError`] if a spec is wrong or the output cannot be written.
 pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&arguments.places)?;
-    let experiments = workspace.experiments()?;
+    let mut experiments = Vec::new();
+    let mut failures = Vec::new();
+    for spec in workspace.specs()? {
+        match workspace.load(spec) {
+            Ok(experiment) => experiments.push(experiment),
+            Err(error) => failures.push((spec.name.clone(), error)),
+        }
+    }
     if format == Format::Json {
         let all: Vec<Value> = experiments.iter().map(|e| as_json(e, &workspace)).collect();
-        return print_json(&Value::Array(all));
+        print_json(&Value::Array(all))?;
+        return broken(failures, workspace.specs()?.len());
     }
     let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
     let rows = experiments.iter().map(|e| row(e, &workspace).to_vec());
-    print(&plain_table(&headings, rows))
+    print(&plain_table(&headings, rows))?;
+    broken(failures, workspace.specs()?.len())
+}
+
+/// The specs that could not be read, after those that could.
+fn broken(failures: Vec<(String, CliError)>, all: usize) -> Result<(), CliError> {
+    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all }) }
 }
 
 fn row(experiment: &Experiment, workspace: &Workspace) -> [String; 6] {
@@ -54,7 +68,7 @@ fn row(experiment: &Experiment, workspace: &Workspace) -> [String; 6] {
 }
 
 /// Whether all data of an experiment are here; the worst dataset counts.
-fn presence(experiment: &Experiment, workspace: &Workspace) -> &'static str {
+pub(super) fn presence(experiment: &Experiment, workspace: &Workspace) -> &'static str {
     let datasets = experiment.datasets();
     let known = datasets.iter().filter_map(|name| workspace.manifest.get(name).ok());
     known.map(|dataset| workspace.cache.status(dataset)).max().map_or("none needed", status_name)

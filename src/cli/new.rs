@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::arguments::Format;
+use super::emit::shell;
 use super::output::{print, print_json};
 
 const EXAMPLES: &str = "\
@@ -33,12 +34,18 @@ pub struct NewArguments {
 /// [`CliError::Io`], also if the file is there.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let name = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
+    if name.is_empty() || name.ends_with('/') {
+        return Err(CliError::NoName { name: arguments.name.clone() });
+    }
     let path = PathBuf::from(format!("{name}.toml"));
-    let io = |cause| CliError::Io { path: path.clone(), cause };
+    let io = |cause: std::io::Error| match cause.kind() {
+        std::io::ErrorKind::AlreadyExists => CliError::Exists { path: path.clone() },
+        _ => CliError::Io { path: path.clone(), cause },
+    };
     let mut file = std::fs::File::create_new(&path).map_err(io)?;
     std::io::Write::write_all(&mut file, TEMPLATE.as_bytes()).map_err(io)?;
     if format == Format::Json {
         return print_json(&json!({ "written": path }));
     }
-    print(&format!("{0} is written; try: dpgp run {0}\n", path.display()))
+    print(&format!("{} is written; try: dpgp run {}\n", path.display(), shell(&path.to_string_lossy())))
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::CliError;
 use super::arguments::{Format, Places, Selection, StorePlace, Work};
+use super::list::presence;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::publish::plain_table;
@@ -42,8 +43,10 @@ pub struct PlanArguments {
 struct Forecast {
     name: String,
     cells: usize,
-    complete: usize,
+    results: usize,
+    stored: usize,
     blocks: usize,
+    data: &'static str,
     seconds: Option<f64>,
 }
 
@@ -62,7 +65,7 @@ pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
     if format == Format::Json {
         return print_json(&forecasts.iter().map(Forecast::json).collect());
     }
-    let headings = ["experiment", "cells", "stored", "blocks to compute", "time"];
+    let headings = ["experiment", "cells", "results", "stored", "blocks to compute", "time", "data"];
     print(&plain_table(&headings, forecasts.iter().map(Forecast::row)))
 }
 
@@ -85,7 +88,9 @@ fn forecast(
     Ok(Forecast {
         name: experiment.folder(),
         cells: experiment.cells.len(),
-        complete: plan.complete_cells(),
+        results: plan.total(),
+        stored: plan.done(),
+        data: presence(experiment, workspace),
         blocks: units.len(),
         seconds,
     })
@@ -112,16 +117,18 @@ impl Forecast {
         vec![
             self.name.clone(),
             self.cells.to_string(),
-            self.complete.to_string(),
+            self.results.to_string(),
+            self.stored.to_string(),
             self.blocks.to_string(),
             time,
+            self.data.to_owned(),
         ]
     }
 
     fn json(&self) -> Value {
         json!({
-            "experiment": self.name, "cells": self.cells, "stored_cells": self.complete,
-            "blocks_to_compute": self.blocks, "estimated_seconds": self.seconds,
+            "experiment": self.name, "cells": self.cells, "results": self.results, "stored": self.stored,
+            "blocks_to_compute": self.blocks, "estimated_seconds": self.seconds, "data": self.data,
         })
     }
 }

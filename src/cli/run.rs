@@ -111,6 +111,9 @@ fn run_one(
         return print_json(&as_json(&report, &computed, &folder.to_string_lossy()));
     }
     let table = table_terminal(&report);
+    if computed.provenance.seed != experiment.meta.seed {
+        print(&format!("seed {}, not the {} of the spec\n", computed.provenance.seed, experiment.meta.seed))?;
+    }
     print(&format!("{table}{}; written to {}\n\n", computed.summary(), folder.display()))
 }
 

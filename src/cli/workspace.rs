@@ -84,7 +84,15 @@ impl Workspace {
     /// # Errors
     /// [`CliError`] if a spec is wrong.
     pub fn experiments(&self) -> Result<Vec<Experiment>, CliError> {
-        self.catalogue.specs().iter().map(|spec| self.load(spec)).collect()
+        self.specs()?.iter().map(|spec| self.load(spec)).collect()
+    }
+
+    /// The shipped specs.
+    ///
+    /// # Errors
+    /// [`CliError::NoProject`] if there is no project.
+    pub fn specs(&self) -> Result<&[NamedSpec], CliError> {
+        if self.catalogue.specs().is_empty() { Err(CliError::NoProject) } else { Ok(self.catalogue.specs()) }
     }
 
     /// The experiments that a selection means, each once, with reduced settings if it says so.
@@ -118,8 +126,7 @@ impl Workspace {
     pub fn find(&self, name: &str) -> Result<Vec<Experiment>, CliError> {
         let path = Path::new(name);
         if path.extension().is_some_and(|e| e == "toml") {
-            let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or(name).to_owned();
-            return Ok(vec![self.load(&NamedSpec { name: stem, path: path.to_path_buf() })?]);
+            return Ok(vec![self.load(&self.by_path(path))?]);
         }
         let named: Result<Vec<Experiment>, CliError> =
             self.catalogue.find(name).into_iter().map(|spec| self.load(spec)).collect();
@@ -132,6 +139,17 @@ impl Workspace {
         if tagged.is_empty() { Err(self.unknown(name)) } else { Ok(tagged) }
     }
 
+    /// A shipped spec keeps its name however it is addressed; any other is named after its file.
+    fn by_path(&self, path: &Path) -> NamedSpec {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let here = real(path);
+        let shipped = self.catalogue.specs().iter().find(|spec| here.is_some() && real(&spec.path) == here);
+        shipped.cloned().unwrap_or_else(|| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            NamedSpec { name: stem, path: path.to_path_buf() }
+        })
+    }
+
     fn unknown(&self, name: &str) -> CliError {
         let names = self.catalogue.specs().iter().map(|spec| spec.name.as_str());
         let count = names.clone().count();
@@ -142,7 +160,11 @@ impl Workspace {
         CliError::UnknownExperiment { name: name.to_owned(), count, hint }
     }
 
-    fn load(&self, spec: &NamedSpec) -> Result<Experiment, CliError> {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// [`CliError`] if it cannot be read or is wrong.
+    pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, CliError> {
         let io = |cause| CliError::Io { path: spec.path.clone(), cause };
         let text = std::fs::read_to_string(&spec.path).map_err(io)?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);

@@ -25,7 +25,7 @@ impl fmt::Display for Difference {
         let Self { row, column, committed, fresh } = self;
         match column {
             Some(column) => write!(f, "{row}: {column} was {committed:?}, is {fresh:?}")?,
-            None => write!(f, "{row}: row was {committed}, is {fresh}")?,
+            None => write!(f, "{row}: the row is {fresh}")?,
         }
         match self.relative() {
             Some(relative) => write!(f, " ({relative:+.1e} relative)"),
@@ -103,7 +103,7 @@ impl RowPair {
     pub fn differences(&self, tolerance: f64) -> Vec<Difference> {
         match (&self.before, &self.after) {
             (Some(before), Some(after)) => compare_rows(&self.key, before, after, tolerance),
-            (Some(_), None) => vec![whole(&self.key, "there", "missing")],
+            (Some(_), None) => vec![whole(&self.key, "there", "gone")],
             (None, _) => vec![whole(&self.key, "missing", "new")],
         }
     }

@@ -47,12 +47,8 @@ pub enum PublishError {
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
 pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
-    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report))];
-    if let Some(figure) = figure_svg(report)? {
-        files.push(("figure.svg", figure));
-    }
     let before = std::fs::read_to_string(folder.join("manifest.json")).ok();
-    files.push(("manifest.json", manifest_json(report, provenance, before.as_deref())));
+    let files = files(report, provenance, before.as_deref())?;
     let io = |path: &Path| {
         let path = path.to_path_buf();
         move |cause| PublishError::Io { path, cause }
@@ -69,6 +65,20 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
         write_atomically(&path, &contents).map_err(io(&path))?;
     }
     Ok(())
+}
+
+/// The names and texts of a result folder.
+pub(super) fn files(
+    report: &Report<'_>,
+    provenance: &Provenance,
+    manifest_before: Option<&str>,
+) -> Result<Vec<(&'static str, String)>, PublishError> {
+    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report))];
+    if let Some(figure) = figure_svg(report)? {
+        files.push(("figure.svg", figure));
+    }
+    files.push(("manifest.json", manifest_json(report, provenance, manifest_before)));
+    Ok(files)
 }
 
 /// Removes a figure of an earlier spec that the present one no longer draws.

@@ -57,8 +57,14 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
 /// Whether two manifests are of the same results, computed at the same time.
 fn same_origin(before: &str, now: &Value) -> bool {
     let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
-    let keys = now.as_object().into_iter().flat_map(|fields| fields.keys());
-    keys.filter(|key| *key != "program").all(|key| before.get(key) == now.get(key))
+    let when = ["finished_unix", "cpu_seconds", "host"];
+    differing(&before, now).is_empty() && when.iter().all(|key| before.get(key) == now.get(key))
+}
+
+/// The keys in which two manifests say that other results were computed.
+pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
+    let keys = ["experiment", "quick", "spec_sha256", "seed", "numerics", "replicates", "cells", "data"];
+    keys.into_iter().filter(|key| before.get(key) != now.get(key)).map(str::to_owned).collect()
 }
 
 fn sha256(text: &str) -> String {

@@ -28,7 +28,8 @@ pub fn reproduction_markdown(results: &Path, experiments: &[Experiment]) -> Resu
         papers.entry(paper).or_default().push(line(experiment, committed.as_ref()));
     }
     let mut text =
-        "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check` proves that it is fresh.\n".to_owned();
+        "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` proves that it is fresh.\n"
+            .to_owned();
     for (paper, lines) in papers {
         let _ = write!(
             text,

@@ -42,6 +42,12 @@ pub fn table_terminal(report: &Report<'_>) -> String {
             short(report.jitter())
         ));
     }
+    if report.experiment.left_out > 0 {
+        text.push_str(&format!(
+            "{} published values and claims are left out by [quick]\n",
+            report.experiment.left_out
+        ));
+    }
     for claim in &report.claims {
         let mark = if claim.holds { "claim holds" } else { "CLAIM FAILS" };
         text.push_str(&format!("{mark}: {}\n", claim.text));

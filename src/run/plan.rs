@@ -62,12 +62,6 @@ impl<'a> Plan<'a> {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
-    /// Cells with all replicates stored.
-    pub fn complete_cells(&self) -> usize {
-        let replicates = self.experiment.meta.replicates as usize;
-        self.stored.chunks(replicates).filter(|cell| cell.iter().all(|stored| *stored)).count()
-    }
-
     /// The keys of everything, by cell and replicate; none if anything is missing.
     pub fn complete(&self) -> Option<Vec<Key>> {
         if !self.stored.iter().all(|stored| *stored) {

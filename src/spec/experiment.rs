@@ -37,6 +37,8 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// The deviations.
     pub deviations: Vec<Deviation>,
+    /// Published values and claims that the reduced grid has no cells for.
+    pub left_out: usize,
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
 }
@@ -82,7 +84,9 @@ impl Experiment {
         context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
         context.figure(document.figure.as_ref())?;
+        let left_out = document.published.len() + document.claim.len() - published.len() - claims.len();
         Ok(Self {
+            left_out,
             name: name.to_owned(),
             quick,
             blocks: blocks(&cells),

@@ -106,7 +106,11 @@ pub(super) fn plain(message: &str) -> String {
         ("expected u32", "expected a whole number of at least 0"),
         ("expected f64", "expected a number"),
     ];
-    words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words))
+    let text = words.iter().fold(message.to_owned(), |text, (rust, words)| text.replace(rust, words));
+    match text.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => text,
+    }
 }
 
 /// The keys and indices on the way to an error of serde.

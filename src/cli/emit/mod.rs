@@ -1,7 +1,7 @@
 //! `dpgp emit`.
 
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use minijinja::syntax::SyntaxConfig;
@@ -9,10 +9,9 @@ use minijinja::{Environment, context};
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Format, Places};
-use super::output::{print, print_json};
+use super::arguments::{Format, Places, StorePlace};
+use super::output::{print, print_json, write_file};
 use super::workspace::Workspace;
-use crate::publish::write_atomically;
 
 const EXAMPLES: &str = "\
 The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is
@@ -37,9 +36,8 @@ pub struct EmitArguments {
     /// Into how many parts the work is cut
     #[arg(long, value_name = "N")]
     shards: NonZeroU32,
-    /// The folder that all shards store their results in
-    #[arg(long, value_name = "DIR", default_value = "data/store")]
-    store: String,
+    #[command(flatten)]
+    store: StorePlace,
     /// Cores for each shard
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
@@ -84,13 +82,17 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     let [experiment] = experiments.as_slice() else {
         return Err(CliError::NotOne { name: arguments.name.clone(), count: experiments.len() });
     };
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    if arguments.name.contains(char::is_control) {
+        return Err(CliError::NoName { name: arguments.name.clone() });
+    }
+    let store = workspace.store_directory(&arguments.store);
     let values = context! {
         name => arguments.name.as_str(),
-        slug => experiment.name.chars().map(plain).collect::<String>(),
+        slug => slug(&experiment.name),
         datasets => experiment.datasets().into_iter().map(str::to_owned).collect::<Vec<_>>(),
         shards => arguments.shards.get(),
-        store => arguments.store.as_str(),
+        store => absolute(&store),
+        places => places(&arguments.places),
         cpus => arguments.cpus.get(),
         image => arguments.image.as_str(),
     };
@@ -98,20 +100,39 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
     templates.set_syntax(syntax.map_err(CliError::Template)?);
     templates.add_filter("shell", |text: String| shell(&text));
-    templates.add_filter("make", |text: String| shell(&text).replace('$', "$$"));
+    templates.add_filter("make", |text: String| shell(&text).replace('$', "$$").replace('#', "\\#"));
     templates.add_filter("quoted", |text: String| json!(text).to_string());
     let text = templates.render_str(arguments.target.template(), values).map_err(CliError::Template)?;
     match &arguments.out {
-        Some(path) => {
-            write_atomically(path, &text).map_err(|cause| CliError::Io { path: path.clone(), cause })
-        }
+        Some(path) => write_file(path, &text),
         None if format == Format::Json => print_json(&json!({ "text": text })),
         None => print(&text),
     }
 }
 
+/// A name that any scheduler takes.
+fn slug(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let slug: String = name.chars().map(plain).collect();
+    let slug = slug.trim_matches('-');
+    if slug.is_empty() { "study".to_owned() } else { slug.to_owned() }
+}
+
+/// A path that means the same wherever a script is started.
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
+}
+
+/// The options that say where the data are, as words of a shell.
+fn places(places: &Places) -> Vec<String> {
+    let options = [("--mirror", &places.mirror), ("--data", &places.cache)];
+    let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
+    let given = given.filter(|(_, path)| !path.as_os_str().is_empty());
+    given.flat_map(|(option, path)| [option.to_owned(), absolute(path)]).collect()
+}
+
 /// A word that a shell takes as it is.
-fn shell(text: &str) -> String {
+pub(super) fn shell(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();

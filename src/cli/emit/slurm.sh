@@ -18,15 +18,17 @@ store={{ store|shell }}
 
 if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
 {% if datasets %}
-    "$dpgp" data fetch{% for dataset in datasets %} {{ dataset|shell }}{% endfor %}
+    "$dpgp" data fetch{% for word in datasets + places %} {{ word|shell }}{% endfor %}
 
 {% endif %}
     array=$(sbatch --parsable "$@" "$0")
     array=${array%%;*}
     collector=$(sbatch --parsable --dependency="afterany:$array" --job-name=dpgp-{{ slug }}-collect \
-        --output=dpgp-{{ slug }}-collect-%j.log --wrap="exec '$dpgp' collect '$store' --store '$store' --offline")
+        --output=dpgp-{{ slug }}-collect-%j.log \
+        --wrap="$(printf 'exec %q collect %q --store %q --offline' "$dpgp" "$store" "$store"){% for word in places %} {{ word|shell }}{% endfor %}")
     echo "array $array, collector ${collector%%;*}"
     exit
 fi
 
-exec "$dpgp" run "$name" --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" --store "$store" --offline --quiet
+exec "$dpgp" run "$name" --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" --store "$store" --offline --quiet{% for word in places %} {{ word|shell }}{% endfor %}
+

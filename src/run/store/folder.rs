@@ -55,6 +55,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::Io`], or [`StoreError::Disagree`].
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
+        Self::of_segments(directory, segments(directory)?)
+    }
+
+    /// Reads these segments, wherever they stand.
+    pub(super) fn of_segments(directory: &Path, segments: Vec<PathBuf>) -> Result<Self, StoreError> {
         let mut store = Self {
             directory: directory.to_path_buf(),
             segments: Vec::new(),
@@ -64,7 +69,7 @@ impl Store {
             warnings: Vec::new(),
             segment: None,
         };
-        segments(directory)?.into_iter().try_for_each(|path| store.read(path))?;
+        segments.into_iter().try_for_each(|path| store.read(path))?;
         Ok(store)
     }
 
@@ -159,17 +164,25 @@ impl Store {
         let file = File::open(&path).map_err(&io)?;
         let size = file.metadata().map_err(&io)?.len();
         let mut failure = Ok(());
-        let stopped = read_lines(BufReader::with_capacity(1 << 16, file), |line, offset| {
+        let read = read_lines(BufReader::with_capacity(1 << 16, file), |line, offset| {
             if failure.is_ok() {
                 failure = self.line(&line, number, offset);
             }
         });
         failure?;
-        if let Some(offset) = stopped.map_err(&io)? {
+        let read = read.map_err(&io)?;
+        if read.damaged > 0 {
+            self.warnings.push(format!(
+                "{}: {} lines are damaged and left out; what they held is computed again",
+                path.display(),
+                read.damaged
+            ));
+        }
+        if read.whole < size {
             self.warnings.push(format!(
                 "{}: the last {} of {size} bytes are no whole record (a run was killed, or is running); they are left out",
                 path.display(),
-                size.saturating_sub(offset)
+                size - read.whole
             ));
         }
         Ok(())
@@ -271,7 +284,7 @@ pub(super) fn segments(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     };
     let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| Ok(entry.map_err(&io)?.path())).collect();
     let mut paths = paths?;
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING) && path.is_file());
     paths.sort();
     Ok(paths)
 }

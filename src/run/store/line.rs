@@ -66,23 +66,32 @@ fn checksum(kind: &str, key: &str, json: &str) -> u32 {
     hasher.finalize()
 }
 
-/// Gives each whole line and its offset to `each`; stops at the first that is not whole.
-///
-/// Returns the offset where it stopped, if that is before the end.
+/// What was read of a segment.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Read {
+    /// Bytes up to the end of the last line that ends.
+    pub whole: u64,
+    /// Lines before that which are not as they were written.
+    pub damaged: usize,
+}
+
+/// Gives each whole line and its offset to `each`. Damaged lines and a last one that was cut off are left out.
 pub(super) fn read_lines(
     mut reader: impl BufRead,
     mut each: impl FnMut(Line<'_>, u64),
-) -> std::io::Result<Option<u64>> {
-    let (mut offset, mut bytes) = (0, Vec::new());
+) -> std::io::Result<Read> {
+    let (mut read, mut bytes) = (Read::default(), Vec::new());
     loop {
         bytes.clear();
         let length = reader.read_until(b'\n', &mut bytes)?;
-        if length == 0 {
-            return Ok(None);
+        if bytes.last() != Some(&b'\n') {
+            return Ok(read);
         }
-        let Some(line) = Line::parse(&bytes) else { return Ok(Some(offset)) };
-        each(line, offset);
-        offset += length as u64;
+        match Line::parse(&bytes) {
+            Some(line) => each(line, read.whole),
+            None => read.damaged += 1,
+        }
+        read.whole += length as u64;
     }
 }
 
@@ -107,10 +116,22 @@ mod tests {
             let bytes = &text.as_bytes()[..cut];
             let whole = bytes.iter().filter(|&&byte| byte == b'\n').count();
             let mut read = 0;
-            let stopped = read_lines(bytes, |_, _| read += 1).unwrap();
-            assert_eq!(read, whole, "cut at {cut}");
-            assert_eq!(stopped.is_none(), cut == 0 || bytes[cut - 1] == b'\n', "cut at {cut}");
+            let outcome = read_lines(bytes, |_, _| read += 1).unwrap();
+            assert_eq!((read, outcome.damaged), (whole, 0), "cut at {cut}");
+            let ended = cut == 0 || bytes[cut - 1] == b'\n';
+            assert_eq!(outcome.whole == cut as u64, ended, "cut at {cut}");
         }
+    }
+
+    #[test]
+    fn a_damaged_line_costs_only_itself() {
+        let text = text().replacen("{}", "{!", 1);
+        let mut kinds = Vec::new();
+        let read = read_lines(text.as_bytes(), |line, _| kinds.push(line.kind)).unwrap();
+        assert_eq!(
+            (kinds, read),
+            (vec![Kind::Run, Kind::Done], Read { whole: text.len() as u64, damaged: 1 })
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Several stores become one.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::folder::segments;
@@ -16,31 +18,26 @@ use super::{Store, StoreError};
 /// # Errors
 /// [`StoreError::Disagree`], or [`StoreError::Io`].
 pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, StoreError> {
-    let scratch = tempfile::tempdir().map_err(StoreError::io(target))?;
-    let mut copies: Vec<(PathBuf, PathBuf, u64)> = Vec::new();
+    // By name: the longest copy of each segment. The target's own comes first, and stays where it is as long.
+    let mut chosen: BTreeMap<OsString, (PathBuf, u64)> = BTreeMap::new();
     for directory in std::iter::once(target).chain(sources.iter().map(PathBuf::as_path)) {
         for path in segments(directory)? {
             let whole = whole_length(&path)?;
-            let Some(name) = path.file_name() else { continue };
-            let copy = scratch.path().join(name);
-            match copies.iter_mut().find(|(_, known, _)| *known == copy) {
-                Some((source, _, length)) if whole > *length => (*source, *length) = (path, whole),
-                Some(_) => {}
-                None => copies.push((path, copy, whole)),
+            let Some(name) = path.file_name().map(OsString::from) else { continue };
+            match chosen.get(&name) {
+                Some((_, known)) if whole <= *known => {}
+                _ => {
+                    chosen.insert(name, (path, whole));
+                }
             }
         }
     }
-    for (source, copy, length) in &copies {
-        let bytes = fs::read(source).map_err(StoreError::io(source))?;
-        let whole = &bytes[..bytes.len().min(*length as usize)];
-        fs::write(copy, whole).map_err(StoreError::io(copy))?;
-    }
-    Store::open(scratch.path())?;
+    Store::of_segments(target, chosen.values().map(|(path, _)| path.clone()).collect())?;
     fs::create_dir_all(target).map_err(StoreError::io(target))?;
+    let elsewhere = chosen.iter().filter(|(_, (path, _))| path.parent() != Some(target));
     let mut added = 0;
-    for (source, copy, _) in copies.iter().filter(|(source, _, _)| source.parent() != Some(target)) {
-        let Some(name) = source.file_name() else { continue };
-        move_atomically(copy, &target.join(name))?;
+    for (name, (source, length)) in elsewhere {
+        copy(source, *length, &target.join(name))?;
         added += 1;
     }
     Ok(added)
@@ -50,16 +47,15 @@ pub fn merge(target: &Path, sources: &[PathBuf]) -> Result<usize, StoreError> {
 fn whole_length(path: &Path) -> Result<u64, StoreError> {
     let io = StoreError::io(path);
     let file = fs::File::open(path).map_err(&io)?;
-    let size = file.metadata().map_err(&io)?.len();
-    Ok(read_lines(BufReader::new(file), |_, _| {}).map_err(&io)?.unwrap_or(size))
+    Ok(read_lines(BufReader::new(file), |_, _| {}).map_err(&io)?.whole)
 }
 
-/// Copies to a temporary name in the target folder, then renames.
-fn move_atomically(from: &Path, to: &Path) -> Result<(), StoreError> {
+/// Copies the first bytes of a file to a temporary name in the target folder, then renames it.
+fn copy(from: &Path, length: u64, to: &Path) -> Result<(), StoreError> {
     let io = StoreError::io(to);
-    let folder = to.parent().unwrap_or(Path::new("."));
-    let temporary = tempfile::NamedTempFile::new_in(folder).map_err(&io)?;
-    fs::copy(from, temporary.path()).map_err(&io)?;
+    let mut source = fs::File::open(from).map_err(StoreError::io(from))?.take(length);
+    let mut temporary = tempfile::NamedTempFile::new_in(to.parent().unwrap_or(to)).map_err(&io)?;
+    std::io::copy(&mut source, temporary.as_file_mut()).map_err(&io)?;
     temporary.persist(to).map_err(|error| io(error.error))?;
     Ok(())
 }
