@@ -1,5 +1,6 @@
 //! `dpgp` reproduces, certifies and extends works on differentially private Gaussian processes.
 
+pub mod advi;
 pub mod cli;
 pub mod data;
 pub mod gp;

@@ -336,6 +336,11 @@ fn table_errors(transcript: &mut Transcript) {
         project.put("own.csv", table);
         transcript.say((errors, name), &project, RUN, 2, "");
     }
+    let project = project(&[]);
+    let codes = "source.csv.path = \"own.csv\", encode.x = [\"F\", \"M\"]";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
+    project.put("own.csv", "x,y\nF,2\nI,3\n");
+    transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
     let project = unlocked();
     project.put("cache/rows/rows.csv", "x,z\n1,2\n");
     transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");

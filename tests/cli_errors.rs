@@ -136,6 +136,7 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::OutOfRange", "negative epsilon in the grid", "[1.0, inf]", "[1.0, -2.0]"),
     ("Problem::OutOfRange", "delta one", "delta = 0.01", "delta = 1.0"),
     ("Problem::OutOfRange", "negative change", "change = 150.0", "change = -1.0"),
+    ("Problem::MissingKey", "no change", "change = 150.0\n", ""),
     ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
     ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
     ("Problem::OutOfRange", "no draws", "draws = 5", "draws = 0"),
@@ -258,6 +259,66 @@ const QUICK_MISTAKES: &[Mistake] = &[
     ("Problem::UnknownAxis", "unknown axis", "axis.method = [\"full\"]", "axis.methods = [\"full\"]"),
 ];
 
+/// A classifier without mistakes.
+const POSTERIOR: &str = r#"[experiment]
+title = "classifier"
+
+[data]
+source.inline = { x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], y = [0.0, 1.0, 0.0, 1.0, 1.0, 1.0] }
+inputs = ["x"]
+target = "y"
+
+[task.posterior]
+model.logistic = { prior_variance = 1.0 }
+positive = { is = ">=", value = 1.0 }
+train = 4
+method.advi = { family = "full-rank", steps = 5, rate = 0.5, sampling = "poisson", learning_rate = 0.1 }
+
+[privacy]
+epsilon = 1.0
+delta = 0.01
+mechanism.gradient = { clip = 1.0, accountant = "loss-distribution", relation = "add-remove" }
+
+[grid]
+"task.posterior.method.advi.steps" = [5, 10]
+
+[axis.family]
+full = {}
+mean = { "task.posterior.method.advi.family" = "mean-field" }
+
+[figure.lines]
+metric = "accuracy"
+x = "steps"
+lines = "family"
+x_label = "steps"
+label = "accuracy"
+"#;
+
+/// Mistakes in [`POSTERIOR`].
+const POSTERIOR_MISTAKES: &[Mistake] = &[
+    ("Problem::NothingToTest", "trains on all rows", "train = 4", "train = 6"),
+    ("Problem::MissingKey", "no clip", "clip = 1.0, ", ""),
+    (
+        "Problem::WrongMechanism",
+        "targets protected",
+        "gradient = { clip = 1.0, accountant = \"loss-distribution\", relation = \"add-remove\" }",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+    ),
+    ("Problem::OutOfRange", "rate above one", "rate = 0.5", "rate = 1.5"),
+    ("Problem::OutOfRange", "no learning rate", "learning_rate = 0.1", "learning_rate = 0.0"),
+    ("Problem::OutOfRange", "prior without variance", "prior_variance = 1.0", "prior_variance = 0.0"),
+    (
+        "Problem::OutOfRange",
+        "private mode",
+        "method.advi = { family = \"full-rank\", steps = 5, rate = 0.5, sampling = \"poisson\", learning_rate = 0.1 }",
+        "method.mode = {}",
+    ),
+    ("Problem::Shape", "unknown accountant", "\"loss-distribution\"", "\"moments\""),
+    ("Problem::Shape", "codes of another column", "target = \"y\"", "target = \"y\"\nencode.z = [\"a\"]"),
+    ("Problem::Shape", "words along the x axis", "x = \"steps\"", "x = \"family\""),
+    ("Problem::UnknownAxis", "lines of no axis", "lines = \"family\"", "lines = \"clip\""),
+];
+
 /// Runs a spec with each mistake; gives what was said, and the messages in one text.
 fn provoke(sound: &str, mistakes: &[Mistake], arguments: &[&str]) -> (Vec<(&'static str, Run)>, String) {
     let (mut runs, mut transcript) = (Vec::new(), String::new());
@@ -290,6 +351,7 @@ fn the_sound_spec_runs() {
     assert!(run.out.contains("rmse"), "{}", run.out);
     assert!(heights.read("results/study/table.csv").lines().count() == 3);
     project(SELECTION).dpgp(&["run", "study.toml"]).expect(0);
+    project(POSTERIOR).dpgp(&["run", "study.toml"]).expect(0);
     project(SELECTION).dpgp(&["run", "study.toml", "--quick"]).expect(0);
 }
 
@@ -301,9 +363,11 @@ fn every_mistake_is_explained() {
     insta::assert_snapshot!("other_mistakes", transcript);
     let (quick, transcript) = provoke(SELECTION, QUICK_MISTAKES, &["--quick"]);
     insta::assert_snapshot!("quick_mistakes", transcript);
+    let (posterior, transcript) = provoke(POSTERIOR, POSTERIOR_MISTAKES, &[]);
+    insta::assert_snapshot!("posterior_mistakes", transcript);
     let large = too_many_cells();
     insta::assert_snapshot!("too_many_cells", large.err);
-    runs.extend(others.into_iter().chain(quick).chain([("Problem::TooManyCells", large)]));
+    runs.extend(others.into_iter().chain(quick).chain(posterior).chain([("Problem::TooManyCells", large)]));
     assert_covered("src/spec", &runs, &[]);
 }
 

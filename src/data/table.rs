@@ -109,6 +109,18 @@ impl Table {
         self.map(column, number)
     }
 
+    /// The cells of a column as numbers: each one's place in a list, from 0.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there, or a cell that is missing or not in the list.
+    pub fn coded(&self, column: &str, codes: &[String]) -> Result<Vec<f64>, DataError> {
+        self.map(column, |cell| {
+            let cell = cell.ok_or(CellProblem::Missing)?;
+            let place = codes.iter().position(|code| code == cell);
+            place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(cell.to_owned(), codes.to_vec()))
+        })
+    }
+
     /// The cells of a column as text, without blanks around them; `None` where a cell is missing.
     ///
     /// # Errors

@@ -94,4 +94,7 @@ pub enum CellProblem {
     /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
     #[error("{0:?} is not a finite number")]
     NotFinite(String),
+    /// It holds a word that the list of codes lacks.
+    #[error("{0:?} is none of the codes {list}", list = .1.join(", "))]
+    NoCode(String, Vec<String>),
 }

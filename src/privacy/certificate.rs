@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::accounting::{AccountantKind, AccountingCaveat, Relation};
 use super::{Calibration, gaussian_delta};
 
 /// Which pairs of data sets the guarantee compares.
@@ -12,6 +13,18 @@ use super::{Calibration, gaussian_delta};
 pub enum Neighbours {
     /// One target changes by at most this much (in the target's units); inputs are public.
     OneTargetChanges(f64),
+    /// Inputs and target of one record: it is replaced, or added or removed.
+    OneRecord(Relation),
+}
+
+impl fmt::Display for Neighbours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneTargetChanges(by) => write!(f, "one target changes by <= {by:?}"),
+            Self::OneRecord(Relation::ReplaceOne) => f.write_str("one record is replaced"),
+            Self::OneRecord(Relation::AddRemove) => f.write_str("one record is added or removed"),
+        }
+    }
 }
 
 /// The mechanism that a guarantee is about.
@@ -22,6 +35,8 @@ pub enum Mechanism {
     Cloaking(Calibration),
     /// The exponential mechanism, which satisfies pure differential privacy.
     Exponential,
+    /// Clipped gradients with Gaussian noise, priced by an accountant.
+    NoisyGradient(AccountantKind),
     /// Nothing hides the targets.
     None,
 }
@@ -34,19 +49,22 @@ pub enum Release {
     FoldPredictions,
     /// The index of the candidate selected; not its errors or probabilities.
     SelectedIndex,
+    /// The fitted posterior, and every step on the way to it.
+    Posterior,
 }
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FoldPredictions => "for the predictions of one fold",
+            Self::Posterior => "for the fitted posterior",
             Self::SelectedIndex => "for the index selected, not for the numbers of this row",
         })
     }
 }
 
 /// A reason why the guarantee holds only in part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Caveat {
     /// Rows were chosen by their private target.
@@ -57,11 +75,17 @@ pub enum Caveat {
     OutsideProof,
     /// The printed sensitivity is not a bound.
     InvalidSensitivity,
+    /// Inputs were standardised by statistics of all private rows.
+    PrivateStandardisation,
+    /// What the accountant leaves out.
+    Accounting(AccountingCaveat),
 }
 
 impl fmt::Display for Caveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Accounting(caveat) => return caveat.fmt(f),
+            Self::PrivateStandardisation => "inputs standardised by statistics of all private rows",
             Self::PrivateFilter => "rows filtered by the private target",
             Self::PrivateNormalisation => "targets normalised by private statistics",
             Self::OutsideProof => "epsilon > 1 is outside the proof of the classic calibration",
@@ -133,6 +157,27 @@ impl Certificate {
         }
     }
 
+    /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
+    /// `epsilon`, where one is proved.
+    pub fn noisy_gradient(
+        accountant: AccountantKind,
+        relation: Relation,
+        (epsilon, delta): (f64, f64),
+        delta_exact: Option<f64>,
+        caveats: Vec<Caveat>,
+    ) -> Self {
+        Self {
+            release: Release::Posterior,
+            neighbours: Some(Neighbours::OneRecord(relation)),
+            mechanism: Mechanism::NoisyGradient(accountant),
+            epsilon: Some(epsilon),
+            delta,
+            delta_exact,
+            gap: None,
+            caveats,
+        }
+    }
+
     /// No noise, no guarantee.
     pub fn none() -> Self {
         Self {
@@ -149,7 +194,10 @@ impl Certificate {
 
     /// Whether every number in it is finite.
     pub fn is_finite(&self) -> bool {
-        let change = self.neighbours.map(|Neighbours::OneTargetChanges(by)| by);
+        let change = match self.neighbours {
+            Some(Neighbours::OneTargetChanges(by)) => Some(by),
+            Some(Neighbours::OneRecord(_)) | None => None,
+        };
         let numbers = [self.epsilon, Some(self.delta), self.delta_exact, self.gap, change];
         numbers.into_iter().flatten().all(f64::is_finite)
     }
@@ -177,12 +225,19 @@ impl fmt::Display for Certificate {
                 write!(f, "({epsilon:?}, {:?})-DP {}, ", self.delta, self.release)?;
                 write!(f, "cloaking, {} calibration", calibration.name())?;
             }
+            Mechanism::NoisyGradient(accountant) => {
+                write!(
+                    f,
+                    "({epsilon:?}, {:?})-DP {}, noisy gradients, {accountant}",
+                    self.delta, self.release
+                )?;
+            }
             Mechanism::Exponential => {
                 write!(f, "({epsilon:?}, 0)-DP {}, exponential mechanism", self.release)?
             }
         }
-        if let Some(Neighbours::OneTargetChanges(by)) = self.neighbours {
-            write!(f, ", one target changes by <= {by:?}")?;
+        if let Some(neighbours) = self.neighbours {
+            write!(f, ", {neighbours}")?;
         }
         for (i, caveat) in self.caveats.iter().enumerate() {
             write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;

@@ -1,5 +1,6 @@
 //! Privacy: noise calibration, sensitivities, cloaking, the exponential mechanism, certificates.
 
+pub mod accounting;
 mod certificate;
 mod cloaking;
 mod error;

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use super::intervals;
 use super::report::Report;
+use super::{intervals, lines};
 use crate::spec::FigureSetting;
 
 /// The drawing library refused.
@@ -28,5 +28,6 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
     match &report.experiment.figure {
         None => Ok(None),
         Some(FigureSetting::Intervals(setting)) => intervals::draw(report, setting).map(Some),
+        Some(FigureSetting::Lines(setting)) => lines::draw(report, setting).map(Some),
     }
 }

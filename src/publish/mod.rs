@@ -10,6 +10,7 @@ mod figure;
 mod folder;
 mod freshness;
 mod intervals;
+mod lines;
 mod manifest;
 mod markdown;
 mod number;
@@ -17,6 +18,7 @@ mod page;
 mod plain;
 mod report;
 mod reproduction;
+mod scale;
 mod terminal;
 mod verdict;
 

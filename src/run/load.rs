@@ -98,6 +98,10 @@ fn extract(mut table: Table, data: &DataSetting) -> Result<Sample, crate::data::
         let value = FilterValue::Number(filter.value);
         table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
     }
-    let inputs: Result<Vec<Vec<f64>>, _> = data.inputs.iter().map(|name| table.numeric(name)).collect();
-    Ok(Sample::new(&inputs?, table.numeric(&data.target)?))
+    let column = |name: &String| match data.encode.get(name) {
+        Some(codes) => table.coded(name, codes),
+        None => table.numeric(name),
+    };
+    let inputs: Result<Vec<Vec<f64>>, _> = data.inputs.iter().map(column).collect();
+    Ok(Sample::new(&inputs?, column(&data.target)?))
 }

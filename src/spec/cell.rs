@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Problem;
 use super::canonical::Identity;
 use super::section::{SECTIONS, SectionText};
-use super::setting::{Setting, TaskSetting};
+use super::setting::{PosteriorTask, Setting, TaskSetting};
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -54,6 +54,11 @@ impl Cell {
         let (path, split) = match &*self.setting.task {
             TaskSetting::Regression(task) => ("task.regression.split", task.split),
             TaskSetting::Selection(task) => ("task.selection.split", task.split),
+            TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
+            TaskSetting::Posterior(PosteriorTask { train, .. }) => {
+                let problem = Problem::NothingToTest { train: *train, rows };
+                return Err(("task.posterior.train".to_owned(), problem));
+            }
         };
         let folds = split.folds();
         if folds <= rows { Ok(()) } else { Err((path.to_owned(), Problem::TooManyFolds { folds, rows })) }

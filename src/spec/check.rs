@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Problem;
 use super::setting::{
-    Candidate, DataSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting,
-    PrivacySetting, SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+    Candidate, CloakingSetting, DataSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
+    NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PrivacySetting, SelectionTask, Setting,
+    SourceSetting, SparseSetting, SplitSetting, TaskSetting,
 };
 use crate::data::suggest::closest;
 use crate::data::{Format, Manifest};
@@ -24,7 +25,8 @@ pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
         model(found, setting.data.inputs.len())?;
     }
     task(setting)?;
-    privacy(&setting.privacy)
+    privacy(&setting.privacy)?;
+    mechanism(setting)
 }
 
 fn fail(path: &str, problem: Problem) -> Checked {
@@ -53,6 +55,10 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
     }
     if data.inputs.contains(&data.target) {
         return fail("data.inputs", Problem::TargetIsInput { column: data.target.clone() });
+    }
+    if let Some(column) = data.encode.keys().find(|c| !data.inputs.contains(c) && data.target != **c) {
+        let why = "codes of a column that is neither an input nor the target".to_owned();
+        return fail(&format!("data.encode.{column}"), Problem::Shape(why));
     }
     match &data.source {
         SourceSetting::Csv { separator, .. } if !separator.is_ascii() || "\"\n\r".contains(*separator) => {
@@ -176,7 +182,21 @@ fn task(setting: &Setting) -> Checked {
             count("task.regression.draws", task.draws)
         }
         TaskSetting::Selection(task) => selection(task),
+        TaskSetting::Posterior(task) => posterior(task),
     }
+}
+
+fn posterior(task: &PosteriorTask) -> Checked {
+    let PosteriorModel::Logistic { prior_variance } = task.model;
+    positive("task.posterior.model.logistic.prior_variance", prior_variance)?;
+    range("task.posterior.positive.value", task.positive.value.is_finite(), "finite", task.positive.value)?;
+    count("task.posterior.train", task.train)?;
+    let PosteriorMethod::Advi(advi) = &task.method else { return Ok(()) };
+    let path = "task.posterior.method.advi";
+    count(&format!("{path}.steps"), advi.steps)?;
+    let inside = advi.rate > 0.0 && advi.rate <= 1.0;
+    range(&format!("{path}.rate"), inside, "greater than 0 and at most 1", advi.rate)?;
+    positive(&format!("{path}.learning_rate"), advi.learning_rate)
 }
 
 fn selection(task: &SelectionTask) -> Checked {
@@ -217,8 +237,41 @@ fn privacy(privacy: &PrivacySetting) -> Checked {
     let PrivacySetting { epsilon, delta, change, .. } = *privacy;
     range("privacy.epsilon", epsilon > 0.0, "greater than 0 (inf for no privacy)", epsilon)?;
     range("privacy.delta", delta > 0.0 && delta < 1.0, "greater than 0 and less than 1", delta)?;
-    positive("privacy.change", change)?;
-    let MechanismSetting::Cloaking(cloaking) = &privacy.mechanism;
+    change.map_or(Ok(()), |change| positive("privacy.change", change))
+}
+
+/// The mechanism and what it needs must be those of the task.
+fn mechanism(setting: &Setting) -> Checked {
+    let privacy = &setting.privacy;
+    match (&privacy.mechanism, &*setting.task) {
+        (MechanismSetting::Cloaking(cloaking), TaskSetting::Regression(_) | TaskSetting::Selection(_)) => {
+            if privacy.change.is_none() {
+                return fail("privacy", Problem::MissingKey { key: "change", by: "cloaking" });
+            }
+            cloak(cloaking)
+        }
+        (MechanismSetting::Gradient(gradient), TaskSetting::Posterior(task)) => {
+            if matches!(task.method, PosteriorMethod::Mode {}) {
+                let unprotected = "inf: the mode is computed without privacy";
+                range("privacy.epsilon", privacy.epsilon.is_infinite(), unprotected, privacy.epsilon)?;
+            }
+            let path = "privacy.mechanism.gradient";
+            match gradient.clip {
+                Some(clip) => positive(&format!("{path}.clip"), clip),
+                None if privacy.epsilon.is_infinite() => Ok(()),
+                None => fail(path, Problem::MissingKey { key: "clip", by: "a finite epsilon" }),
+            }
+        }
+        (_, TaskSetting::Posterior(_)) => {
+            fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
+        }
+        (MechanismSetting::Gradient(_), _) => {
+            fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
+        }
+    }
+}
+
+fn cloak(cloaking: &CloakingSetting) -> Checked {
     let tolerance = cloaking.rank_tolerance;
     let path = "privacy.mechanism.cloaking";
     let inside = (0.0..1.0).contains(&tolerance);

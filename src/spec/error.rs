@@ -206,6 +206,28 @@ pub enum Problem {
         /// The limit.
         most: usize,
     },
+    /// Training rows that leave none to test.
+    #[error("{train} training rows leave nothing to test: the data have {rows} after filtering")]
+    NothingToTest {
+        /// Rows to train on.
+        train: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A key that another setting needs.
+    #[error("{by} needs a value for `{key}`")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// What needs it.
+        by: &'static str,
+    },
+    /// A mechanism that this task does not know.
+    #[error("this task needs mechanism.{needed}")]
+    WrongMechanism {
+        /// The mechanism that it knows.
+        needed: &'static str,
+    },
     /// A correction that is only proved with a clip.
     #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
     CorrectedNeedsClip,

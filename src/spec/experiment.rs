@@ -162,6 +162,9 @@ impl TaskSetting {
         match self {
             Self::Regression(_) if replicates == 1 => vec!["rmse".to_owned()],
             Self::Regression(_) => vec!["rmse".to_owned(), "rmse-replicates".to_owned()],
+            Self::Posterior(_) => {
+                ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
+            }
             Self::Selection(task) => {
                 let of = |metric: &str| {
                     let metric = metric.to_owned();
@@ -257,14 +260,34 @@ impl Context<'_> {
     }
 
     fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
-        let Some(FigureSetting::Intervals(intervals)) = figure else {
-            return Ok(());
-        };
-        let place = ["figure", "intervals", "metrics"];
-        if intervals.metrics.is_empty() {
-            return Err(self.source.error(&place, Problem::Empty));
+        match figure {
+            None => Ok(()),
+            Some(FigureSetting::Intervals(intervals)) => {
+                let place = ["figure", "intervals", "metrics"];
+                if intervals.metrics.is_empty() {
+                    return Err(self.source.error(&place, Problem::Empty));
+                }
+                intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))
+            }
+            Some(FigureSetting::Lines(lines)) => {
+                self.metric(&["figure", "lines", "metric"], &lines.metric)?;
+                let named = self.axes.iter().find(|axis| axis.name == lines.x);
+                if named.is_some_and(|axis| axis.labels.iter().any(|label| label.parse::<f64>().is_err())) {
+                    let why = "the labels of this axis are not numbers".to_owned();
+                    return Err(self.source.error(&["figure", "lines", "x"], Problem::Shape(why)));
+                }
+                let axes =
+                    [("x", Some(&lines.x)), ("lines", Some(&lines.lines)), ("panels", lines.panels.as_ref())];
+                axes.into_iter().try_for_each(|(key, axis)| self.axis(&["figure", "lines", key], axis))
+            }
         }
-        intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))
+    }
+
+    fn axis(&self, place: &[&str], name: Option<&String>) -> Result<(), SpecError> {
+        let unknown = name.filter(|name| self.axes.iter().all(|axis| axis.name != **name));
+        let Some(axis) = unknown.cloned() else { return Ok(()) };
+        let known = self.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
+        Err(self.source.error(place, Problem::UnknownAxis { axis, known }))
     }
 
     fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {

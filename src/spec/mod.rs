@@ -30,14 +30,15 @@ pub use claim::{Claim, Relation};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
-pub use figure::{FigureSetting, IntervalsFigure};
+pub use figure::{FigureSetting, IntervalsFigure, LevelSetting, LinesFigure};
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;
 pub use setting::{
-    Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, InducingSetting, KernelSetting,
-    MechanismSetting, ModelSetting, NormaliseSetting, PrivacySetting, RegressionTask, ScoreSetting,
-    SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+    AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, FilterSetting, GradientSetting,
+    InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
+    PosteriorModel, PosteriorTask, PrivacySetting, RegressionTask, ScoreSetting, SelectionTask, Setting,
+    SourceSetting, SparseSetting, SplitSetting, TaskSetting, ThresholdSetting,
 };
 pub use source::SourceText;

@@ -91,4 +91,6 @@ pub enum HowRead {
     Text,
     /// Read off a figure.
     Figure,
+    /// Not in the paper: reached by an independent computation of its protocol.
+    Computed,
 }

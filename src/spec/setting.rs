@@ -7,7 +7,9 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
+use crate::privacy::accounting::{AccountantKind, Relation};
 use crate::privacy::{Calibration, Objective, ReleaseRecipe, SensitivityRule, Solver};
 
 /// Everything that determines a cell's numbers, seeds aside. Cells share the sections that no axis changes.
@@ -35,6 +37,9 @@ pub struct DataSetting {
     pub inputs: Vec<String>,
     /// Name of the target column (private).
     pub target: String,
+    /// Text columns that are read as numbers: each value's place in the list, from 0.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub encode: BTreeMap<String, Vec<String>>,
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
@@ -198,6 +203,8 @@ pub enum TaskSetting {
     Regression(RegressionTask),
     /// Selection of a configuration by the exponential mechanism.
     Selection(SelectionTask),
+    /// Test accuracy of a classifier whose posterior is approximated.
+    Posterior(PosteriorTask),
 }
 
 /// Cross-validated regression.
@@ -255,6 +262,67 @@ pub enum Candidate {
     Polynomial(u32),
 }
 
+/// A Bayesian classifier, fitted to the first rows and tested on the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PosteriorTask {
+    /// The likelihood and the prior.
+    pub model: PosteriorModel,
+    /// The class of a row: whether its target compares so with a number.
+    pub positive: ThresholdSetting,
+    /// Rows at the beginning that are trained on; the others are tested.
+    pub train: usize,
+    /// How the posterior is found.
+    pub method: PosteriorMethod,
+}
+
+/// A likelihood and a prior.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorModel {
+    /// Logistic regression without intercept on standardised inputs.
+    Logistic {
+        /// Variance of each weight under the prior.
+        prior_variance: f64,
+    },
+}
+
+/// A comparison with a number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdSetting {
+    /// The comparison.
+    pub is: Comparison,
+    /// The number.
+    pub value: f64,
+}
+
+/// How a posterior is found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorMethod {
+    /// Its mode, without privacy.
+    Mode {},
+    /// Variational inference by stochastic gradients.
+    Advi(AdviSetting),
+}
+
+/// Variational inference by stochastic gradients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdviSetting {
+    /// The variational family.
+    pub family: Family,
+    /// Steps.
+    pub steps: usize,
+    /// The share of the training rows that a step samples.
+    pub rate: f64,
+    /// How it samples them.
+    pub sampling: Sampling,
+    /// The learning rate of windowed AdaGrad.
+    pub learning_rate: f64,
+}
+
 /// How rows are split into folds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -275,13 +343,21 @@ pub struct PrivacySetting {
     pub epsilon: f64,
     /// Delta.
     pub delta: f64,
-    /// Most that one target can change, in units of the target.
-    pub change: f64,
+    /// Most that one target can change, in units of the target; for mechanisms that protect targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<f64>,
     /// How noise is set from epsilon and delta.
     #[serde(default = "classic")]
     pub calibration: Calibration,
     /// The mechanism.
     pub mechanism: MechanismSetting,
+}
+
+impl PrivacySetting {
+    /// Most that one target can change; where it is not said, nothing bounds it.
+    pub fn change(&self) -> f64 {
+        self.change.unwrap_or(f64::INFINITY)
+    }
 }
 
 fn classic() -> Calibration {
@@ -294,6 +370,21 @@ fn classic() -> Calibration {
 pub enum MechanismSetting {
     /// Gaussian noise with an optimal covariance.
     Cloaking(CloakingSetting),
+    /// Clipped and noisy gradients.
+    Gradient(GradientSetting),
+}
+
+/// The settings of clipped and noisy gradients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GradientSetting {
+    /// Bound on the norm of one row's gradient; no clip without it, which only `epsilon = inf` allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+    /// What prices the steps.
+    pub accountant: AccountantKind,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
 }
 
 /// The settings of cloaking.

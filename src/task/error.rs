@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::linalg::LinalgError;
 use crate::privacy::PrivacyError;
+use crate::privacy::accounting::AccountingError;
 
 /// A failure while a cell is measured.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -17,6 +18,21 @@ pub enum TaskError {
         /// The metric.
         metric: String,
     },
+    /// A mechanism that the task does not know, which the checks of a spec refuse.
+    #[error("this task needs mechanism.{needed}")]
+    WrongMechanism {
+        /// The mechanism that it knows.
+        needed: &'static str,
+    },
+    /// The search for the mode did not end.
+    #[error("the mode of the posterior was not found: its gradient stays above {tolerance:e}")]
+    NoMode {
+        /// The largest element that was wanted.
+        tolerance: f64,
+    },
+    /// An accountant gave no number.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
     /// A release was refused.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sample, Streams, TaskError, regression, selection};
+use super::{Sample, Streams, TaskError, posterior, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
@@ -35,6 +35,7 @@ pub fn measure(
             regression::regression(block, task, model, cells, sample, streams)
         }
         (TaskSetting::Regression(_), None) => Ok(vec![Vec::new(); cells.len()]),
+        (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;
     let finite = |m: &Measurement| m.values.iter().all(|v| v.is_finite()) && m.certificate.is_finite();

@@ -5,6 +5,8 @@ mod error;
 mod measure;
 mod model;
 mod normalise;
+mod posterior;
+mod price;
 mod regression;
 mod sample;
 mod selection;

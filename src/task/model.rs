@@ -65,7 +65,9 @@ fn inducing_inputs(
 
 /// The noise design of a mechanism for a map.
 pub(super) fn noise(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
-    let MechanismSetting::Cloaking(setting) = mechanism;
+    let MechanismSetting::Cloaking(setting) = mechanism else {
+        return Err(TaskError::WrongMechanism { needed: "cloaking" });
+    };
     let options = CloakingOptions {
         objective: setting.objective,
         rank_tolerance: setting.rank_tolerance,

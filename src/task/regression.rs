@@ -50,7 +50,7 @@ pub(super) fn regression(
 }
 
 fn measurement(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]) -> Measurement {
-    let scale = cell.change * cell.calibration.sigma(cell.epsilon, cell.delta);
+    let scale = cell.change() * cell.calibration.sigma(cell.epsilon, cell.delta);
     Measurement {
         metric: "rmse".to_owned(),
         values: folds.iter().map(|fold| fold.rmse(scale)).collect(),
@@ -65,7 +65,7 @@ fn certificate(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]
     }
     let gaps: Option<Vec<f64>> = folds.iter().map(|fold| fold.gap).collect();
     Certificate::gaussian(
-        (Release::FoldPredictions, Neighbours::OneTargetChanges(cell.change)),
+        (Release::FoldPredictions, Neighbours::OneTargetChanges(cell.change())),
         cell.calibration,
         (cell.epsilon, cell.delta),
         largest(folds.iter().map(|fold| fold.sensitivity)),

@@ -71,14 +71,15 @@ fn answer(
     rows: usize,
     caveats: &[(Caveat, bool)],
 ) -> Vec<Measurement> {
-    let noise = cell.change * cell.calibration.sigma(cell.epsilon, cell.delta);
-    let threshold = task.clip.map_or(f64::INFINITY, |clip| clip * cell.change);
+    let change = cell.change();
+    let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
+    let threshold = task.clip.map_or(f64::INFINITY, |clip| clip * change);
     let sse: Vec<f64> = candidates.iter().map(|folds| expected_sse(folds, noise, threshold)).collect();
     let sensitivity: Vec<f64> = candidates
         .iter()
         .map(|folds| {
             let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
-            sse_sensitivity(task.sensitivity, &columns, rows, cell.change)
+            sse_sensitivity(task.sensitivity, &columns, rows, change)
         })
         .collect();
     let probabilities = selection_probabilities(&sse, largest(sensitivity.iter().copied()), task.epsilon);
@@ -104,7 +105,7 @@ fn certificate(
 ) -> Certificate {
     let gaps: Option<Vec<f64>> = candidates.iter().flatten().map(|fold| fold.gap).collect();
     let valid = task.sensitivity == SensitivityRule::Corrected;
-    let neighbours = Neighbours::OneTargetChanges(cell.change);
+    let neighbours = Neighbours::OneTargetChanges(cell.change());
     Certificate::exponential(neighbours, task.epsilon, valid, gaps.map(largest)).with_caveats(caveats)
 }
 

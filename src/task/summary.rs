@@ -26,7 +26,8 @@ pub struct Row {
 }
 
 /// The rows of one cell: each metric with its spread over folds (averaged over replicates), and where there are
-/// several replicates once more with the spread between them, as `METRIC-replicates`.
+/// several replicates once more with the spread between them, as `METRIC-replicates`. A metric with one value in each
+/// replicate has the spread between them alone.
 pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
     let Some(first) = replicates.first() else {
         return Vec::new();
@@ -34,9 +35,14 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
     let mut rows = Vec::new();
     for (index, measurement) in first.iter().enumerate() {
         let of_metric: Vec<&Measurement> = replicates.iter().map(|r| &r[index]).collect();
+        if replicates.len() > 1 && measurement.values.len() == 1 {
+            rows.push(over_replicates(cell, &of_metric, measurement.metric.clone()));
+            continue;
+        }
         rows.push(over_folds(cell, &of_metric));
         if replicates.len() > 1 && measurement.values.len() > 1 {
-            rows.push(over_replicates(cell, &of_metric));
+            let metric = format!("{}-replicates", measurement.metric);
+            rows.push(over_replicates(cell, &of_metric, metric));
         }
     }
     rows
@@ -58,14 +64,16 @@ fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
     }
 }
 
-fn over_replicates(cell: usize, replicates: &[&Measurement]) -> Row {
+fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> Row {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
+    // What does not depend on the streams is the same in every replicate, and is given without rounding.
+    let exact = means.iter().all(|m| *m == means[0]);
     Row {
         cell,
-        metric: format!("{}-replicates", replicates[0].metric),
-        value: mean(&means),
-        spread: sample_sd(&means),
-        spread_kind: SpreadKind::SdReplicates,
+        metric,
+        value: if exact { means[0] } else { mean(&means) },
+        spread: if exact { None } else { sample_sd(&means) },
+        spread_kind: if exact { SpreadKind::None } else { SpreadKind::SdReplicates },
         repeats: replicates.len(),
         certificate: worst(replicates),
         jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),

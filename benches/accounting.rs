@@ -1,0 +1,32 @@
+//! What accounting costs: epsilon of 1,000 and 10,000 sub-sampled steps, and the noise for a guarantee.
+
+#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dpgp::privacy::accounting::{
+    Accountant, Event, LossDistribution, Relation, Renyi, Sampling, noise_multiplier,
+};
+
+fn accounting(criterion: &mut Criterion) {
+    let pld = LossDistribution::default();
+    for (noise_multiplier, rate, steps, delta) in [(1.0, 0.01, 1000, 1e-5), (0.6, 0.001, 10_000, 1e-7)] {
+        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
+        for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+            criterion.bench_function(&format!("loss distribution/{steps} steps/{relation}"), |bencher| {
+                bencher.iter(|| pld.epsilon(black_box(&event), relation, delta));
+            });
+        }
+        criterion.bench_function(&format!("Rényi/{steps} steps"), |bencher| {
+            bencher.iter(|| Renyi.epsilon(black_box(&event), Relation::AddRemove, delta));
+        });
+    }
+    let scheme = (Sampling::Poisson { rate: 0.02 }, 1000);
+    criterion.bench_function("noise for (1, 0.001)/1000 steps", |bencher| {
+        bencher.iter(|| noise_multiplier(&pld, black_box(scheme), Relation::AddRemove, (1.0, 1e-3)));
+    });
+}
+
+criterion_group! { name = benches; config = Criterion::default().sample_size(10); targets = accounting }
+criterion_main!(benches);

@@ -1,0 +1,37 @@
+//! Which rows a step sees.
+
+use rand::RngExt;
+use rand::seq::index;
+use rand_pcg::Pcg64;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How the rows of a step are drawn, at the rate q of all n rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampling {
+    /// `floor(q n)` rows, each from all.
+    WithReplacement,
+    /// `floor(q n)` different rows.
+    WithoutReplacement,
+    /// Each row with probability q.
+    Poisson,
+}
+
+impl Sampling {
+    /// Draws the rows of one step.
+    pub fn draw(self, rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
+        batch.clear();
+        let size = batch_size(rows, rate);
+        match self {
+            Self::WithReplacement => batch.extend((0..size).map(|_| stream.random_range(0..rows))),
+            Self::WithoutReplacement => batch.extend(index::sample(stream, rows, size)),
+            Self::Poisson => batch.extend((0..rows).filter(|_| stream.random_bool(rate))),
+        }
+    }
+}
+
+/// Rows of a step (the expected number, rounded down, with Poisson sampling); at least one.
+pub fn batch_size(rows: usize, rate: f64) -> usize {
+    ((rate * rows as f64).floor() as usize).clamp(1, rows)
+}

@@ -1,0 +1,194 @@
+//! Laws of models and guides, tested on all of them.
+
+use nalgebra::DMatrix;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::*;
+
+fn inputs(rows: usize) -> DMatrix<f64> {
+    DMatrix::from_fn(rows, 2, |i, j| ((3 * i + 5 * j) % 7) as f64 / 3.0 - 1.0)
+}
+
+fn models() -> Vec<Box<dyn Model>> {
+    let classes: Vec<bool> = (0..9).map(|i| i % 3 != 1).collect();
+    let targets: Vec<f64> = (0..9).map(|i| f64::from(i) * 0.3 - 1.0).collect();
+    vec![Box::new(Logistic::new(&inputs(9), &classes, 1.5)), Box::new(Linear::new(&inputs(9), &targets, 2.0))]
+}
+
+/// Central differences of a function.
+fn differences(at: &[f64], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+    let step = 1e-5;
+    let side = |i: usize, sign: f64| {
+        let mut moved = at.to_vec();
+        moved[i] += sign * step;
+        f(&moved)
+    };
+    (0..at.len()).map(|i| (side(i, 1.0) - side(i, -1.0)) / (2.0 * step)).collect()
+}
+
+fn assert_close(a: &[f64], b: &[f64]) {
+    let close = a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-7 * (1.0 + a.abs()));
+    assert!(close && a.len() == b.len(), "{a:?} is not {b:?}");
+}
+
+#[test]
+fn gradients_are_those_of_the_densities() {
+    let mut random = Pcg64::seed_from_u64(1);
+    for model in models() {
+        let d = model.dimension();
+        for _ in 0..5 {
+            let z: Vec<f64> = (0..d).map(|_| random.random_range(-2.0..2.0)).collect();
+            let mut gradient = vec![0.0; d];
+            model.log_prior(&z, &mut gradient);
+            assert_close(&gradient, &differences(&z, |z| model.log_prior(z, &mut vec![0.0; d])));
+            for row in 0..model.rows() {
+                model.log_likelihood(row, &z, &mut gradient);
+                let f = |z: &[f64]| model.log_likelihood(row, z, &mut vec![0.0; d]);
+                assert_close(&gradient, &differences(&z, f));
+            }
+        }
+    }
+}
+
+#[test]
+fn guides_pull_gradients_back() {
+    let loss =
+        |z: &[f64]| z.iter().enumerate().map(|(i, z)| (i as f64 + 1.0) * (z - 0.3).powi(2)).sum::<f64>();
+    let n = [0.7, -1.1, 0.4];
+    for family in [Family::MeanField, Family::FullRank] {
+        let mut guide = Guide::standard(family, 3);
+        guide.parameters.iter_mut().enumerate().for_each(|(i, p)| *p = 0.1 * i as f64 - 0.2);
+        let mut z = vec![0.0; 3];
+        guide.draw(&n, &mut z);
+        let in_z: Vec<f64> = z.iter().enumerate().map(|(i, z)| 2.0 * (i as f64 + 1.0) * (z - 0.3)).collect();
+        let mut gradient = vec![0.0; guide.parameters.len()];
+        guide.pull_back(&in_z, &n, 0.25, &mut gradient);
+        let objective = |parameters: &[f64]| {
+            let mut moved = guide.clone();
+            moved.parameters.copy_from_slice(parameters);
+            let mut z = vec![0.0; 3];
+            moved.draw(&n, &mut z);
+            loss(&z) + 0.25 * parameters[3..6].iter().sum::<f64>()
+        };
+        assert_close(&gradient, &differences(&guide.parameters, objective));
+    }
+}
+
+#[test]
+fn the_mode_is_stationary() {
+    for model in models() {
+        let z = mode(model.as_ref(), 1e-9).unwrap();
+        let mut gradient = vec![0.0; z.len()];
+        model.log_joint(&z, &mut gradient);
+        assert!(gradient.iter().all(|g| g.abs() <= 1e-9), "{gradient:?}");
+    }
+}
+
+/// A Gaussian likelihood of known noise and a Gaussian prior have a Gaussian posterior, which the guides can reach.
+struct Conjugate;
+
+impl Model for Conjugate {
+    fn dimension(&self) -> usize {
+        2
+    }
+
+    fn rows(&self) -> usize {
+        40
+    }
+
+    fn log_likelihood(&self, row: usize, z: &[f64], gradient: &mut [f64]) -> f64 {
+        let x = [1.0, if row.is_multiple_of(2) { 1.0 } else { -0.2 }];
+        let residual = 0.8 * x[0] - 0.5 * x[1] - x[0] * z[0] - x[1] * z[1];
+        gradient.copy_from_slice(&[residual * x[0], residual * x[1]]);
+        -0.5 * residual * residual
+    }
+
+    fn log_prior(&self, z: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.copy_from_slice(&[-z[0], -z[1]]);
+        -0.5 * (z[0] * z[0] + z[1] * z[1])
+    }
+}
+
+#[test]
+fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
+    // Precision I + X'X with X'X = 20 [[2, .8], [.8, 1.04]].
+    let precision = nalgebra::Matrix2::<f64>::new(41.0, 16.0, 16.0, 21.8);
+    let covariance = precision.try_inverse().unwrap();
+    let mean = covariance * nalgebra::Vector2::new(0.8 * 40.0 - 0.5 * 16.0, 0.8 * 16.0 - 0.5 * 20.8);
+    for family in [Family::MeanField, Family::FullRank] {
+        let sampling = Sampling::WithReplacement;
+        let training = Training {
+            family,
+            steps: 20_000,
+            rate: 1.0,
+            sampling,
+            learning_rate: 0.002,
+            clip: None,
+            noise: 0.0,
+        };
+        let stream = |seed| Pcg64::seed_from_u64(seed);
+        let mut streams = FitStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
+        let guide = fit(&Conjugate, &training, &mut streams);
+        let expected: Vec<f64> = (0..2)
+            .map(|i| match family {
+                Family::MeanField => 1.0 / precision[(i, i)].sqrt(),
+                Family::FullRank => covariance[(i, i)].sqrt(),
+            })
+            .collect();
+        for i in 0..2 {
+            assert!((guide.mean()[i] - mean[i]).abs() < 0.03, "{family:?}: {:?} is not {mean}", guide.mean());
+            let ratio = guide.standard_deviations()[i] / expected[i];
+            assert!((ratio - 1.0).abs() < 0.12, "{family:?}: sd {i} is {ratio} of what it should be");
+        }
+    }
+}
+
+#[test]
+fn batches_have_the_size_and_the_rows_that_they_should() {
+    let mut stream = Pcg64::seed_from_u64(4);
+    let mut batch = Vec::new();
+    for _ in 0..20 {
+        Sampling::WithReplacement.draw(50, 0.3, &mut stream, &mut batch);
+        assert!(batch.len() == 15 && batch.iter().all(|&row| row < 50));
+        Sampling::WithoutReplacement.draw(50, 0.3, &mut stream, &mut batch);
+        let distinct: std::collections::BTreeSet<usize> = batch.iter().copied().collect();
+        assert_eq!((batch.len(), distinct.len()), (15, 15));
+    }
+    let mut total = 0;
+    for _ in 0..2000 {
+        Sampling::Poisson.draw(50, 0.3, &mut stream, &mut batch);
+        assert!(batch.windows(2).all(|pair| pair[0] < pair[1]));
+        total += batch.len();
+    }
+    // The mean of 2000 binomial draws has a standard error of .07.
+    assert!((total as f64 / 2000.0 - 15.0).abs() < 0.3, "{total}");
+}
+
+/// Clipping bounds what one row does to the sum, whatever the row.
+#[test]
+fn one_row_moves_the_sum_by_the_clip_at_most() {
+    let fit_with = |label: bool| {
+        let x = DMatrix::from_element(1, 2, 1e6);
+        let model = Logistic::new(&x, &[label], 1.0);
+        let training = Training {
+            family: Family::MeanField,
+            steps: 1,
+            rate: 1.0,
+            sampling: Sampling::WithReplacement,
+            learning_rate: 1.0,
+            clip: Some(0.01),
+            noise: 0.0,
+        };
+        let stream = |seed| Pcg64::seed_from_u64(seed);
+        let mut streams = FitStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
+        fit(&model, &training, &mut streams).parameters
+    };
+    for label in [false, true] {
+        // One step of AdaGrad with a small gradient g moves by g / sqrt(g^2 + .1).
+        let gradient: Vec<f64> =
+            fit_with(label).iter().map(|p| p.abs() * (0.1 / (1.0 - p * p)).sqrt()).collect();
+        let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
+        assert!(norm <= 0.01 * (1.0 + 1e-9) && norm > 0.0099, "{norm}");
+    }
+}

@@ -1,0 +1,93 @@
+//! The interface of all accountants, and what they answer.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AccountingError, Event, Relation, Sampling};
+
+/// A reason why a bound is weaker than it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AccountingCaveat {
+    /// The classic theorem on Gaussian noise needs `epsilon < 1` in each step.
+    EpsilonPerStep {
+        /// What each step has.
+        per_step: f64,
+        /// The total epsilon from which on a step has 1 or more.
+        limit: f64,
+    },
+    /// Amplification by sampling is not proved for this scheme and these neighbours.
+    UnprovedAmplification(Sampling, Relation),
+    /// Accounted for as if each record were sampled independently.
+    TreatedAsPoisson(Sampling),
+    /// A replaced record is accounted for as an added one of twice the size: a bound for each step, not proved
+    /// to stay one under composition.
+    DoubledSensitivity,
+}
+
+impl fmt::Display for AccountingCaveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EpsilonPerStep { per_step, limit } => write!(
+                f,
+                "epsilon {per_step:.3} per step is outside the proof of the classic calibration (total epsilon \
+                 above {limit:.3})"
+            ),
+            Self::UnprovedAmplification(sampling, relation) => {
+                write!(f, "amplification is not proved for {sampling} and {relation}")
+            }
+            Self::TreatedAsPoisson(sampling) => write!(f, "{sampling} is treated as Poisson sampling"),
+            Self::DoubledSensitivity => f.write_str(
+                "a replaced record is treated as one of twice the size, unproved under composition",
+            ),
+        }
+    }
+}
+
+/// An enclosure of an epsilon or a delta.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// The true value is at least this; zero where nothing is known.
+    pub lower: f64,
+    /// The true value is at most this, given what the caveats except.
+    pub upper: f64,
+    /// What the bounds leave out.
+    pub caveats: Vec<AccountingCaveat>,
+}
+
+impl Spent {
+    /// A bound from above alone.
+    pub(super) fn at_most(upper: f64) -> Self {
+        Self { lower: 0.0, upper, caveats: Vec::new() }
+    }
+
+    /// With one more caveat.
+    pub(super) fn except(mut self, caveat: AccountingCaveat) -> Self {
+        self.caveats.push(caveat);
+        self
+    }
+}
+
+/// Bounds (epsilon, delta) of events, or refuses those that its proof does not cover.
+pub trait Accountant {
+    /// What messages call it.
+    fn name(&self) -> &'static str;
+
+    /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
+    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError>;
+
+    /// The least delta at which the event is (`epsilon`, delta)-differentially private.
+    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError>;
+}
+
+/// The refusal of an accountant.
+pub(super) fn refuse<T>(
+    accountant: &dyn Accountant,
+    (event, relation): (&Event, Relation),
+    why: &'static str,
+    accepted: &'static str,
+) -> Result<T, AccountingError> {
+    let (accountant, sampling) = (accountant.name(), event.sampling);
+    Err(AccountingError::Refused { accountant, sampling, relation, why, accepted })
+}

@@ -1,0 +1,64 @@
+//! Why an accountant gives no number.
+
+use thiserror::Error;
+
+use super::{Relation, Sampling};
+
+/// A question that an accountant does not answer.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum AccountingError {
+    /// The accountant's proof does not cover the event.
+    #[error(
+        "the {accountant} accountant does not cover {sampling} for {relation}: {why}; it accepts {accepted}"
+    )]
+    Refused {
+        /// Who refuses.
+        accountant: &'static str,
+        /// How the event samples.
+        sampling: Sampling,
+        /// The neighbours asked for.
+        relation: Relation,
+        /// What is missing.
+        why: &'static str,
+        /// What would be accepted.
+        accepted: &'static str,
+    },
+    /// A number describes no mechanism or guarantee.
+    #[error("{what} must be {condition}, not {value:?}")]
+    OutOfRange {
+        /// The number.
+        what: &'static str,
+        /// What it must be.
+        condition: &'static str,
+        /// What it is.
+        value: f64,
+    },
+    /// No noise multiplier between the ends of the search gives the guarantee.
+    #[error("no noise multiplier from {low:e} to {high:e} is the least for ({epsilon:?}, {delta:?})")]
+    NoMultiplier {
+        /// The least tried.
+        low: f64,
+        /// The greatest tried.
+        high: f64,
+        /// The target.
+        epsilon: f64,
+        /// The target.
+        delta: f64,
+    },
+}
+
+/// Refuses a delta outside (0, 1).
+pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {
+    if delta > 0.0 && delta < 1.0 {
+        return Ok(());
+    }
+    Err(AccountingError::OutOfRange { what: "delta", condition: "between 0 and 1", value: delta })
+}
+
+/// Refuses an epsilon that is negative or not finite.
+pub(super) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
+    if epsilon >= 0.0 && epsilon.is_finite() {
+        return Ok(());
+    }
+    Err(AccountingError::OutOfRange { what: "epsilon", condition: "finite and not negative", value: epsilon })
+}

@@ -1,0 +1,122 @@
+//! What is accounted for: steps of the Gaussian mechanism on sub-samples, and the neighbours compared.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::AccountingError;
+
+/// Which data sets are neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// One record is added or removed.
+    AddRemove,
+    /// One record is replaced by another.
+    ReplaceOne,
+}
+
+impl Relation {
+    /// How far the sum of contributions of norm at most 1 can move when every record takes part.
+    pub fn sensitivity(self) -> f64 {
+        match self {
+            Self::AddRemove => 1.0,
+            Self::ReplaceOne => 2.0,
+        }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AddRemove => "add-remove neighbours",
+            Self::ReplaceOne => "replace-one neighbours",
+        })
+    }
+}
+
+/// How the records of one step are chosen, independently of other steps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Sampling {
+    /// Every record takes part.
+    FullBatch,
+    /// Each record takes part with this probability, independently.
+    Poisson {
+        /// The probability.
+        rate: f64,
+    },
+    /// A batch of fixed size, drawn with replacement.
+    WithReplacement {
+        /// Batch size over number of records.
+        rate: f64,
+    },
+    /// A batch of fixed size, drawn without replacement.
+    WithoutReplacement {
+        /// Batch size over number of records.
+        rate: f64,
+    },
+}
+
+impl Sampling {
+    /// The expected share of the records; 1 for a full batch.
+    pub fn rate(self) -> f64 {
+        match self {
+            Self::FullBatch => 1.0,
+            Self::Poisson { rate } | Self::WithReplacement { rate } | Self::WithoutReplacement { rate } => {
+                rate
+            }
+        }
+    }
+
+    /// The same scheme, or the full batch if it takes every record for certain.
+    pub(super) fn simplest(self) -> Self {
+        match self {
+            Self::Poisson { rate: 1.0 } | Self::WithoutReplacement { rate: 1.0 } => Self::FullBatch,
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Sampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FullBatch => "full batches",
+            Self::Poisson { .. } => "Poisson sampling",
+            Self::WithReplacement { .. } => "sampling with replacement",
+            Self::WithoutReplacement { .. } => "sampling without replacement",
+        })
+    }
+}
+
+/// Steps that each release a sum of contributions over a fresh sample, with fresh Gaussian noise. A step may
+/// depend on the results of earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Event {
+    /// Standard deviation of the noise over the L2 bound of one record's contribution.
+    pub noise_multiplier: f64,
+    /// How a step chooses its records.
+    pub sampling: Sampling,
+    /// The number of steps.
+    pub steps: u32,
+}
+
+impl Event {
+    /// Refuses numbers that describe no mechanism.
+    pub(super) fn check(&self) -> Result<(), AccountingError> {
+        let (noise, rate) = (self.noise_multiplier, self.sampling.rate());
+        let wrong = |what, condition, value| Err(AccountingError::OutOfRange { what, condition, value });
+        if !(noise > 0.0 && noise.is_finite()) {
+            return wrong("the noise multiplier", "positive and finite", noise);
+        }
+        if !(rate > 0.0 && rate <= 1.0) {
+            return wrong("the sampling rate", "above 0 and at most 1", rate);
+        }
+        if self.steps == 0 {
+            return wrong("the number of steps", "at least 1", 0.0);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! The loss of all steps together: bounds on delta at any epsilon.
+
+use super::cumulant::Sum;
+use super::fourier::convolution_power;
+
+/// Nats by which the mass outside the window is below 1, under the tilt.
+const OUTSIDE: f64 = 30.0;
+
+/// The distribution of a sum of losses near its upper tail.
+///
+/// The losses are tilted by `e^(t l - K(t))`, so that the sum is centred where it matters and rounding is relative to
+/// the tail (Keich 2005), summed by one Fourier power on a window of grid points, and tilted back:
+///
+/// `delta(epsilon) = infinite + e^(T K(t)) sum_l y(l) e^(-t l) (1 - e^(epsilon - l))_+`
+///
+/// with the tilted masses `y` of the sum. What falls outside the window is folded into it and bounded by Chernoff.
+#[derive(Debug)]
+pub(super) struct Composed {
+    /// Loss of the first point of the window.
+    bottom: f64,
+    width: f64,
+    masses: Vec<f64>,
+    tilt: f64,
+    /// `T K(t)`.
+    log_scale: f64,
+    /// Bound on the Euclidean norm of the error of `masses`.
+    norm_error: f64,
+    /// Bound on the relative error of the tilts and sums.
+    relative_error: f64,
+    infinite: f64,
+}
+
+impl Composed {
+    /// Tilts and sums; at most `limit` grid points are used, which may fail to hold the window: then `None`.
+    pub fn new(sum: &Sum<'_>, tilt: f64, limit: usize) -> Option<Self> {
+        let width = sum.step.width;
+        let bottom = (sum.reach(tilt, -1.0, OUTSIDE) / width).floor();
+        let top = (sum.reach(tilt, 1.0, OUTSIDE) / width).ceil();
+        let points = (top - bottom + 2.0).max(2.0);
+        if points > limit as f64 {
+            return None;
+        }
+        let n = (points as usize).next_power_of_two();
+        let cumulant = sum.cumulant(tilt).0;
+        let mut folded = vec![0.0; n];
+        let mut largest_exponent = 0.0f64;
+        for (i, (loss, mass)) in sum.step.losses().enumerate().filter(|(_, (_, mass))| *mass > 0.0) {
+            let exponent = tilt * loss - cumulant;
+            largest_exponent = largest_exponent.max(exponent.abs() + mass.ln().abs());
+            folded[(sum.step.first + i as i64).rem_euclid(n as i64) as usize] += (exponent + mass.ln()).exp();
+        }
+        let (mut masses, norm_error) = convolution_power(&folded, sum.steps);
+        masses.rotate_left((bottom as i64).rem_euclid(n as i64) as usize);
+        let steps = f64::from(sum.steps);
+        let log_scale = steps * cumulant;
+        let span = tilt * n as f64 * width + log_scale.abs() + n as f64;
+        let relative_error = 4.0 * f64::EPSILON * (steps * (largest_exponent + 8.0) + span);
+        let infinite = steps * sum.step.infinite;
+        Some(Self {
+            bottom: bottom * width,
+            width,
+            masses,
+            tilt,
+            log_scale,
+            norm_error,
+            relative_error,
+            infinite,
+        })
+    }
+
+    /// The largest loss in the window.
+    pub fn top(&self) -> f64 {
+        self.bottom + (self.masses.len() - 1) as f64 * self.width
+    }
+
+    /// At least the delta of the losses.
+    pub fn upper(&self, epsilon: f64) -> f64 {
+        let (sum, error) = self.tail(epsilon);
+        let beyond = (self.scale(epsilon) - self.tilt * (self.top() - epsilon).max(0.0) - OUTSIDE).exp();
+        (self.infinite + (sum + error) * (1.0 + self.relative_error) + beyond).min(1.0)
+    }
+
+    /// At most the delta of the losses.
+    pub fn lower(&self, epsilon: f64) -> f64 {
+        let (sum, error) = self.tail(epsilon);
+        let folded = (self.scale(epsilon) - OUTSIDE).exp() * 2.0;
+        (self.infinite + (sum - error) * (1.0 - self.relative_error) - folded).max(0.0)
+    }
+
+    /// `T K(t) - t epsilon`: the logarithm of the largest weight of a mass above epsilon.
+    fn scale(&self, epsilon: f64) -> f64 {
+        self.log_scale - self.tilt * epsilon
+    }
+
+    /// The sum over the window, and a bound on what rounding of the transform does to it.
+    fn tail(&self, epsilon: f64) -> (f64, f64) {
+        let scale = self.scale(epsilon);
+        let start = (((epsilon - self.bottom) / self.width).floor() + 1.0).max(0.0) as usize;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for (i, mass) in self.masses.iter().enumerate().skip(start) {
+            let over = self.bottom + i as f64 * self.width - epsilon;
+            let weight = (scale - self.tilt * over).exp() * -(-over.max(0.0)).exp_m1();
+            sum += weight * mass.max(0.0);
+            squares += weight * weight;
+        }
+        (sum, self.norm_error * squares.sqrt())
+    }
+}

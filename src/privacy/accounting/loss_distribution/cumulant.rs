@@ -1,0 +1,93 @@
+//! Sums of independent losses: cumulants, exponential tilts and Chernoff bounds.
+
+use super::discrete::Discrete;
+
+/// Tilts beyond these, per grid width, are no better: a point outweighs its neighbour by `e^100`, or by nothing.
+const TILTS: (f64, f64) = (1e-12, 100.0);
+
+/// The sum of the losses of all steps.
+#[derive(Debug)]
+pub(super) struct Sum<'a> {
+    pub step: &'a Discrete,
+    pub steps: u32,
+    /// Grid losses of positive mass, with the logarithm of the mass.
+    terms: Vec<(f64, f64)>,
+}
+
+impl<'a> Sum<'a> {
+    pub fn new(step: &'a Discrete, steps: u32) -> Self {
+        let positive = step.losses().filter(|(_, mass)| *mass > 0.0);
+        Self { step, steps, terms: positive.map(|(loss, mass)| (loss, mass.ln())).collect() }
+    }
+
+    /// `K(t) = ln sum m_i e^(t l_i)` of one step, with its derivative.
+    pub fn cumulant(&self, tilt: f64) -> (f64, f64) {
+        let exponents = || self.terms.iter().map(|(loss, log)| (*loss, log + tilt * loss));
+        let top = exponents().map(|(_, e)| e).fold(f64::NEG_INFINITY, f64::max);
+        let (mut sum, mut weighted) = (0.0, 0.0);
+        for (loss, exponent) in exponents() {
+            let term = (exponent - top).exp();
+            sum += term;
+            weighted += loss * term;
+        }
+        (top + sum.ln(), weighted / sum)
+    }
+
+    /// The tilt at which the Chernoff bound `(T K(t) + ln(1/delta)) / t` of the sum is least.
+    pub fn tilt_for_delta(&self, delta: f64) -> f64 {
+        self.chernoff_tilt(0.0, 1.0, -delta.ln())
+    }
+
+    /// The tilt, not negative, at which the sum has a mean of at least `epsilon`.
+    pub fn tilt_for_mean(&self, epsilon: f64) -> f64 {
+        let mean = |tilt: f64| f64::from(self.steps) * self.cumulant(tilt).1;
+        if mean(0.0) >= epsilon {
+            return 0.0;
+        }
+        self.rising_root(|tilt| mean(tilt) - epsilon)
+    }
+
+    /// A value that the sum passes, upwards or downwards (`sign`), with probability at most `e^-nats` when its
+    /// terms are tilted by `tilt`: `(T (K(tilt + t) - K(tilt)) + nats) / t`.
+    pub fn reach(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
+        let more = sign * self.chernoff_tilt(tilt, sign, nats);
+        let rise = self.cumulant(tilt + more).0 - self.cumulant(tilt).0;
+        (f64::from(self.steps) * rise + nats) / more
+    }
+
+    /// The size `t` where `T (s t K'(b + s t) - K(b + s t) + K(b)) = nats`, which makes the bound of `reach` tight.
+    fn chernoff_tilt(&self, base: f64, sign: f64, nats: f64) -> f64 {
+        let start = self.cumulant(base).0;
+        self.rising_root(|size| {
+            let (value, slope) = self.cumulant(base + sign * size);
+            f64::from(self.steps) * (sign * size * slope - value + start) - nats
+        })
+    }
+
+    /// A root of a rising function of a tilt to about 3 %, or an end of [`TILTS`]. Bounds hold at any tilt.
+    fn rising_root(&self, f: impl Fn(f64) -> f64) -> f64 {
+        let (least, greatest) = (TILTS.0 / self.step.width, TILTS.1 / self.step.width);
+        let (mut low, mut high) = (0.01 / self.step.width, 0.01 / self.step.width);
+        while f(high) < 0.0 {
+            (low, high) = (high, 4.0 * high);
+            if high > greatest {
+                return greatest;
+            }
+        }
+        while low == high || f(low) > 0.0 {
+            (low, high) = (low / 4.0, low);
+            if low < least {
+                return least;
+            }
+        }
+        while high > 1.03 * low {
+            let middle = f64::sqrt(low * high);
+            if f(middle) < 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high
+    }
+}

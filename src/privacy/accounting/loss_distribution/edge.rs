@@ -1,0 +1,83 @@
+//! Probabilities of intervals under both distributions of a pair, with bounds on their rounding.
+
+use super::pair::Pair;
+use crate::linalg::normal_cdf;
+
+/// Masses of one set under both distributions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Masses {
+    pub p: f64,
+    pub q: f64,
+    /// A bound on the rounding error of either.
+    pub error: f64,
+}
+
+/// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub x: f64,
+    pub beyond: Masses,
+}
+
+impl Pair {
+    /// The edge at a point.
+    pub fn edge(&self, x: f64) -> Edge {
+        let beyond = |rate: f64, mean: f64| {
+            (1.0 - rate) * one_sided(x, 0.0, self.sd()) + rate * one_sided(x, mean, self.sd())
+        };
+        let (p, q) = (beyond(self.rates().0, 1.0), beyond(self.rates().1, -1.0));
+        let z = (x.abs() + 1.0) / self.sd();
+        let error = if p.max(q) > 0.0 { 4.0 * f64::EPSILON * (1.0 + z * z) * p.max(q) } else { 0.0 };
+        Edge { x, beyond: Masses { p, q, error } }
+    }
+}
+
+/// The mass of `N(mean, sd^2)` beyond `x`, away from zero.
+fn one_sided(x: f64, mean: f64, sd: f64) -> f64 {
+    let z = (x - mean) / sd;
+    normal_cdf(if x < 0.0 { z } else { -z })
+}
+
+impl Edge {
+    /// The masses between this point and one above it.
+    pub fn to(&self, above: &Self) -> Masses {
+        let (a, b) = (self.beyond, above.beyond);
+        let error = a.error + b.error;
+        let (p, q, error) = match (self.x < 0.0, above.x < 0.0) {
+            (true, true) => (b.p - a.p, b.q - a.q, error),
+            (false, false) => (a.p - b.p, a.q - b.q, error),
+            _ => (1.0 - a.p - b.p, 1.0 - a.q - b.q, error + f64::EPSILON),
+        };
+        Masses { p: p.max(0.0), q: q.max(0.0), error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::accounting::{Event, Relation, Sampling};
+
+    fn pairs() -> Vec<Pair> {
+        let of = |rate, relation| {
+            let sampling = Sampling::Poisson { rate };
+            Pair::of(&Event { noise_multiplier: 0.8, sampling, steps: 1 }, relation).unwrap()
+        };
+        let both = |rate| [of(rate, Relation::AddRemove), of(rate, Relation::ReplaceOne)].concat();
+        [both(0.1), both(0.999), both(1.0)].concat()
+    }
+
+    #[test]
+    fn masses_are_densities_integrated() {
+        for pair in pairs() {
+            for (low, high) in [(-1.3, -1.299), (-0.0004, 0.0006), (2.5, 2.501)] {
+                let masses = pair.edge(low).to(&pair.edge(high));
+                let middle = 0.5 * (low + high);
+                let loss = (masses.p / masses.q).ln();
+                assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
+                assert!(masses.error < 1e-10 * masses.p.max(masses.q), "{masses:?}");
+            }
+            let all = pair.edge(f64::NEG_INFINITY).to(&pair.edge(f64::INFINITY));
+            assert_eq!((all.p, all.q), (1.0, 1.0));
+        }
+    }
+}
