@@ -71,7 +71,11 @@ impl Question {
             noise_multiplier(accountant.as_ref(), (self.sampling, self.steps), relation, (epsilon, delta))?;
         let event = self.event(multiplier);
         let loss = LossDistribution::default();
-        let tight = AssumePoisson(loss).epsilon(&event, relation, delta)?.upper;
+        let tight = match self.accountant {
+            // The noise is the least with this very epsilon.
+            AccountantKind::LossDistribution => epsilon,
+            _ => AssumePoisson(loss).epsilon(&event, relation, delta)?.upper,
+        };
         let delta_exact = loss.delta(&event, relation, epsilon).ok().map(|spent| spent.upper);
         Ok(Price { multiplier, tight, delta_exact })
     }
