@@ -26,8 +26,24 @@ impl Sampling {
         match self {
             Self::WithReplacement => batch.extend((0..size).map(|_| stream.random_range(0..rows))),
             Self::WithoutReplacement => batch.extend(index::sample(stream, rows, size)),
-            Self::Poisson => batch.extend((0..rows).filter(|_| stream.random_bool(rate))),
+            Self::Poisson => poisson(rows, rate, stream, batch),
         }
+    }
+}
+
+/// Each row with probability q, by the gaps between the rows taken, which are geometric: `floor(ln u / ln(1 - q))`.
+fn poisson(rows: usize, rate: f64, stream: &mut Pcg64, batch: &mut Vec<usize>) {
+    let scale = 1.0 / (-rate).ln_1p();
+    let mut row = 0;
+    while row < rows {
+        let u: f64 = 1.0 - stream.random::<f64>();
+        let gap = (u.ln() * scale).floor();
+        if gap >= (rows - row) as f64 {
+            return;
+        }
+        row += gap as usize;
+        batch.push(row);
+        row += 1;
     }
 }
 

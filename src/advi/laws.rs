@@ -161,6 +161,8 @@ fn batches_have_the_size_and_the_rows_that_they_should() {
         assert!(batch.windows(2).all(|pair| pair[0] < pair[1]));
         total += batch.len();
     }
+    Sampling::Poisson.draw(50, 1.0, &mut stream, &mut batch);
+    assert_eq!(batch.len(), 50);
     // The mean of 2000 binomial draws has a standard error of .07.
     assert!((total as f64 / 2000.0 - 15.0).abs() < 0.3, "{total}");
 }
