@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::advi;
 use crate::privacy::accounting::{
-    Accountant, AccountantKind, AccountingError, AssumePoisson, Event, LossDistribution, Relation, Sampling,
-    noise_multiplier,
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, Event, LossDistribution,
+    Relation, Sampling, noise_multiplier,
 };
 use crate::spec::AdviSetting;
 
@@ -22,7 +22,7 @@ pub(super) struct Question {
 }
 
 /// The noise that a guarantee needs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Price {
     /// Standard deviation of the noise over the clip.
     pub multiplier: f64,
@@ -30,6 +30,8 @@ pub(super) struct Price {
     pub tight: f64,
     /// An upper bound on the true delta at the claimed epsilon, if the sampling is covered by a proof.
     pub delta_exact: Option<f64>,
+    /// What the accountant leaves out.
+    pub caveats: Vec<AccountingCaveat>,
 }
 
 impl Question {
@@ -50,7 +52,7 @@ impl Question {
     }
 
     /// The event with this noise.
-    pub fn event(&self, noise_multiplier: f64) -> Event {
+    fn event(&self, noise_multiplier: f64) -> Event {
         Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
     }
 
@@ -77,7 +79,8 @@ impl Question {
             _ => AssumePoisson(loss).epsilon(&event, relation, delta)?.upper,
         };
         let delta_exact = loss.delta(&event, relation, epsilon).ok().map(|spent| spent.upper);
-        Ok(Price { multiplier, tight, delta_exact })
+        let caveats = accountant.delta(&event, relation, epsilon)?.caveats;
+        Ok(Price { multiplier, tight, delta_exact, caveats })
     }
 }
 
