@@ -61,7 +61,7 @@ fn record(plan: &Plan<'_>, cell: usize) -> Record {
     let certificate = Certificate::none();
     let measured =
         vec![Measurement { metric: "rmse".to_owned(), values: vec![0.1, 0.2], certificate, jitter: 0.0 }];
-    Record { about, measured }
+    Record { about, measured, frames: Vec::new() }
 }
 
 fn append(plan: &Plan<'_>, store: &mut Store) {

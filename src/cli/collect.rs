@@ -125,7 +125,7 @@ fn publish_one(
         finished: results.finished,
     };
     let folder = workspace.results(&arguments.results).join(&name);
-    publish(&folder, &Report::new(&experiment, results.rows), &provenance)?;
+    publish(&folder, &Report::new(&experiment, results.rows, results.frames), &provenance)?;
     Ok(Collected { name, done, total, folder: Some(folder) })
 }
 

@@ -99,7 +99,7 @@ impl Bench<'_> {
 impl Computed {
     /// The results beside the published values; none if some are missing, or have been taken before.
     pub fn report<'e>(&mut self, experiment: &'e Experiment) -> Option<Report<'e>> {
-        self.results.take().map(|results| Report::new(experiment, results.rows))
+        self.results.take().map(|results| Report::new(experiment, results.rows, results.frames))
     }
 
     /// One line on what was done.

@@ -153,7 +153,7 @@ impl DataError {
         Self::Io { action, path, source }
     }
 
-    pub(super) fn table(file: &Path, problem: TableError) -> Self {
+    pub(crate) fn table(file: &Path, problem: TableError) -> Self {
         let (file, problem) = (file.to_owned(), Box::new(problem));
         Self::Table { file, problem }
     }

@@ -49,6 +49,12 @@ pub enum TableError {
         /// The line in the file.
         line: usize,
     },
+    /// A file of images or labels that is none.
+    #[error("is not an array of bytes in the IDX format: {reason}")]
+    NotIdx {
+        /// What is wrong.
+        reason: &'static str,
+    },
     /// Not even a header is there.
     #[error("the file is empty, where a header was expected")]
     Empty,

@@ -10,6 +10,7 @@ use super::figure::{FigureError, figure_svg};
 use super::manifest::{Provenance, manifest_json};
 use super::markdown::table_markdown;
 use super::report::Report;
+use super::shown::figure_json;
 
 /// Why results could not be published.
 #[derive(Debug, Error)]
@@ -41,8 +42,8 @@ pub enum PublishError {
     Figure(#[from] FigureError),
 }
 
-/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one) and `manifest.json` into a folder. All
-/// texts are made before the first is written; files that are as they should be are left alone.
+/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
+/// table) and `manifest.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
@@ -54,8 +55,10 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
         move |cause| PublishError::Io { path, cause }
     };
     std::fs::create_dir_all(folder).map_err(io(folder))?;
-    if !files.iter().any(|(name, _)| *name == "figure.svg") {
-        remove_stale(&folder.join("figure.svg"))?;
+    for optional in ["figure.svg", "figure.json"] {
+        if !files.iter().any(|(name, _)| *name == optional) {
+            remove_stale(&folder.join(optional))?;
+        }
     }
     for (name, contents) in files {
         let path = folder.join(name);
@@ -77,6 +80,7 @@ pub(super) fn files(
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
+    files.extend(figure_json(report).map(|shown| ("figure.json", shown)));
     files.push(("manifest.json", manifest_json(report, provenance, manifest_before)));
     Ok(files)
 }

@@ -12,6 +12,9 @@ use super::report::Report;
 /// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
 const NOISE: f64 = 1e-8;
 
+/// The same of numbers that are only shown, which are rounded.
+const SHOWN: f64 = 1e-6;
+
 /// What stands in a folder and is not what would be written there; numbers may differ by `tolerance`, relative.
 ///
 /// # Errors
@@ -41,6 +44,10 @@ pub fn stale(
             "manifest.json" => {
                 findings.extend(manifest(&committed, &fresh).map(|what| format!("{place}: {what}")))
             }
+            "figure.json" => findings.extend(
+                first_difference(&committed, &fresh, tolerance.max(SHOWN))
+                    .map(|what| format!("{place}: {what}")),
+            ),
             _ => findings.extend(
                 first_difference(&committed, &fresh, tolerance).map(|what| format!("{place}: {what}")),
             ),
@@ -77,7 +84,7 @@ fn same(a: &str, b: &str, tolerance: f64) -> bool {
         (Ok(x), Ok(y)) => (x - y).abs() <= NOISE.max(tolerance * x.abs().max(y.abs())),
         _ => a == b,
     };
-    let apart = |c: char| c.is_whitespace() || "\"|,()<>=".contains(c);
+    let apart = |c: char| c.is_whitespace() || "\"|,()<>=[]{}:".contains(c);
     a == b
         || (a.split(apart).count() == b.split(apart).count() && a.split(apart).zip(b.split(apart)).all(close))
 }

@@ -19,6 +19,7 @@ mod plain;
 mod report;
 mod reproduction;
 mod scale;
+mod shown;
 mod terminal;
 mod verdict;
 

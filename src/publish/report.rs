@@ -6,7 +6,7 @@ use super::claims::{ClaimOutcome, ClaimRow, check};
 use super::number::exact;
 use super::verdict::Verdict;
 use crate::spec::{Axis, DeviationKind, Experiment, FIXED_COLUMNS, Published};
-use crate::task::Row;
+use crate::task::{Frame, Row};
 
 /// A row with its labels, its published value and the verdict.
 #[derive(Debug, Clone)]
@@ -36,13 +36,15 @@ pub struct Report<'a> {
     pub experiment: &'a Experiment,
     /// Its rows, in grid order.
     pub rows: Vec<ReportRow>,
+    /// What its figure shows beyond them: the index of a cell, and a frame of it, in grid order.
+    pub frames: Vec<(usize, Frame)>,
     /// Its claims, checked.
     pub claims: Vec<ClaimOutcome>,
 }
 
 impl<'a> Report<'a> {
     /// Puts the rows beside the published values.
-    pub fn new(experiment: &'a Experiment, rows: Vec<Row>) -> Self {
+    pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
         let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
         let known = experiment.published.iter().map(|p| ((p.cell, p.metric.as_str()), p));
         let known: BTreeMap<(usize, &str), &Published> = known.collect();
@@ -60,7 +62,7 @@ impl<'a> Report<'a> {
         let rows: Vec<ReportRow> = rows.into_iter().map(report_row).collect();
         let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
         let claims = experiment.claims.iter().map(|claim| check(claim, &seen)).collect();
-        Self { experiment, rows, claims }
+        Self { experiment, rows, frames, claims }
     }
 
     /// The labels of a row; a number is named by its axis.
@@ -71,6 +73,12 @@ impl<'a> Report<'a> {
             Err(_) => label.clone(),
         };
         axes.map(text).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The frames of a cell that have this name.
+    pub fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
+        let wanted = move |(of, frame): &&(usize, Frame)| *of == cell && frame.name == name;
+        self.frames.iter().filter(wanted).map(|(_, frame)| frame)
     }
 
     /// The largest jitter that a factorisation of any row needed; zero if none did.

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::RunError;
 use crate::data::{Cache, Manifest, Progress, digest::stamp};
-use crate::spec::{DataSetting, Experiment, Identity, SourceSetting};
+use crate::spec::{DataSetting, Experiment, Identity, ImagesSetting, SourceSetting};
 
 /// A data file and its SHA-256.
 pub type FileDigest = (String, String);
@@ -73,12 +73,12 @@ fn files(
     cache: &Cache,
 ) -> Result<Option<Vec<FileDigest>>, RunError> {
     match &data.source {
-        SourceSetting::Inline(_) => Ok(Some(Vec::new())),
+        SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
         SourceSetting::Csv { path, .. } => {
             let stamp = stamp(&experiment.beside(path)).map_err(Box::new)?;
             Ok(Some(vec![(path.clone(), stamp.digest.to_string())]))
         }
-        SourceSetting::Dataset(name) => {
+        SourceSetting::Dataset(name) | SourceSetting::Images(ImagesSetting { dataset: name, .. }) => {
             let dataset = manifest.get(name).map_err(Box::new)?;
             let mut files = Vec::new();
             for file in &dataset.files {

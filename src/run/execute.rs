@@ -11,7 +11,7 @@ use super::plan::{Plan, Unit};
 use super::store::{About, Record, Session, Store};
 use super::{CellFailure, RunError, Shard, Watcher};
 use crate::spec::{Identity, PrivacySetting};
-use crate::task::{Measurement, Row, Sample, Streams, measure, summarise};
+use crate::task::{Frame, Measured, Row, Sample, Streams, measure, summarise};
 
 /// How the missing part of a plan is computed.
 #[derive(Debug, Clone, Copy)]
@@ -109,7 +109,7 @@ impl Work<'_> {
         outcome
     }
 
-    fn measure(&self, unit: &Unit) -> Result<Vec<Vec<Measurement>>, RunError> {
+    fn measure(&self, unit: &Unit) -> Result<Vec<Measured>, RunError> {
         let experiment = self.plan.experiment;
         let first = &experiment.cells[unit.missing[0]];
         let streams = Streams {
@@ -129,7 +129,7 @@ impl Work<'_> {
     }
 
     /// Stores what was measured of a unit.
-    fn keep(&self, unit: &Unit, measured: Vec<Vec<Measurement>>, seconds: f64) -> Result<(), RunError> {
+    fn keep(&self, unit: &Unit, measured: Vec<Measured>, seconds: f64) -> Result<(), RunError> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         for (&cell, measured) in unit.missing.iter().zip(measured) {
             let (number, cell) = (cell, &self.plan.experiment.cells[cell]);
@@ -142,7 +142,8 @@ impl Work<'_> {
                 seconds,
                 finished,
             };
-            self.session.append(key, cell, &Record { about, measured })?;
+            let Measured { metrics: measured, frames } = measured;
+            self.session.append(key, cell, &Record { about, measured, frames })?;
         }
         Ok(())
     }
@@ -157,6 +158,8 @@ fn name(place: &str, replicate: u32) -> String {
 pub struct Results {
     /// The rows, in grid order.
     pub rows: Vec<Row>,
+    /// What the figure shows beyond them: the index of a cell, and a frame of it.
+    pub frames: Vec<(usize, Frame)>,
     /// Seconds that the computation took, over all threads.
     pub seconds: f64,
     /// When the last result was finished, in seconds since 1970.
@@ -170,15 +173,18 @@ pub struct Results {
 pub fn results(plan: &Plan<'_>, store: &Store) -> Result<Option<Results>, RunError> {
     let Some(keys) = plan.complete() else { return Ok(None) };
     let replicates = plan.experiment.meta.replicates as usize;
-    let mut results = Results { rows: Vec::new(), seconds: 0.0, finished: 0 };
+    let mut results = Results { rows: Vec::new(), frames: Vec::new(), seconds: 0.0, finished: 0 };
     for (part, keys) in keys.chunks(replicates * CELLS_AT_ONCE).enumerate() {
         for (cell, records) in store.results(keys)?.chunks_mut(replicates).enumerate() {
             for record in records.iter() {
                 results.seconds += record.about.seconds;
                 results.finished = results.finished.max(record.about.finished);
             }
+            let cell = part * CELLS_AT_ONCE + cell;
+            let frames = records.iter_mut().flat_map(|r| std::mem::take(&mut r.frames));
+            results.frames.extend(frames.map(|frame| (cell, frame)));
             let measured: Vec<_> = records.iter_mut().map(|r| std::mem::take(&mut r.measured)).collect();
-            results.rows.extend(summarise(part * CELLS_AT_ONCE + cell, &measured));
+            results.rows.extend(summarise(cell, &measured));
         }
     }
     Ok(Some(results))

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
+use nalgebra::DMatrix;
+
 use super::{RunError, Unit};
 use crate::data::{
-    Cache, CsvFormat, DataFile, Filter, FilterValue, Format, Manifest, Progress, Separator, Table,
+    Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest, Progress,
+    Separator, Table, TableError,
 };
-use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, SourceSetting};
+use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting};
 use crate::task::Sample;
 
 /// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
@@ -51,6 +54,9 @@ impl Loader<'_> {
     fn sample(&self, data: &DataSetting) -> Result<Sample, RunError> {
         let table = match &data.source {
             SourceSetting::Inline(columns) => return Ok(inline(columns, data)),
+            // Generated anew in each replicate.
+            SourceSetting::Synthetic(_) => return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new())),
+            SourceSetting::Images(images) => return self.images(images),
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
             SourceSetting::Dataset(name) => self.dataset(name)?,
         };
@@ -62,6 +68,24 @@ impl Loader<'_> {
         let separator = u8::try_from(separator).map_or(Separator::Byte(b','), Separator::Byte);
         let format = CsvFormat { separator, ..CsvFormat::default() };
         Ok(Table::read(&self.experiment.beside(path), &format).map_err(Box::new)?)
+    }
+
+    /// The scaled images of a dataset as inputs, a pixel each, and their labels as targets.
+    fn images(&self, setting: &ImagesSetting) -> Result<Sample, RunError> {
+        let dataset = self.manifest.get(&setting.dataset).map_err(Box::new)?;
+        let paths = self.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+        let read = |name: &str| {
+            let found = dataset.files.iter().zip(&paths).find(|(file, _)| file.path == name);
+            found.map(|(_, path)| Ok((path, IdxArray::read(path).map_err(Box::new)?)))
+        };
+        let missing = |key: &str| {
+            let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
+            RunError::from(Box::new(self.experiment.fault(&format!("data.source.images.{key}"), problem)))
+        };
+        let (path, images) = read(&setting.images).unwrap_or_else(|| Err(missing("images")))?;
+        let (_, labels) = read(&setting.labels).unwrap_or_else(|| Err(missing("labels")))?;
+        let unfit = |reason| Box::new(DataError::table(path, TableError::NotIdx { reason }));
+        Ok(scaled(&images, &labels, setting.side).map_err(unfit)?)
     }
 
     fn dataset(&self, name: &str) -> Result<Table, RunError> {
@@ -77,6 +101,21 @@ impl Loader<'_> {
         };
         Ok(Table::read(&path, &format).map_err(Box::new)?)
     }
+}
+
+fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &'static str> {
+    let [count, height, width] = images.shape[..] else { return Err("images have three dimensions") };
+    if height != width || height < side || side == 0 {
+        return Err("the images are not square, or smaller than asked for");
+    }
+    if labels.shape != [count] {
+        return Err("there are not as many labels as images");
+    }
+    let scale = Downscale::new(height, side);
+    let mut pixels = Vec::with_capacity(count * side * side);
+    images.bytes.chunks_exact(height * width).for_each(|image| pixels.extend(scale.apply(image)));
+    let inputs = DMatrix::from_row_slice(count, side * side, &pixels);
+    Ok(Sample { inputs, targets: labels.bytes.iter().map(|label| f64::from(*label)).collect() })
 }
 
 fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {

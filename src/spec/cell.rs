@@ -46,11 +46,12 @@ impl Cell {
         &self.setting
     }
 
-    /// Checks what depends on the number of rows.
+    /// Checks what depends on the number of rows that the data hold.
     ///
     /// # Errors
     /// The key path at fault and what is wrong there.
     pub fn check_rows(&self, rows: usize) -> Result<(), (String, Problem)> {
+        let rows = self.setting.data.rows_drawn(rows);
         let (path, split) = match &*self.setting.task {
             TaskSetting::Regression(task) => ("task.regression.split", task.split),
             TaskSetting::Selection(task) => ("task.selection.split", task.split),

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::Problem;
 use super::setting::{
-    Candidate, CloakingSetting, DataSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
+    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
     NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PrivacySetting, SelectionTask, Setting,
-    SourceSetting, SparseSetting, SplitSetting, TaskSetting,
+    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting,
 };
 use crate::data::suggest::closest;
-use crate::data::{Format, Manifest};
+use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{SensitivityRule, Solver};
 
 /// A dotted key path and what is wrong there.
@@ -64,22 +64,65 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
         SourceSetting::Csv { separator, .. } if !separator.is_ascii() || "\"\n\r".contains(*separator) => {
             fail("data.source.csv.separator", Problem::BadSeparator { found: *separator })
         }
-        SourceSetting::Dataset(name) => dataset(name, manifest),
+        SourceSetting::Dataset(name) => {
+            let path = "data.source.dataset";
+            let tables = known(path, name, manifest)?.files.iter();
+            let tables = tables.filter(|file| matches!(file.format, Format::Csv(_)));
+            let problem = || Problem::NotATable { name: name.clone() };
+            if tables.count() == 0 { fail(path, problem()) } else { Ok(()) }
+        }
         SourceSetting::Inline(columns) => inline(columns, data),
         SourceSetting::Csv { .. } => Ok(()),
-    }
+        SourceSetting::Synthetic(setting) => synthetic(setting, data),
+        SourceSetting::Images(setting) => images(setting, manifest),
+    }?;
+    draw(data)
 }
 
-fn dataset(name: &str, manifest: &Manifest) -> Checked {
-    let (path, owned) = ("data.source.dataset", name.to_owned());
-    let Ok(dataset) = manifest.get(name) else {
+/// The dataset of a name, which must be in the manifest.
+fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, Fault> {
+    manifest.get(name).map_err(|_| {
         let hint =
             closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
         let known = manifest.names().collect::<Vec<_>>().join(", ");
-        return fail(path, Problem::UnknownDataset { name: owned, hint, known });
-    };
-    let tables = dataset.files.iter().filter(|file| matches!(file.format, Format::Csv(_)));
-    if tables.count() == 0 { fail(path, Problem::NotATable { name: owned }) } else { Ok(()) }
+        (path.to_owned(), Problem::UnknownDataset { name: name.to_owned(), hint, known })
+    })
+}
+
+fn synthetic(setting: &SyntheticSetting, data: &DataSetting) -> Checked {
+    dimension("data.inputs", setting.inputs(), data.inputs.len())?;
+    match *setting {
+        SyntheticSetting::Stripes { points, flips, grid } => {
+            let path = "data.source.synthetic.stripes";
+            count(&format!("{path}.points"), points)?;
+            range(&format!("{path}.flips"), (0.0..=1.0).contains(&flips), "from 0 to 1", flips)?;
+            range(&format!("{path}.grid"), grid <= 1000, "at most 1000", grid as f64)
+        }
+    }
+}
+
+fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
+    let dataset = known("data.source.images.dataset", &setting.dataset, manifest)?;
+    for (key, name) in [("images", &setting.images), ("labels", &setting.labels)] {
+        let file = dataset.files.iter().find(|file| file.path == *name);
+        if file.is_none_or(|file| file.format != Format::IdxGz) {
+            let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
+            let why = format!("is no file of arrays in dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.images.{key}"), Problem::Shape(why));
+        }
+    }
+    count("data.source.images.side", setting.side)
+}
+
+fn draw(data: &DataSetting) -> Checked {
+    match &data.draw {
+        None => Ok(()),
+        Some(DrawSetting::Rows(rows)) => count("data.draw.rows", *rows),
+        Some(DrawSetting::Quotas(quotas)) if quotas.is_empty() => fail("data.draw.quotas", Problem::Empty),
+        Some(DrawSetting::Quotas(quotas)) => quotas.iter().enumerate().try_for_each(|(i, quota)| {
+            dimension(&format!("data.draw.quotas.{i}.inputs"), data.inputs.len(), quota.inputs.len())
+        }),
+    }
 }
 
 fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {

@@ -134,11 +134,10 @@ impl Experiment {
 
     /// The names of the datasets that its cells use, without repetition.
     pub fn datasets(&self) -> Vec<&str> {
-        use super::SourceSetting::Dataset;
         let mut names: Vec<&str> = Vec::new();
         for cell in &self.cells {
-            if let Dataset(name) = &cell.setting().data.source
-                && !names.contains(&name.as_str())
+            if let Some(name) = cell.setting().data.source.dataset()
+                && !names.contains(&name)
             {
                 names.push(name);
             }

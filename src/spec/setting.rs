@@ -43,6 +43,75 @@ pub struct DataSetting {
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
+    /// Rows that each replicate draws from those; all of them without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draw: Option<DrawSetting>,
+}
+
+impl DataSetting {
+    /// The rows that a replicate works on, of as many as the data hold.
+    pub fn rows_drawn(&self, held: usize) -> usize {
+        match (&self.source, &self.draw) {
+            (SourceSetting::Synthetic(setting), _) => setting.rows(),
+            (_, None) => held,
+            (_, Some(DrawSetting::Rows(rows))) => held.min(*rows),
+            (_, Some(DrawSetting::Quotas(quotas))) => quotas.iter().map(|quota| quota.rows).sum(),
+        }
+    }
+}
+
+/// Rows that each replicate draws, seeded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DrawSetting {
+    /// This many rows, without replacement, in random order.
+    Rows(usize),
+    /// As many rows of each kind as its quota says, without replacement.
+    Quotas(Vec<QuotaSetting>),
+}
+
+/// How many rows of a kind are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QuotaSetting {
+    /// The target of the rows.
+    pub target: f64,
+    /// The inputs of the rows.
+    pub inputs: Vec<f64>,
+    /// How many.
+    pub rows: usize,
+}
+
+/// Data that are generated, anew in each replicate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SyntheticSetting {
+    /// Noisy diagonal stripes of two classes (0 and 1) over the square of side 10, denser at the bottom; then a test
+    /// grid with its true classes.
+    Stripes {
+        /// Training points.
+        points: usize,
+        /// The share of the training points whose class is flipped.
+        flips: f64,
+        /// Test points along each side.
+        grid: usize,
+    },
+}
+
+impl SyntheticSetting {
+    /// The number of inputs of the data.
+    pub fn inputs(&self) -> usize {
+        match self {
+            Self::Stripes { .. } => 2,
+        }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Stripes { points, grid, .. } => points + grid * grid,
+        }
+    }
 }
 
 /// The source of the rows.
@@ -61,6 +130,34 @@ pub enum SourceSetting {
     },
     /// Columns in the spec itself.
     Inline(BTreeMap<String, Vec<f64>>),
+    /// Data that are generated, anew in each replicate.
+    Synthetic(SyntheticSetting),
+    /// Grey images of a dataset, and their labels as targets. The one name in `inputs` stands for all pixels.
+    Images(ImagesSetting),
+}
+
+/// Images of a dataset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImagesSetting {
+    /// The dataset of the manifest.
+    pub dataset: String,
+    /// The path of the file of images, as the manifest lists it.
+    pub images: String,
+    /// The path of the file of labels.
+    pub labels: String,
+    /// Pixels along each side after scaling down (bilinear, antialiased).
+    pub side: usize,
+}
+
+impl SourceSetting {
+    /// The dataset of the manifest that the rows come from, if they do.
+    pub fn dataset(&self) -> Option<&str> {
+        match self {
+            Self::Dataset(name) | Self::Images(ImagesSetting { dataset: name, .. }) => Some(name),
+            Self::Csv { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
+        }
+    }
 }
 
 fn comma() -> char {

@@ -18,6 +18,18 @@ pub enum TaskError {
         /// The metric.
         metric: String,
     },
+    /// Fewer rows of a kind than a quota asks for.
+    #[error("a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}")]
+    TooFewRows {
+        /// The target of the rows.
+        target: f64,
+        /// The inputs of the rows.
+        inputs: Vec<f64>,
+        /// Rows asked for.
+        wanted: usize,
+        /// Rows there are.
+        found: usize,
+    },
     /// A mechanism that the task does not know, which the checks of a spec refuse.
     #[error("this task needs mechanism.{needed}")]
     WrongMechanism {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sample, Streams, TaskError, posterior, regression, selection};
+use super::draw::drawn;
+use super::{Frame, Sample, Streams, TaskError, posterior, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
@@ -19,6 +20,21 @@ pub struct Measurement {
     pub jitter: f64,
 }
 
+/// What one replicate of one cell yields.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// Its metrics.
+    pub metrics: Vec<Measurement>,
+    /// What its figure shows beyond them.
+    pub frames: Vec<Frame>,
+}
+
+impl From<Vec<Measurement>> for Measured {
+    fn from(metrics: Vec<Measurement>) -> Self {
+        Self { metrics, frames: Vec::new() }
+    }
+}
+
 /// Measures one replicate of one block: the model and the noise design are computed once, then every
 /// cell of the block (one [`PrivacySetting`] each) is answered. The outer list follows `cells`.
 ///
@@ -29,19 +45,32 @@ pub fn measure(
     cells: &[&PrivacySetting],
     sample: &Sample,
     streams: &Streams,
-) -> Result<Vec<Vec<Measurement>>, TaskError> {
-    let measured = match (&*block.task, block.model.as_deref()) {
+) -> Result<Vec<Measured>, TaskError> {
+    let sample = &*drawn(&block.data, sample, streams)?;
+    let plain = |measured: Vec<Vec<Measurement>>| measured.into_iter().map(Measured::from).collect();
+    let mut measured: Vec<Measured> = match (&*block.task, block.model.as_deref()) {
         (TaskSetting::Regression(task), Some(model)) => {
-            regression::regression(block, task, model, cells, sample, streams)
+            regression::regression(block, task, model, cells, sample, streams).map(plain)
         }
-        (TaskSetting::Regression(_), None) => Ok(vec![Vec::new(); cells.len()]),
-        (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams),
-        (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
+        (TaskSetting::Regression(_), None) => Ok(vec![Measured::default(); cells.len()]),
+        (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
+        (TaskSetting::Selection(task), _) => {
+            selection::selection(block, task, cells, sample, streams).map(plain)
+        }
     }?;
-    let finite = |m: &Measurement| m.values.iter().all(|v| v.is_finite()) && m.certificate.is_finite();
-    let broken = |m: &&Measurement| !finite(m);
-    match measured.iter().flatten().find(broken) {
-        Some(measurement) => Err(TaskError::NotFinite { metric: measurement.metric.clone() }),
-        None => Ok(measured),
+    for cell in &mut measured {
+        check_finite(cell)?;
+        if streams.replicate != 0 {
+            cell.frames.clear();
+        }
     }
+    Ok(measured)
+}
+
+fn check_finite(cell: &Measured) -> Result<(), TaskError> {
+    let finite = |m: &Measurement| m.values.iter().all(|v| v.is_finite()) && m.certificate.is_finite();
+    let broken = cell.metrics.iter().find(|m| !finite(m)).map(|m| m.metric.clone());
+    let holed = |frame: &&Frame| frame.columns.iter().flat_map(|(_, values)| values).any(|v| !v.is_finite());
+    let holed = || cell.frames.iter().find(holed).map(|frame| frame.name.clone());
+    broken.or_else(holed).map_or(Ok(()), |metric| Err(TaskError::NotFinite { metric }))
 }

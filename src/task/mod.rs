@@ -1,7 +1,9 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
 mod cross_validation;
+mod draw;
 mod error;
+mod frame;
 mod measure;
 mod model;
 mod normalise;
@@ -15,7 +17,8 @@ mod summary;
 
 pub use cross_validation::folds;
 pub use error::TaskError;
-pub use measure::{Measurement, measure};
+pub use frame::Frame;
+pub use measure::{Measured, Measurement, measure};
 pub use sample::Sample;
 pub use streams::Streams;
 pub use summary::{Row, summarise};

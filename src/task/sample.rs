@@ -18,6 +18,13 @@ impl Sample {
         Self { inputs, targets }
     }
 
+    /// The rows at these positions, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let targets = rows.iter().map(|&row| self.targets[row]).collect();
+        Self { inputs: self.inputs.select_rows(rows), targets }
+    }
+
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.targets.len()

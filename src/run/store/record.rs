@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::spec::Identity;
-use crate::task::Measurement;
+use crate::task::{Frame, Measurement};
 
 /// The run that results belong to: what must be equal before results are put together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,10 +52,16 @@ pub struct Record {
     pub about: About,
     /// What was measured.
     pub measured: Vec<Measurement>,
+    /// What its figure shows beyond that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<Frame>,
 }
 
 /// Largest relative difference of two numbers that count as the same result: rounding differs between CPUs.
 const SAME: f64 = 1e-9;
+
+/// The tolerance of what a figure shows, on the scale of its column.
+const SAME_SHOWN: f64 = 1e-6;
 
 /// The absolute tolerance of certificates' gaps, which are bounds near rounding.
 const SAME_GAP: f64 = 1e-8;
@@ -64,8 +70,20 @@ impl Record {
     /// Whether two results of the same key agree.
     pub fn agrees(&self, other: &Self) -> bool {
         let pairs = || self.measured.iter().zip(&other.measured);
-        self.measured.len() == other.measured.len() && pairs().all(|(a, b)| same_measurement(a, b))
+        self.measured.len() == other.measured.len()
+            && pairs().all(|(a, b)| same_measurement(a, b))
+            && self.frames.len() == other.frames.len()
+            && self.frames.iter().zip(&other.frames).all(|(a, b)| same_frame(a, b))
     }
+}
+
+/// Numbers of a frame are compared on the scale of their column, as a figure shows them.
+fn same_frame(a: &Frame, b: &Frame) -> bool {
+    let same = |((name, x), (other, y)): (&(String, Vec<f64>), &(String, Vec<f64>))| {
+        let scale = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        name == other && x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
+    };
+    a.name == b.name && a.columns.len() == b.columns.len() && a.columns.iter().zip(&b.columns).all(same)
 }
 
 fn same_measurement(a: &Measurement, b: &Measurement) -> bool {

@@ -1,0 +1,14 @@
+//! Data that are generated, one file a kind.
+
+mod stripes;
+
+pub use stripes::stripes;
+
+/// Generated rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rows {
+    /// One list of numbers per input.
+    pub inputs: Vec<Vec<f64>>,
+    /// One target per row.
+    pub targets: Vec<f64>,
+}

@@ -1,0 +1,108 @@
+//! The rows of one replicate: drawn from those of a file, or generated.
+
+use std::borrow::Cow;
+
+use rand::seq::{SliceRandom, index};
+
+use super::{Sample, Streams, TaskError};
+use crate::data::synthetic;
+use crate::spec::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
+
+/// The sample of one replicate. Every method with the same data block meets the same rows.
+///
+/// # Errors
+/// [`TaskError::TooFewRows`] if a quota cannot be met.
+pub(super) fn drawn<'a>(
+    data: &DataSetting,
+    sample: &'a Sample,
+    streams: &Streams,
+) -> Result<Cow<'a, Sample>, TaskError> {
+    if let SourceSetting::Synthetic(setting) = &data.source {
+        return Ok(Cow::Owned(generated(setting, streams)));
+    }
+    match &data.draw {
+        None => Ok(Cow::Borrowed(sample)),
+        Some(DrawSetting::Rows(rows)) => {
+            let mut stream = streams.of_data("draw");
+            let chosen = index::sample(&mut stream, sample.rows(), (*rows).min(sample.rows())).into_vec();
+            Ok(Cow::Owned(sample.select(&chosen)))
+        }
+        Some(DrawSetting::Quotas(quotas)) => quota_rows(quotas, sample, streams).map(Cow::Owned),
+    }
+}
+
+/// Rows without replacement, as many of each kind as its quota says.
+fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Result<Sample, TaskError> {
+    let mut stream = streams.of_data("draw");
+    let mut chosen = Vec::new();
+    for quota in quotas {
+        let is = |row: &usize| {
+            sample.targets[*row] == quota.target
+                && sample.inputs.row(*row).iter().zip(&quota.inputs).all(|(a, b)| a == b)
+        };
+        let mut of_kind: Vec<usize> = (0..sample.rows()).filter(is).collect();
+        if of_kind.len() < quota.rows {
+            let QuotaSetting { target, inputs, rows: wanted } = quota.clone();
+            return Err(TaskError::TooFewRows { target, inputs, wanted, found: of_kind.len() });
+        }
+        let (some, _) = of_kind.partial_shuffle(&mut stream, quota.rows);
+        chosen.extend_from_slice(some);
+    }
+    Ok(sample.select(&chosen))
+}
+
+fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
+    let mut stream = streams.of_data("generate");
+    let rows = match setting {
+        SyntheticSetting::Stripes { points, flips, grid } => {
+            synthetic::stripes(*points, *flips, *grid, &mut stream)
+        }
+    };
+    Sample::new(&rows.inputs, rows.targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streams(replicate: u32) -> Streams {
+        Streams { seed: 1, data: "d".into(), block: "b".into(), replicate }
+    }
+
+    fn data(draw: DrawSetting) -> DataSetting {
+        DataSetting {
+            source: SourceSetting::Inline(std::collections::BTreeMap::new()),
+            inputs: vec!["x".to_owned()],
+            target: "y".to_owned(),
+            encode: std::collections::BTreeMap::new(),
+            filter: Vec::new(),
+            draw: Some(draw),
+        }
+    }
+
+    #[test]
+    fn rows_are_drawn_without_replacement() {
+        let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
+        let draw = |replicate| {
+            let drawn = drawn(&data(DrawSetting::Rows(12)), &sample, &streams(replicate)).unwrap().into_owned();
+            drawn.inputs.iter().copied().collect::<Vec<f64>>()
+        };
+        let mut rows = draw(0);
+        assert_ne!(rows, draw(1));
+        rows.sort_by(f64::total_cmp);
+        rows.dedup();
+        assert_eq!(rows.len(), 12);
+    }
+
+    #[test]
+    fn quotas_are_met_or_refused() {
+        let sample = Sample::new(&[vec![0.0, 0.0, 1.0, 1.0, 1.0]], vec![0.0, 1.0, 1.0, 1.0, 0.0]);
+        let quota = |target, input, rows| QuotaSetting { target, inputs: vec![input], rows };
+        let some = DrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
+        let sample_drawn = drawn(&data(some), &sample, &streams(0)).unwrap().into_owned();
+        assert_eq!((sample_drawn.inputs.as_slice(), &*sample_drawn.targets), ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice()));
+        let many = DrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
+        let refused = drawn(&data(many), &sample, &streams(0)).unwrap_err();
+        assert!(matches!(refused, TaskError::TooFewRows { wanted: 3, found: 2, .. }));
+    }
+}
