@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::LinearMap;
+use super::variance::unexplained;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, LinalgError};
 
@@ -24,15 +25,72 @@ pub fn fitc(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<LinearMap, LinalgError> {
-    let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
-    let v = k_mm.half_solve(&kernel.matrix(inducing, training));
-    let mut scaled = v.clone();
-    for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {
-        let conditional = (k_nn - v.column(i).norm_squared()).max(0.0);
-        scaled.column_mut(i).unscale_mut(conditional + noise_variance);
-    }
-    let a = &scaled * v.transpose() + DMatrix::identity(inducing.nrows(), inducing.nrows());
-    let right = Cholesky::new("I + V D^-1 V'", &a)?.solve(&scaled);
+    let Factors { k_mm, scaled, a } = Factors::new(kernel, noise_variance, inducing, training)?;
     let left = k_mm.half_solve(&kernel.matrix(inducing, test));
-    Ok(LinearMap::new(&(left.transpose() * right), training).with_jitter(k_mm.jitter()))
+    Ok(LinearMap::new(&(left.transpose() * a.solve(&scaled)), training).with_jitter(k_mm.jitter()))
+}
+
+/// The variances `k_** - k_*M (K_MM^-1 - Q^-1) k_M*` of the latent function at the test inputs (t), without the noise
+/// of the likelihood: with `u = L^-1 k_M*` they are `k_** - u'u + u' A^-1 u`. They depend on public inputs alone.
+///
+/// Source: Snelson and Ghahramani 2006; Smith et al. 2021, Eq. 9.
+///
+/// # Errors
+/// [`LinalgError`] if `K_MM` or `A` cannot be factorised.
+pub fn fitc_variance(
+    kernel: &dyn Kernel,
+    noise_variance: f64,
+    inducing: &DMatrix<f64>,
+    training: &DMatrix<f64>,
+    test: &DMatrix<f64>,
+) -> Result<Vec<f64>, LinalgError> {
+    let Factors { k_mm, a, .. } = Factors::new(kernel, noise_variance, inducing, training)?;
+    let u = k_mm.half_solve(&kernel.matrix(inducing, test));
+    let kept = a.half_solve(&u);
+    let beyond = unexplained(kernel, test, &u).into_iter().zip(kept.column_iter());
+    Ok(beyond.map(|(variance, column)| variance + column.norm_squared()).collect())
+}
+
+/// The factors of `K_MM` and of `A`, and `V D^-1`.
+struct Factors {
+    k_mm: Cholesky,
+    scaled: DMatrix<f64>,
+    a: Cholesky,
+}
+
+impl Factors {
+    fn new(
+        kernel: &dyn Kernel,
+        noise_variance: f64,
+        inducing: &DMatrix<f64>,
+        training: &DMatrix<f64>,
+    ) -> Result<Self, LinalgError> {
+        let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
+        let v = k_mm.half_solve(&kernel.matrix(inducing, training));
+        let mut scaled = v.clone();
+        for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {
+            let conditional = (k_nn - v.column(i).norm_squared()).max(0.0);
+            scaled.column_mut(i).unscale_mut(conditional + noise_variance);
+        }
+        let a = &scaled * v.transpose() + DMatrix::identity(inducing.nrows(), inducing.nrows());
+        Ok(Self { k_mm, scaled, a: Cholesky::new("I + V D^-1 V'", &a)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::exact_variance;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    /// With an inducing input at each training input FITC is exact.
+    #[test]
+    fn the_variance_is_exact_with_all_inducing_inputs() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.7, 1.0);
+        let training = DMatrix::from_fn(8, 1, |i, _| 1.5 * i as f64);
+        let test = DMatrix::from_fn(5, 1, |i, _| 3.1 * i as f64);
+        let exact = exact_variance(&kernel, 0.3, &training, &test).unwrap();
+        let sparse = fitc_variance(&kernel, 0.3, &training, &training, &test).unwrap();
+        (0..5).for_each(|i| assert!((exact[i] - sparse[i]).abs() < 1e-11));
+    }
 }

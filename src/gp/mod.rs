@@ -7,9 +7,10 @@ mod kmeans;
 mod laws;
 mod linear_map;
 mod polynomial;
+mod variance;
 
-pub use exact::exact;
-pub use fitc::fitc;
+pub use exact::{exact, exact_variance};
+pub use fitc::{fitc, fitc_variance};
 pub use kmeans::{KMeans, kmeans};
 pub use linear_map::LinearMap;
 pub use polynomial::polynomial;

@@ -3,14 +3,24 @@
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 
-use super::{DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel};
+use super::{
+    Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
+};
 
 fn kernels(inputs: &DMatrix<f64>) -> Vec<(&'static str, Box<dyn Kernel>)> {
+    let parts = || -> Vec<Box<dyn Kernel>> {
+        vec![Box::new(Bias::new(0.7)), Box::new(Linear::new(0.4)), Box::new(Periodic::new(1.1, 0.9, 5.0))]
+    };
     let density = DensityLengthscale::new(inputs, 1.5, 4.0, 20.0);
     vec![
         ("eq", Box::new(ExponentiatedQuadratic::isotropic(2.5, 1.7))),
         ("eq, ard", Box::new(ExponentiatedQuadratic::ard(0.3, vec![0.8, 4.0]))),
         ("gibbs", Box::new(Gibbs::new(1.3, density))),
+        ("bias", Box::new(Bias::new(0.7))),
+        ("linear", Box::new(Linear::new(0.4))),
+        ("periodic", Box::new(Periodic::new(1.1, 0.9, 5.0))),
+        ("sum", Box::new(Sum::new(parts()))),
+        ("product", Box::new(Product::new(parts()))),
     ]
 }
 
@@ -38,11 +48,13 @@ proptest! {
             let k = kernel.matrix(&x, &x);
             for i in 0..4 {
                 let row: Vec<f64> = x.row(i).iter().copied().collect();
-                prop_assert!((kernel.diagonal(&x)[i] - k[(i, i)]).abs() < 1e-14, "{}", name);
+                prop_assert!((kernel.diagonal(&x)[i] - k[(i, i)]).abs() <= 1e-14 * k[(i, i)], "{}", name);
                 for j in 0..4 {
                     let other: Vec<f64> = x.row(j).iter().copied().collect();
-                    prop_assert!((kernel.value(&row, &other) - k[(i, j)]).abs() < 1e-14, "{}", name);
-                    prop_assert!(k[(i, j)].abs() <= k[(i, i)] + 1e-14, "{}", name);
+                    let same = (kernel.value(&row, &other) - k[(i, j)]).abs() <= 1e-13 * k.amax();
+                    prop_assert!(same, "{}", name);
+                    let bound = (k[(i, i)] * k[(j, j)]).sqrt();
+                    prop_assert!(k[(i, j)].abs() <= bound * (1.0 + 1e-14), "{} breaks Cauchy-Schwarz", name);
                 }
             }
         }

@@ -47,6 +47,8 @@ pub enum Mechanism {
 pub enum Release {
     /// The predictions for one fold's test inputs.
     FoldPredictions,
+    /// The predictions on a grid.
+    Predictions,
     /// The index of the candidate selected; not its errors or probabilities.
     SelectedIndex,
     /// The fitted posterior, and every step on the way to it.
@@ -57,6 +59,7 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FoldPredictions => "for the predictions of one fold",
+            Self::Predictions => "for all predictions on the grid",
             Self::Posterior => "for the fitted posterior",
             Self::SelectedIndex => "for the index selected, not for the numbers of this row",
         })

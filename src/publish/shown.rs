@@ -12,11 +12,14 @@ pub(super) fn figure_json(report: &Report<'_>) -> Option<String> {
     let line = |(cell, frame): &(usize, crate::task::Frame)| {
         let cell = &report.experiment.cells[*cell];
         let axes = report.experiment.axes.iter().zip(cell.labels());
-        let labels: Map<String, Value> = axes.map(|(axis, label)| (axis.name.clone(), json!(label))).collect();
+        let labels: Map<String, Value> =
+            axes.map(|(axis, label)| (axis.name.clone(), json!(label))).collect();
         let columns = frame.columns.iter();
-        let columns: Map<String, Value> =
-            columns.map(|(name, values)| (name.clone(), values.iter().map(|v| rounded(*v)).collect())).collect();
-        json!({ "cell": cell.id().short(), "labels": labels, "frame": frame.name, "columns": columns }).to_string()
+        let columns: Map<String, Value> = columns
+            .map(|(name, values)| (name.clone(), values.iter().map(|v| rounded(*v)).collect()))
+            .collect();
+        json!({ "cell": cell.id().short(), "labels": labels, "frame": frame.name, "columns": columns })
+            .to_string()
     };
     let lines: Vec<String> = report.frames.iter().map(line).collect();
     (!lines.is_empty()).then(|| format!("[\n{}\n]\n", lines.join(",\n")))

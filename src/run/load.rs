@@ -8,8 +8,8 @@ use nalgebra::DMatrix;
 
 use super::{RunError, Unit};
 use crate::data::{
-    Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest, Progress,
-    Separator, Table, TableError,
+    Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest,
+    Progress, Separator, Table, TableError,
 };
 use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting};
 use crate::task::Sample;
@@ -55,7 +55,9 @@ impl Loader<'_> {
         let table = match &data.source {
             SourceSetting::Inline(columns) => return Ok(inline(columns, data)),
             // Generated anew in each replicate.
-            SourceSetting::Synthetic(_) => return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new())),
+            SourceSetting::Synthetic(_) => {
+                return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new()));
+            }
             SourceSetting::Images(images) => return self.images(images),
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
             SourceSetting::Dataset(name) => self.dataset(name)?,

@@ -55,6 +55,7 @@ impl Cell {
         let (path, split) = match &*self.setting.task {
             TaskSetting::Regression(task) => ("task.regression.split", task.split),
             TaskSetting::Selection(task) => ("task.selection.split", task.split),
+            TaskSetting::Prediction(_) => return Ok(()),
             TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
             TaskSetting::Posterior(PosteriorTask { train, .. }) => {
                 let problem = Problem::NothingToTest { train: *train, rows };

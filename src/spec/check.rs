@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Problem;
 use super::setting::{
-    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
-    NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PrivacySetting, SelectionTask, Setting,
-    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting,
+    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting,
+    MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask,
+    PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting, SourceSetting, SparseSetting,
+    SplitSetting, SyntheticSetting, TaskSetting,
 };
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
@@ -107,7 +108,11 @@ fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
         let file = dataset.files.iter().find(|file| file.path == *name);
         if file.is_none_or(|file| file.format != Format::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
-            let why = format!("is no file of arrays in dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            let why = format!(
+                "is no file of arrays in dataset {:?}; its files are: {}",
+                dataset.name,
+                files.join(", ")
+            );
             return fail(&format!("data.source.images.{key}"), Problem::Shape(why));
         }
     }
@@ -167,31 +172,47 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
 
 fn model(model: &ModelSetting, inputs: usize) -> Checked {
     positive("model.noise_variance", model.noise_variance)?;
-    kernel(&model.kernel, inputs)?;
+    kernel("model.kernel", &model.kernel, inputs)?;
     match &model.sparse {
         None => Ok(()),
         Some(SparseSetting::Fitc { inducing }) => inducing_inputs(inducing, inputs),
     }
 }
 
-fn kernel(kernel: &KernelSetting, inputs: usize) -> Checked {
-    match kernel {
+fn kernel(path: &str, setting: &KernelSetting, inputs: usize) -> Checked {
+    let all = |name: &str, values: &[(&str, f64)]| {
+        values.iter().try_for_each(|(key, value)| positive(&format!("{path}.{name}.{key}"), *value))
+    };
+    match setting {
         KernelSetting::Eq { variance, lengthscale } => {
-            positive("model.kernel.eq.variance", *variance)?;
-            positive("model.kernel.eq.lengthscale", *lengthscale)
+            all("eq", &[("variance", *variance), ("lengthscale", *lengthscale)])
         }
         KernelSetting::EqArd { variance, lengthscales } => {
-            positive("model.kernel.eq-ard.variance", *variance)?;
-            dimension("model.kernel.eq-ard.lengthscales", inputs, lengthscales.len())?;
-            lengthscales.iter().try_for_each(|l| positive("model.kernel.eq-ard.lengthscales", *l))
+            positive(&format!("{path}.eq-ard.variance"), *variance)?;
+            let path = format!("{path}.eq-ard.lengthscales");
+            dimension(&path, inputs, lengthscales.len())?;
+            lengthscales.iter().try_for_each(|l| positive(&path, *l))
         }
         KernelSetting::Gibbs { variance, bandwidth, points, longest } => {
-            positive("model.kernel.gibbs.variance", *variance)?;
-            positive("model.kernel.gibbs.bandwidth", *bandwidth)?;
-            positive("model.kernel.gibbs.points", *points)?;
-            positive("model.kernel.gibbs.longest", *longest)
+            let values = [*variance, *bandwidth, *points, *longest];
+            let keys = ["variance", "bandwidth", "points", "longest"].into_iter().zip(values);
+            all("gibbs", &keys.collect::<Vec<_>>())
         }
+        KernelSetting::Bias { variance } => all("bias", &[("variance", *variance)]),
+        KernelSetting::Linear { variance } => all("linear", &[("variance", *variance)]),
+        KernelSetting::Periodic { variance, lengthscale, period } => {
+            all("periodic", &[("variance", *variance), ("lengthscale", *lengthscale), ("period", *period)])
+        }
+        KernelSetting::Sum(parts) => combined(&format!("{path}.sum"), parts, inputs),
+        KernelSetting::Product(parts) => combined(&format!("{path}.product"), parts, inputs),
     }
+}
+
+fn combined(path: &str, parts: &[KernelSetting], inputs: usize) -> Checked {
+    if parts.is_empty() {
+        return fail(path, Problem::Empty);
+    }
+    parts.iter().enumerate().try_for_each(|(i, part)| kernel(&format!("{path}.{i}"), part, inputs))
 }
 
 fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
@@ -226,6 +247,56 @@ fn task(setting: &Setting) -> Checked {
         }
         TaskSetting::Selection(task) => selection(task),
         TaskSetting::Posterior(task) => posterior(task),
+        TaskSetting::Prediction(task) => {
+            if setting.model.is_none() {
+                return fail("task.prediction", Problem::MissingSection { section: "model" });
+            }
+            prediction(task, setting.data.inputs.len())
+        }
+    }
+}
+
+fn prediction(task: &PredictionTask, inputs: usize) -> Checked {
+    grid("task.prediction.grid", &task.grid, inputs)?;
+    if let Some(surface) = &task.surface {
+        grid("task.prediction.surface", surface, inputs)?;
+    }
+    range("task.prediction.draws", task.draws <= 1000, "at most 1000", task.draws as f64)?;
+    for (i, point) in task.at.iter().enumerate() {
+        let path = format!("task.prediction.at.{i}");
+        dimension(&path, inputs, point.len())?;
+        if let Some((x, _)) = point.iter().zip(&task.grid).find(|(x, range)| !range.holds(**x)) {
+            return fail(&path, Problem::Shape(format!("{x} is no point of the grid")));
+        }
+    }
+    Ok(())
+}
+
+/// The most points of a grid.
+const MOST_POINTS: usize = 20_000;
+
+fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
+    dimension(path, inputs, ranges.len())?;
+    for (i, RangeSetting { from, to, points }) in ranges.iter().enumerate() {
+        range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
+        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than from and finite", *to)?;
+        let inside = (2..=MOST_POINTS).contains(points);
+        range(&format!("{path}.{i}.points"), inside, "from 2 to 20000", *points as f64)?;
+    }
+    let total = ranges.iter().fold(1, |n: usize, range| n.saturating_mul(range.points));
+    range(path, total <= MOST_POINTS, "a grid of at most 20000 points", total as f64)
+}
+
+impl RangeSetting {
+    /// The number at a place, from 0.
+    pub fn at(&self, place: usize) -> f64 {
+        self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64
+    }
+
+    /// Whether a number is one of them, up to rounding.
+    fn holds(&self, x: f64) -> bool {
+        let place = (x - self.from) / (self.to - self.from) * (self.points - 1) as f64;
+        (place - place.round()).abs() < 1e-6 && (0.0..=(self.points - 1) as f64 + 1e-6).contains(&place)
     }
 }
 
@@ -287,7 +358,10 @@ fn privacy(privacy: &PrivacySetting) -> Checked {
 fn mechanism(setting: &Setting) -> Checked {
     let privacy = &setting.privacy;
     match (&privacy.mechanism, &*setting.task) {
-        (MechanismSetting::Cloaking(cloaking), TaskSetting::Regression(_) | TaskSetting::Selection(_)) => {
+        (
+            MechanismSetting::Cloaking(cloaking),
+            TaskSetting::Regression(_) | TaskSetting::Selection(_) | TaskSetting::Prediction(_),
+        ) => {
             if privacy.change.is_none() {
                 return fail("privacy", Problem::MissingKey { key: "change", by: "cloaking" });
             }

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::axis::{Axis, axes};
+use super::axis::{Axis, axes, label};
 use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
 use super::figure::FigureSetting;
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
-use super::setting::{Candidate, TaskSetting};
+use super::setting::{Candidate, PredictionTask, TaskSetting};
 use super::source::SourceText;
 use super::{Block, Cell, Problem, Selector, SpecError};
 use crate::data::Manifest;
@@ -155,6 +155,14 @@ impl Candidate {
     }
 }
 
+impl PredictionTask {
+    /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
+    pub fn metric(name: &str, point: &[f64]) -> String {
+        let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
+        format!("{name}@{}", point.join(","))
+    }
+}
+
 impl TaskSetting {
     /// The metrics that the task measures; with several replicates also their spread between replicates.
     pub fn metrics(&self, replicates: u32) -> Vec<String> {
@@ -163,6 +171,12 @@ impl TaskSetting {
             Self::Regression(_) => vec!["rmse".to_owned(), "rmse-replicates".to_owned()],
             Self::Posterior(_) => {
                 ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
+            }
+            Self::Prediction(task) => {
+                let of = |point: &Vec<f64>| {
+                    ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point))
+                };
+                task.at.iter().flat_map(of).chain(["influence".to_owned()]).collect()
             }
             Self::Selection(task) => {
                 let of = |metric: &str| {

@@ -36,10 +36,10 @@ pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;
 pub use setting::{
-    AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, DrawSetting, FilterSetting, GradientSetting,
-    ImagesSetting,
-    InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
-    PosteriorModel, PosteriorTask, PrivacySetting, QuotaSetting, RegressionTask, ScoreSetting, SelectionTask, Setting,
-    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
+    AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, DrawSetting, FilterSetting,
+    GradientSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
+    NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting,
+    QuotaSetting, RangeSetting, RegressionTask, ScoreSetting, SelectionTask, Setting, SourceSetting,
+    SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
 };
 pub use source::SourceText;

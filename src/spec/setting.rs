@@ -259,6 +259,29 @@ pub enum KernelSetting {
         /// Longest lengthscale m.
         longest: f64,
     },
+    /// A constant.
+    Bias {
+        /// Variance.
+        variance: f64,
+    },
+    /// A linear function through the origin.
+    Linear {
+        /// Variance of the slopes.
+        variance: f64,
+    },
+    /// A periodic function.
+    Periodic {
+        /// Variance.
+        variance: f64,
+        /// Lengthscale, relative to the unit circle.
+        lengthscale: f64,
+        /// Period, in units of the inputs.
+        period: f64,
+    },
+    /// The sum of several kernels.
+    Sum(Vec<KernelSetting>),
+    /// The product of several kernels.
+    Product(Vec<KernelSetting>),
 }
 
 /// A sparse approximation.
@@ -302,6 +325,41 @@ pub enum TaskSetting {
     Selection(SelectionTask),
     /// Test accuracy of a classifier whose posterior is approximated.
     Posterior(PosteriorTask),
+    /// Predictions of a regression on a grid.
+    Prediction(PredictionTask),
+}
+
+/// Predictions of a regression on a grid, with all rows as training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PredictionTask {
+    /// The test inputs: the product of these, one per input; the last varies fastest.
+    pub grid: Vec<RangeSetting>,
+    /// A finer grid that a map draws contours on, without privacy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Vec<RangeSetting>>,
+    /// Private samples that the figure shows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub draws: usize,
+    /// The points of the grid that have metrics of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Vec<f64>>,
+}
+
+/// Equally spaced numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RangeSetting {
+    /// The first.
+    pub from: f64,
+    /// The last.
+    pub to: f64,
+    /// How many.
+    pub points: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Cross-validated regression.

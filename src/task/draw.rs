@@ -84,7 +84,8 @@ mod tests {
     fn rows_are_drawn_without_replacement() {
         let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
         let draw = |replicate| {
-            let drawn = drawn(&data(DrawSetting::Rows(12)), &sample, &streams(replicate)).unwrap().into_owned();
+            let drawn =
+                drawn(&data(DrawSetting::Rows(12)), &sample, &streams(replicate)).unwrap().into_owned();
             drawn.inputs.iter().copied().collect::<Vec<f64>>()
         };
         let mut rows = draw(0);
@@ -100,7 +101,10 @@ mod tests {
         let quota = |target, input, rows| QuotaSetting { target, inputs: vec![input], rows };
         let some = DrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
         let sample_drawn = drawn(&data(some), &sample, &streams(0)).unwrap().into_owned();
-        assert_eq!((sample_drawn.inputs.as_slice(), &*sample_drawn.targets), ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice()));
+        assert_eq!(
+            (sample_drawn.inputs.as_slice(), &*sample_drawn.targets),
+            ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice())
+        );
         let many = DrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
         let refused = drawn(&data(many), &sample, &streams(0)).unwrap_err();
         assert!(matches!(refused, TaskError::TooFewRows { wanted: 3, found: 2, .. }));

@@ -19,7 +19,9 @@ pub enum TaskError {
         metric: String,
     },
     /// Fewer rows of a kind than a quota asks for.
-    #[error("a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}")]
+    #[error(
+        "a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
+    )]
     TooFewRows {
         /// The target of the rows.
         target: f64,

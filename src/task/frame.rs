@@ -39,7 +39,10 @@ impl Frame {
 
     /// The columns whose name begins so, in order.
     pub fn columns_named<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a [f64]> {
-        self.columns.iter().filter(move |(name, _)| name.starts_with(prefix)).map(|(_, values)| values.as_slice())
+        self.columns
+            .iter()
+            .filter(move |(name, _)| name.starts_with(prefix))
+            .map(|(_, values)| values.as_slice())
     }
 
     /// Rows.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
-use super::{Frame, Sample, Streams, TaskError, posterior, regression, selection};
+use super::{Frame, Sample, Streams, TaskError, posterior, prediction, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
@@ -52,7 +52,12 @@ pub fn measure(
         (TaskSetting::Regression(task), Some(model)) => {
             regression::regression(block, task, model, cells, sample, streams).map(plain)
         }
-        (TaskSetting::Regression(_), None) => Ok(vec![Measured::default(); cells.len()]),
+        (TaskSetting::Prediction(task), Some(model)) => {
+            prediction::prediction(block, task, model, cells, sample, streams)
+        }
+        (TaskSetting::Regression(_) | TaskSetting::Prediction(_), None) => {
+            Ok(vec![Measured::default(); cells.len()])
+        }
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
         (TaskSetting::Selection(task), _) => {
             selection::selection(block, task, cells, sample, streams).map(plain)

@@ -3,8 +3,10 @@
 use nalgebra::DMatrix;
 
 use super::{Streams, TaskError};
-use crate::gp::{KMeans, LinearMap, exact, fitc, kmeans};
-use crate::kernel::{DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel};
+use crate::gp::{KMeans, LinearMap, exact, exact_variance, fitc, fitc_variance, kmeans};
+use crate::kernel::{
+    Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
+};
 use crate::privacy::{Cloak, CloakingOptions, cloak};
 use crate::spec::{InducingSetting, KernelSetting, MechanismSetting, ModelSetting, SparseSetting};
 
@@ -24,6 +26,15 @@ pub(super) fn kernel(setting: &KernelSetting, inputs: &DMatrix<f64>) -> Box<dyn 
             let lengthscale = DensityLengthscale::new(inputs, *bandwidth, *points, *longest);
             Box::new(Gibbs::new(*variance, lengthscale))
         }
+        KernelSetting::Bias { variance } => Box::new(Bias::new(*variance)),
+        KernelSetting::Linear { variance } => Box::new(Linear::new(*variance)),
+        KernelSetting::Periodic { variance, lengthscale, period } => {
+            Box::new(Periodic::new(*variance, *lengthscale, *period))
+        }
+        KernelSetting::Sum(parts) => Box::new(Sum::new(parts.iter().map(|p| kernel(p, inputs)).collect())),
+        KernelSetting::Product(parts) => {
+            Box::new(Product::new(parts.iter().map(|p| kernel(p, inputs)).collect()))
+        }
     }
 }
 
@@ -37,13 +48,36 @@ pub(super) fn map(
     purpose: &str,
 ) -> Result<LinearMap, TaskError> {
     let noise = model.noise_variance;
-    Ok(match &model.sparse {
+    Ok(match inducing(model, training, streams, purpose) {
         None => exact(kernel, noise, training, test)?,
-        Some(SparseSetting::Fitc { inducing }) => {
-            let inducing = inducing_inputs(inducing, training, streams, purpose);
-            fitc(kernel, noise, &inducing, training, test)?
-        }
+        Some(inducing) => fitc(kernel, noise, &inducing, training, test)?,
     })
+}
+
+/// The variances of the latent function at the test inputs, in squared units of the normalised target.
+pub(super) fn variance(
+    model: &ModelSetting,
+    kernel: &dyn Kernel,
+    (training, test): (&DMatrix<f64>, &DMatrix<f64>),
+    streams: &Streams,
+    purpose: &str,
+) -> Result<Vec<f64>, TaskError> {
+    let noise = model.noise_variance;
+    Ok(match inducing(model, training, streams, purpose) {
+        None => exact_variance(kernel, noise, training, test)?,
+        Some(inducing) => fitc_variance(kernel, noise, &inducing, training, test)?,
+    })
+}
+
+/// The inducing inputs of a sparse model.
+pub(super) fn inducing(
+    model: &ModelSetting,
+    training: &DMatrix<f64>,
+    streams: &Streams,
+    purpose: &str,
+) -> Option<DMatrix<f64>> {
+    let SparseSetting::Fitc { inducing } = model.sparse.as_ref()?;
+    Some(inducing_inputs(inducing, training, streams, purpose))
 }
 
 fn inducing_inputs(

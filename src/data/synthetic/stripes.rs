@@ -50,9 +50,8 @@ mod tests {
         let rows = stripes(4000, 0.05, 10, &mut Pcg64::from_seed([3; 32]));
         let test = &rows.targets[4000..];
         assert_eq!((test.len(), test.iter().sum::<f64>()), (100, 50.0));
-        let flipped = (0..4000)
-            .filter(|&i| rows.targets[i] != class([rows.inputs[0][i], rows.inputs[1][i]]))
-            .count();
+        let flipped =
+            (0..4000).filter(|&i| rows.targets[i] != class([rows.inputs[0][i], rows.inputs[1][i]])).count();
         assert!((flipped as f64 / 4000.0 - 0.05).abs() < 4.0 * (0.05f64 * 0.95 / 4000.0).sqrt());
         // The mean of x2 under the density (10 - x) / 50 is 10/3, its variance 50/9.
         let mean = rows.inputs[1][..4000].iter().sum::<f64>() / 4000.0;

@@ -81,7 +81,9 @@ impl Record {
 fn same_frame(a: &Frame, b: &Frame) -> bool {
     let same = |((name, x), (other, y)): (&(String, Vec<f64>), &(String, Vec<f64>))| {
         let scale = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        name == other && x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
+        name == other
+            && x.len() == y.len()
+            && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
     };
     a.name == b.name && a.columns.len() == b.columns.len() && a.columns.iter().zip(&b.columns).all(same)
 }
