@@ -46,6 +46,13 @@ impl LinearMap {
         counts
     }
 
+    /// Of another map of the same training rows (s x n), the distinct columns (s x k).
+    pub fn distinct(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
+        let first = |group| self.group.iter().position(|g| *g == group);
+        let first: Vec<usize> = (0..self.columns.ncols()).filter_map(first).collect();
+        c.select_columns(&first)
+    }
+
     /// The whole `C` (t x n).
     pub fn expand(&self) -> DMatrix<f64> {
         self.columns.select_columns(&self.group)

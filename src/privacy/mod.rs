@@ -5,10 +5,12 @@ mod certificate;
 mod cloaking;
 mod error;
 mod gaussian;
+mod newton;
 mod selection;
 
 pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use error::PrivacyError;
 pub use gaussian::{Calibration, gaussian_delta};
+pub use newton::PrivateStep;
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};

@@ -61,7 +61,7 @@ fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
 
 /// The probabilities with which the exponential mechanism selects each configuration, by its SSE
 /// (utility is its negative) and the largest sensitivity: proportional to `exp(-epsilon SSE / (2 sensitivity))`,
-/// computed in log space. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
+/// computed in log space. An infinite epsilon selects the best. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
 ///
 /// ```
 /// use dpgp::privacy::selection_probabilities;
@@ -70,7 +70,10 @@ fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
 /// ```
 pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> Vec<f64> {
     let least = sse.iter().copied().fold(f64::INFINITY, f64::min);
-    let weight = |s: &f64| (-(s - least) * epsilon / (2.0 * sensitivity)).exp();
+    let weight = |s: &f64| match s - least {
+        0.0 => 1.0,
+        excess => (-excess * epsilon / (2.0 * sensitivity)).exp(),
+    };
     let weights: Vec<f64> = sse.iter().map(weight).collect();
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|w| w / total).collect()

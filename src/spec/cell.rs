@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Problem;
 use super::canonical::Identity;
 use super::section::{SECTIONS, SectionText};
-use super::setting::{PosteriorTask, Setting, TaskSetting};
+use super::setting::{PosteriorTask, Setting, SplitSetting, TaskSetting};
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -54,7 +54,11 @@ impl Cell {
         let rows = self.setting.data.rows_drawn(rows);
         let (path, split) = match &*self.setting.task {
             TaskSetting::Regression(task) => ("task.regression.split", task.split),
-            TaskSetting::Selection(task) => ("task.selection.split", task.split),
+            TaskSetting::Selection(task) => {
+                let held = rows;
+                let rows = task.rows.map_or(held, |rows| held.min(rows.to).saturating_sub(rows.from));
+                return enough("task.selection.split", task.split, rows);
+            }
             TaskSetting::Prediction(_) => return Ok(()),
             TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
             TaskSetting::Posterior(PosteriorTask { train, .. }) => {
@@ -62,8 +66,7 @@ impl Cell {
                 return Err(("task.posterior.train".to_owned(), problem));
             }
         };
-        let folds = split.folds();
-        if folds <= rows { Ok(()) } else { Err((path.to_owned(), Problem::TooManyFolds { folds, rows })) }
+        enough(path, split, rows)
     }
 
     /// Its identity: SHA-256 of its canonical form.
@@ -85,6 +88,12 @@ impl Cell {
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &Arc<SectionText>)> {
         SECTIONS.into_iter().zip(&self.texts).filter_map(|(name, text)| Some((name, text.as_ref()?)))
     }
+}
+
+/// A row for each fold.
+fn enough(path: &str, split: SplitSetting, rows: usize) -> Result<(), (String, Problem)> {
+    let folds = split.folds();
+    if folds <= rows { Ok(()) } else { Err((path.to_owned(), Problem::TooManyFolds { folds, rows })) }
 }
 
 /// The canonical text of the whole setting: a table of its sections.

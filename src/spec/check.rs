@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::Problem;
 use super::setting::{
-    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting,
-    MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask,
-    PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting, SourceSetting, SparseSetting,
-    SplitSetting, SyntheticSetting, TaskSetting,
+    Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
+    InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
+    PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
+    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting,
 };
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
@@ -315,21 +315,54 @@ fn posterior(task: &PosteriorTask) -> Checked {
 
 fn selection(task: &SelectionTask) -> Checked {
     folds("task.selection.split", task.split)?;
-    positive("task.selection.epsilon", task.epsilon)?;
-    if task.candidates.is_empty() {
-        return fail("task.selection.candidates", Problem::Empty);
+    if let Some(rows) = task.rows {
+        range("task.selection.rows.to", rows.to > rows.from, "greater than from", rows.to as f64)?;
     }
-    for Candidate::Polynomial(degree) in &task.candidates {
-        range("task.selection.candidates", *degree <= 20, "at most 20", f64::from(*degree))?;
-    }
-    for (i, candidate) in task.candidates.iter().enumerate() {
-        if task.candidates[..i].contains(candidate) {
-            return fail("task.selection.candidates", Problem::DuplicateValue { label: candidate.name() });
-        }
-    }
+    let inside = task.epsilon > 0.0;
+    range("task.selection.epsilon", inside, "greater than 0 (inf for no privacy)", task.epsilon)?;
+    candidates(task)?;
     task.clip.map_or(Ok(()), |clip| positive("task.selection.clip", clip))?;
+    task.threshold.map_or(Ok(()), |threshold| positive("task.selection.threshold", threshold))?;
+    task.draws.map_or(Ok(()), |draws| count("task.selection.draws", draws))?;
     if task.sensitivity == SensitivityRule::Corrected && task.clip != Some(4.0) {
         return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
+    }
+    Ok(())
+}
+
+/// The most candidates of a selection.
+const MOST_CANDIDATES: usize = 10_000;
+
+fn candidates(task: &SelectionTask) -> Checked {
+    let path = "task.selection.candidates";
+    if let Some(GpGrid { lengthscales, noise_variances, variances }) = &task.gp {
+        let lists =
+            [("lengthscales", lengthscales), ("noise_variances", noise_variances), ("variances", variances)];
+        for (key, values) in lists {
+            let path = format!("task.selection.gp.{key}");
+            if values.is_empty() {
+                return fail(&path, Problem::Empty);
+            }
+            values.iter().try_for_each(|value| positive(&path, *value))?;
+        }
+        let size = lengthscales.len().saturating_mul(noise_variances.len()).saturating_mul(variances.len());
+        range("task.selection.gp", size <= MOST_CANDIDATES, "at most 10000 combinations", size as f64)?;
+    }
+    let all = task.all_candidates();
+    if all.is_empty() {
+        return fail(path, Problem::Empty);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for candidate in &all {
+        match candidate {
+            Candidate::Polynomial(degree) => range(path, *degree <= 20, "at most 20", f64::from(*degree))?,
+            Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                [lengthscale, noise_variance, variance].into_iter().try_for_each(|x| positive(path, *x))?;
+            }
+        }
+        if !seen.insert(candidate.name()) {
+            return fail(path, Problem::DuplicateValue { label: candidate.name() });
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::expand::{blocks, expand};
 use super::figure::FigureSetting;
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
-use super::setting::{Candidate, PredictionTask, TaskSetting};
+use super::setting::{Candidate, GpCandidate, PredictionTask, SelectionTask, TaskSetting};
 use super::source::SourceText;
 use super::{Block, Cell, Problem, Selector, SpecError};
 use crate::data::Manifest;
@@ -151,8 +151,19 @@ impl Candidate {
     pub fn name(&self) -> String {
         match self {
             Self::Polynomial(degree) => format!("polynomial-{degree}"),
+            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let [l, n, v] =
+                    [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
+                format!("l={l} noise={n} variance={v}")
+            }
         }
     }
+}
+
+impl SelectionTask {
+    /// The metrics that are about all candidates together.
+    pub const OF_ALL: [&str; 5] =
+        ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
 }
 
 impl PredictionTask {
@@ -179,11 +190,10 @@ impl TaskSetting {
                 task.at.iter().flat_map(of).chain(["influence".to_owned()]).collect()
             }
             Self::Selection(task) => {
-                let of = |metric: &str| {
-                    let metric = metric.to_owned();
-                    task.candidates.iter().map(move |c| format!("{metric}/{}", c.name()))
-                };
-                of("sse").chain(of("sensitivity")).chain(of("probability")).collect()
+                let names: Vec<String> = task.all_candidates().iter().map(Candidate::name).collect();
+                let of = |metric: &str| names.iter().map(|name| format!("{metric}/{name}")).collect();
+                let each: [Vec<String>; 4] = ["sse", "sensitivity", "probability", "rmse"].map(of);
+                each.concat().into_iter().chain(SelectionTask::OF_ALL.map(str::to_owned)).collect()
             }
         }
     }

@@ -37,9 +37,9 @@ pub use section::SectionText;
 pub use select::Selector;
 pub use setting::{
     AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, DrawSetting, FilterSetting,
-    GradientSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
-    NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting,
-    QuotaSetting, RangeSetting, RegressionTask, ScoreSetting, SelectionTask, Setting, SourceSetting,
-    SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
+    GpCandidate, GpGrid, GradientSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting,
+    ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PredictionTask,
+    PrivacySetting, QuotaSetting, RangeSetting, RegressionTask, RowsSetting, ScoreSetting, SelectionTask,
+    Setting, SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
 };
 pub use source::SourceText;

@@ -396,10 +396,17 @@ impl ScoreSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionTask {
+    /// The rows that are used; normalisation is by all of them. All rows without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowsSetting>,
     /// How rows are split into folds.
     pub split: SplitSetting,
     /// The configurations to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<Candidate>,
+    /// More of them: Gaussian processes with all combinations of some hyperparameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gp: Option<GpGrid>,
     /// Budget of the exponential mechanism.
     pub epsilon: f64,
     /// Clip errors at this many times the largest change of a target; no clip without it.
@@ -407,6 +414,64 @@ pub struct SelectionTask {
     pub clip: Option<f64>,
     /// The bound on the change of the summed squared error.
     pub sensitivity: SensitivityRule,
+    /// Only candidates are allowed of which one target moves the predictions of a fold by at most the root of this
+    /// (norm, on the scale of the model).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<usize>,
+}
+
+/// Rows in their order, from one number (counted from 0) to before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowsSetting {
+    /// The first row.
+    pub from: usize,
+    /// The row after the last.
+    pub to: usize,
+}
+
+/// All combinations of some hyperparameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpGrid {
+    /// Lengthscales, in units of the inputs.
+    pub lengthscales: Vec<f64>,
+    /// Variances of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variances: Vec<f64>,
+    /// Variances of the kernel.
+    pub variances: Vec<f64>,
+}
+
+/// A Gaussian process with an exponentiated quadratic kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpCandidate {
+    /// Lengthscale, in units of the inputs.
+    pub lengthscale: f64,
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variance: f64,
+    /// Variance of the kernel.
+    pub variance: f64,
+}
+
+impl SelectionTask {
+    /// Every configuration; of the grid, variances vary fastest, then noise variances.
+    pub fn all_candidates(&self) -> Vec<Candidate> {
+        let mut all = self.candidates.clone();
+        if let Some(GpGrid { lengthscales, noise_variances, variances }) = &self.gp {
+            let pairs = || noise_variances.iter().flat_map(|&n| variances.iter().map(move |&v| (n, v)));
+            let of = |&lengthscale: &f64| {
+                pairs().map(move |(noise_variance, variance)| {
+                    Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance })
+                })
+            };
+            all.extend(lengthscales.iter().flat_map(of));
+        }
+        all
+    }
 }
 
 /// A configuration that can be selected.
@@ -415,6 +480,8 @@ pub struct SelectionTask {
 pub enum Candidate {
     /// Least squares on monomials up to this degree.
     Polynomial(u32),
+    /// A Gaussian process.
+    Gp(GpCandidate),
 }
 
 /// A Bayesian classifier, fitted to the first rows and tested on the others.

@@ -1,5 +1,6 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod clipped_square;
 mod cross_validation;
 mod draw;
 mod error;

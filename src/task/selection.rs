@@ -1,26 +1,43 @@
-//! Selection of a configuration by the exponential mechanism, on expected cross-validated errors.
+//! Selection of a configuration by the exponential mechanism, on cross-validated errors that include the noise.
 
+use nalgebra::{DMatrix, DVector};
+use rand_distr::{Distribution, StandardNormal};
+
+use super::clipped_square::expected_square;
 use super::cross_validation::{folds, others};
-use super::normalise::{Normalised, caveats, normalise};
+use super::normalise::{caveats, normalise};
 use super::{Measurement, Sample, Streams, TaskError, model};
-use crate::gp::{LinearMap, polynomial};
-use crate::linalg::{largest, normal_cdf, normal_pdf};
+use crate::gp::{LinearMap, exact, polynomial};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::linalg::largest;
 use crate::privacy::{
     Caveat, Certificate, FoldColumns, Neighbours, SensitivityRule, selection_probabilities, sse_sensitivity,
 };
-use crate::spec::{Candidate, PrivacySetting, SelectionTask, Setting};
+use crate::spec::{Candidate, GpCandidate, PrivacySetting, RowsSetting, SelectionTask, Setting};
 
 /// One fold of one candidate.
 struct Fold {
     columns: FoldColumns,
-    /// Prediction minus target, in units of the target.
+    /// Prediction minus target, on the scale of the model.
     errors: Vec<f64>,
-    /// Standard deviation of the noise at multiplier 1 and change 1.
-    noise: Vec<f64>,
+    /// The noise at multiplier 1 and change 1.
+    noise: Noise,
+    /// The largest squared norm of a column.
+    longest: f64,
     gap: Option<f64>,
 }
 
-/// The metrics `sse/NAME` (expected over the noise, exact), `sensitivity/NAME` and `probability/NAME` of each candidate.
+/// How the noise enters the errors.
+enum Noise {
+    /// By its standard deviations: the expectation is exact.
+    Deviations(Vec<f64>),
+    /// By sampled values, one list per draw.
+    Draws(Vec<Vec<f64>>),
+}
+
+/// The metrics `sse/NAME` (on the scale of the model), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the
+/// target) of each candidate, and of all: `expected-rmse` (the root of the expected squared error of what is selected),
+/// `mean-rmse`, `allowed` (candidates within the threshold), `largest-sensitivity`, `largest-probability`.
 pub(super) fn selection(
     block: &Setting,
     task: &SelectionTask,
@@ -28,171 +45,152 @@ pub(super) fn selection(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Vec<Measurement>>, TaskError> {
-    let normalised = normalise(&sample.targets, &block.normalise);
-    let splits = folds(sample.rows(), task.split, streams);
+    let whole = normalise(&sample.targets, &block.normalise);
+    let rows = task.rows.unwrap_or(RowsSetting { from: 0, to: sample.rows() });
+    let rows: Vec<usize> = (rows.from..rows.to.min(sample.rows())).collect();
+    let targets: Vec<f64> = rows.iter().map(|&row| whole.targets[row]).collect();
+    let inputs = sample.inputs.select_rows(&rows);
+    let caveats = caveats(block, &whole);
+    let splits = folds(rows.len(), task.split, streams);
+    let names = task.all_candidates();
+    let bench = Bench { block, task, inputs, targets, scale: whole.scale, streams };
     let of = |candidate: &Candidate| -> Result<Vec<Fold>, TaskError> {
-        splits.iter().map(|test| fold(block, candidate, sample, &normalised, test)).collect()
+        let folds = splits.iter().enumerate();
+        folds.map(|(number, test)| bench.fold(candidate, number, test)).collect()
     };
-    let candidates: Result<Vec<Vec<Fold>>, TaskError> = task.candidates.iter().map(of).collect();
+    let candidates: Result<Vec<Vec<Fold>>, TaskError> = names.iter().map(of).collect();
     let candidates = candidates?;
-    let caveats = caveats(block, &normalised);
-    let answer = |cell: &&PrivacySetting| answer(task, cell, &candidates, sample.rows(), &caveats);
-    Ok(cells.iter().map(answer).collect())
+    Ok(cells.iter().map(|cell| bench.answer(cell, &names, &candidates, &caveats)).collect())
 }
 
-fn fold(
-    block: &Setting,
-    candidate: &Candidate,
-    sample: &Sample,
-    normalised: &Normalised,
-    test: &[usize],
-) -> Result<Fold, TaskError> {
-    let training = others(sample.rows(), test);
-    let inputs = |rows: &[usize]| sample.inputs.select_rows(rows);
-    let map: LinearMap = match candidate {
-        Candidate::Polynomial(degree) => polynomial(*degree, &inputs(&training), &inputs(test))?,
-    };
-    let targets: Vec<f64> = training.iter().map(|&row| normalised.targets[row]).collect();
-    let predictions = map.predict(&targets);
-    let error = |(i, &row): (usize, &usize)| (predictions[i] - normalised.targets[row]) * normalised.scale;
-    let cloak = model::noise(&block.privacy.mechanism, &map)?;
-    Ok(Fold {
-        errors: test.iter().enumerate().map(error).collect(),
-        noise: cloak.standard_deviations().iter().copied().collect(),
-        columns: FoldColumns { columns: map.expand(), rows: training },
-        gap: cloak.gap,
-    })
+/// What all candidates share.
+struct Bench<'a> {
+    block: &'a Setting,
+    task: &'a SelectionTask,
+    inputs: DMatrix<f64>,
+    /// Targets on the scale of the model.
+    targets: Vec<f64>,
+    /// Units of the target per unit of that scale.
+    scale: f64,
+    streams: &'a Streams,
 }
 
-fn answer(
-    task: &SelectionTask,
-    cell: &PrivacySetting,
-    candidates: &[Vec<Fold>],
-    rows: usize,
-    caveats: &[(Caveat, bool)],
-) -> Vec<Measurement> {
-    let change = cell.change();
-    let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
-    let threshold = task.clip.map_or(f64::INFINITY, |clip| clip * change);
-    let sse: Vec<f64> = candidates.iter().map(|folds| expected_sse(folds, noise, threshold)).collect();
-    let sensitivity: Vec<f64> = candidates
-        .iter()
-        .map(|folds| {
-            let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
-            sse_sensitivity(task.sensitivity, &columns, rows, change)
+impl Bench<'_> {
+    fn fold(&self, candidate: &Candidate, number: usize, test: &[usize]) -> Result<Fold, TaskError> {
+        let training = others(self.targets.len(), test);
+        let inputs = |rows: &[usize]| self.inputs.select_rows(rows);
+        let map: LinearMap = match candidate {
+            Candidate::Polynomial(degree) => polynomial(*degree, &inputs(&training), &inputs(test))?,
+            Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let kernel = ExponentiatedQuadratic::isotropic(*variance, *lengthscale);
+                exact(&kernel, *noise_variance, &inputs(&training), &inputs(test))?
+            }
+        };
+        let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
+        let predictions = map.predict(&targets);
+        let error = |(i, &row): (usize, &usize)| predictions[i] - self.targets[row];
+        let cloak = model::noise(&self.block.privacy.mechanism, &map)?;
+        let noise = match self.task.draws {
+            None => Noise::Deviations(cloak.standard_deviations().iter().copied().collect()),
+            Some(draws) => {
+                let mut stream = self.streams.of_block(&format!("noise {} fold {number}", candidate.name()));
+                let map = cloak.noise_map();
+                let draw = |_| {
+                    let unit = DVector::from_fn(map.ncols(), |_, _| StandardNormal.sample(&mut stream));
+                    (&map * unit).iter().copied().collect()
+                };
+                Noise::Draws((0..draws).map(draw).collect())
+            }
+        };
+        Ok(Fold {
+            errors: test.iter().enumerate().map(error).collect(),
+            noise,
+            longest: largest(map.columns().column_iter().map(|column| column.norm_squared())),
+            columns: FoldColumns { columns: map.expand(), rows: training },
+            gap: cloak.gap,
         })
-        .collect();
-    let probabilities = selection_probabilities(&sse, largest(sensitivity.iter().copied()), task.epsilon);
-    let certificate = certificate(task, cell, candidates, caveats);
-    let metrics = [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probabilities)];
-    let of_metric = |(metric, values): (&str, &Vec<f64>)| {
-        let named = task.candidates.iter().zip(values).map(|(candidate, value)| Measurement {
-            metric: format!("{metric}/{}", candidate.name()),
-            values: vec![*value],
+    }
+
+    fn answer(
+        &self,
+        cell: &PrivacySetting,
+        names: &[Candidate],
+        candidates: &[Vec<Fold>],
+        caveats: &[(Caveat, bool)],
+    ) -> Vec<Measurement> {
+        let Self { task, scale, .. } = self;
+        let change = cell.change() / scale;
+        let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
+        let clip = task.clip.map_or(f64::INFINITY, |clip| clip * change);
+        let sse: Vec<f64> = candidates.iter().map(|folds| sum(folds, noise, clip)).collect();
+        let unclipped = candidates.iter().map(|folds| sum(folds, noise, f64::INFINITY));
+        let rmse = unclipped.map(|sse| scale * (sse / self.targets.len() as f64).sqrt());
+        let rmse: Vec<f64> = rmse.collect();
+        let sensitivity: Vec<f64> = candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
+        let threshold = task.threshold.unwrap_or(f64::INFINITY);
+        let within = |folds: &Vec<Fold>| folds.iter().all(|f| change * change * f.longest <= threshold);
+        let allowed: Vec<usize> = (0..names.len()).filter(|&i| within(&candidates[i])).collect();
+        let of_allowed = |values: &[f64]| allowed.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        let bound = largest(of_allowed(&sensitivity));
+        let chances = selection_probabilities(&of_allowed(&sse), bound, task.epsilon);
+        let mut probability = vec![0.0; names.len()];
+        allowed.iter().zip(&chances).for_each(|(&i, p)| probability[i] = *p);
+        let expected = probability.iter().zip(&rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
+        let certificate = self.certificate(cell, candidates, caveats);
+        let measurement = |metric: String, value: f64| Measurement {
+            metric,
+            values: vec![value],
             certificate: certificate.clone(),
             jitter: 0.0,
-        });
-        named.collect::<Vec<_>>()
-    };
-    metrics.into_iter().flat_map(of_metric).collect()
-}
-
-fn certificate(
-    task: &SelectionTask,
-    cell: &PrivacySetting,
-    candidates: &[Vec<Fold>],
-    caveats: &[(Caveat, bool)],
-) -> Certificate {
-    let gaps: Option<Vec<f64>> = candidates.iter().flatten().map(|fold| fold.gap).collect();
-    let valid = task.sensitivity == SensitivityRule::Corrected;
-    let neighbours = Neighbours::OneTargetChanges(cell.change());
-    Certificate::exponential(neighbours, task.epsilon, valid, gaps.map(largest)).with_caveats(caveats)
-}
-
-fn expected_sse(folds: &[Fold], noise: f64, threshold: f64) -> f64 {
-    let points = folds.iter().flat_map(|fold| fold.errors.iter().zip(&fold.noise));
-    points.map(|(error, sd)| expected_square(*error, noise * sd, threshold)).sum()
-}
-
-/// `E[clip(X, -T, T)^2]` for `X ~ N(mean, sd^2)`. With `a = (-T - mean)/sd`, `b = (T - mean)/sd` and `P = Phi(b) - Phi(a)`:
-/// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`. Where sd is not small
-/// beside T these terms cancel; there it is `T^2` less a smooth integral.
-fn expected_square(mean: f64, sd: f64, threshold: f64) -> f64 {
-    if threshold.is_infinite() {
-        return mean * mean + sd * sd;
-    }
-    if sd == 0.0 {
-        return mean.abs().min(threshold).powi(2);
-    }
-    if sd > 0.5 * threshold {
-        return threshold * threshold - lost_to_the_clip(mean, sd, threshold);
-    }
-    let (a, b) = ((-threshold - mean) / sd, (threshold - mean) / sd);
-    let (at_a, at_b) = (normal_pdf(a), normal_pdf(b));
-    let outside = normal_cdf(a) + normal_cdf(-b);
-    let inside = 1.0 - outside;
-    mean * mean * inside
-        + 2.0 * mean * sd * (at_a - at_b)
-        + sd * sd * (inside + a * at_a - b * at_b)
-        + threshold * threshold * outside
-}
-
-/// `E[(T^2 - X^2)+]`, the integral of `(T^2 - x^2) phi((x - mean)/sd)/sd` over [-T, T] by the five-point Gauss-Legendre
-/// rule on [`PANELS`] panels of width `h = T/12`. The rule's error term `h^11 (5!)^4 f^(10) / (11 (10!)^3)` is far below the
-/// rounding of `T^2` where `sd > T/2`, so `h / sd < 1/6`.
-fn lost_to_the_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
-    let (near, far) = ((10.0f64 / 7.0).sqrt() * 2.0, 13.0 * 70f64.sqrt());
-    let nodes = [
-        (0.0, 128.0 / 225.0),
-        ((5.0 - near).sqrt() / 3.0, (322.0 + far) / 900.0),
-        ((5.0 + near).sqrt() / 3.0, (322.0 - far) / 900.0),
-    ];
-    let half = threshold / PANELS as f64;
-    let integrand = |x: f64| (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd;
-    let panel = |p: usize| {
-        let middle = -threshold + half * (2 * p + 1) as f64;
-        let pair = |(node, weight): &(f64, f64)| {
-            weight * (integrand(middle - half * node) + integrand(middle + half * node))
         };
-        nodes[0].1 * integrand(middle) + nodes[1..].iter().map(pair).sum::<f64>()
-    };
-    half * (0..PANELS).map(panel).sum::<f64>()
+        let lists =
+            [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probability), ("rmse", &rmse)];
+        let of_each = lists.into_iter().flat_map(|(metric, values)| {
+            let named = names.iter().zip(values);
+            named.map(move |(candidate, value)| (format!("{metric}/{}", candidate.name()), *value))
+        });
+        let mean = rmse.iter().sum::<f64>() / names.len() as f64;
+        let most = largest(probability.iter().copied());
+        let of_all = SelectionTask::OF_ALL.map(str::to_owned).into_iter();
+        let of_all = of_all.zip([expected, mean, allowed.len() as f64, bound, most]);
+        of_each.chain(of_all).map(|(metric, value)| measurement(metric, value)).collect()
+    }
+
+    fn sensitivity(&self, folds: &[Fold], change: f64) -> f64 {
+        let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
+        sse_sensitivity(self.task.sensitivity, &columns, self.targets.len(), change)
+    }
+
+    fn certificate(
+        &self,
+        cell: &PrivacySetting,
+        candidates: &[Vec<Fold>],
+        caveats: &[(Caveat, bool)],
+    ) -> Certificate {
+        if self.task.epsilon.is_infinite() {
+            return Certificate::none();
+        }
+        let gaps: Option<Vec<f64>> = candidates.iter().flatten().map(|fold| fold.gap).collect();
+        let valid = self.task.sensitivity == SensitivityRule::Corrected;
+        let neighbours = Neighbours::OneTargetChanges(cell.change());
+        Certificate::exponential(neighbours, self.task.epsilon, valid, gaps.map(largest))
+            .with_caveats(caveats)
+    }
 }
 
-/// Panels of the quadrature.
-const PANELS: usize = 24;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Against the trapezoidal rule.
-    #[test]
-    fn the_clipped_square_is_its_integral() {
-        let cases = [
-            (0.3, 1.0, 2.1),
-            (0.3, 1.0, 1.9),
-            (-5.0, 2.0, 3.0),
-            (1.0, 30.0, 8.0),
-            (2.0, 0.1, 8.0),
-            (0.0, 4.001, 8.0),
-        ];
-        for (mean, sd, threshold) in cases {
-            let steps = 400_000;
-            let width = 24.0 / f64::from(steps);
-            let integrand = |i: i32| {
-                let z = -12.0 + width * f64::from(i);
-                (mean + sd * z).clamp(-threshold, threshold).powi(2) * normal_pdf(z)
-            };
-            let integral: f64 = (0..=steps).map(integrand).sum::<f64>() * width;
-            let closed = expected_square(mean, sd, threshold);
-            assert!((closed / integral - 1.0).abs() < 1e-8, "{closed} {integral}");
+/// The sum of squared errors with the noise, errors clipped: expected, or the mean over draws.
+fn sum(folds: &[Fold], noise: f64, clip: f64) -> f64 {
+    let of_fold = |fold: &Fold| -> f64 {
+        match &fold.noise {
+            Noise::Deviations(sds) => {
+                fold.errors.iter().zip(sds).map(|(e, sd)| expected_square(*e, noise * sd, clip)).sum()
+            }
+            Noise::Draws(draws) => {
+                let square = |(e, z): (&f64, &f64)| (e + noise * z).clamp(-clip, clip).powi(2);
+                let of_draw = |draw: &Vec<f64>| fold.errors.iter().zip(draw).map(square).sum::<f64>();
+                draws.iter().map(of_draw).sum::<f64>() / draws.len() as f64
+            }
         }
-        // Where the noise drowns everything, every error is clipped.
-        for sd in [1e6, 1e12, 1e200] {
-            assert!((expected_square(3.0, sd, 8.0) / 64.0 - 1.0).abs() < 1e-5, "{sd}");
-        }
-        assert_eq!(expected_square(3.0, 0.0, 2.0), 4.0);
-        assert_eq!(expected_square(3.0, 4.0, f64::INFINITY), 25.0);
-    }
+    };
+    folds.iter().map(of_fold).sum()
 }
