@@ -49,6 +49,8 @@ pub enum Release {
     FoldPredictions,
     /// The predictions on a grid.
     Predictions,
+    /// The latent function of a classifier, and all predictions from it.
+    LatentFunction,
     /// The index of the candidate selected; not its errors or probabilities.
     SelectedIndex,
     /// The fitted posterior, and every step on the way to it.
@@ -59,6 +61,7 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FoldPredictions => "for the predictions of one fold",
+            Self::LatentFunction => "for the latent function and all predictions from it",
             Self::Predictions => "for all predictions on the grid",
             Self::Posterior => "for the fitted posterior",
             Self::SelectedIndex => "for the index selected, not for the numbers of this row",
@@ -143,6 +146,28 @@ impl Certificate {
             delta_exact: Some(gaussian_delta(sigma / sensitivity, epsilon)),
             gap,
             caveats: if outside { vec![Caveat::OutsideProof] } else { Vec::new() },
+        }
+    }
+
+    /// The certificate of several steps with Gaussian noise, each calibrated to `(epsilon, delta)`: the claim is that of
+    /// basic composition, `(steps epsilon, steps delta)`. The exact delta is that of one Gaussian mechanism with the
+    /// noise over `sqrt(steps)`, which no adaptive sequence of such steps exceeds (Dong, Roth and Su 2022, Corollary 2).
+    pub fn gaussian_steps(
+        (release, neighbours): (Release, Neighbours),
+        calibration: Calibration,
+        (epsilon, delta): (f64, f64),
+        steps: usize,
+        sensitivity: f64,
+        gap: Option<f64>,
+    ) -> Self {
+        let once = Self::gaussian((release, neighbours), calibration, (epsilon, delta), sensitivity, gap);
+        let times = steps as f64;
+        let sigma = calibration.sigma(epsilon, delta) / (sensitivity * times.sqrt());
+        Self {
+            epsilon: Some(epsilon * times),
+            delta: delta * times,
+            delta_exact: Some(gaussian_delta(sigma, epsilon * times)),
+            ..once
         }
     }
 

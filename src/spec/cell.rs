@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Problem;
 use super::canonical::Identity;
 use super::section::{SECTIONS, SectionText};
-use super::setting::{PosteriorTask, Setting, SplitSetting, TaskSetting};
+use super::setting::{Setting, SplitSetting, TaskSetting};
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -59,11 +59,12 @@ impl Cell {
                 let rows = task.rows.map_or(held, |rows| held.min(rows.to).saturating_sub(rows.from));
                 return enough("task.selection.split", task.split, rows);
             }
-            TaskSetting::Prediction(_) => return Ok(()),
-            TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
-            TaskSetting::Posterior(PosteriorTask { train, .. }) => {
-                let problem = Problem::NothingToTest { train: *train, rows };
-                return Err(("task.posterior.train".to_owned(), problem));
+            TaskSetting::Prediction(_) | TaskSetting::Tutorial(_) => return Ok(()),
+            TaskSetting::Posterior(task) => return to_test("task.posterior.train", task.train, rows),
+            TaskSetting::Convergence(task) => return to_test("task.convergence.train", task.train, rows),
+            TaskSetting::Classification(task) => {
+                let points = usize::from(!task.at.is_empty());
+                return to_test("task.classification.train", task.train, rows + points);
             }
         };
         enough(path, split, rows)
@@ -88,6 +89,11 @@ impl Cell {
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &Arc<SectionText>)> {
         SECTIONS.into_iter().zip(&self.texts).filter_map(|(name, text)| Some((name, text.as_ref()?)))
     }
+}
+
+/// A row beyond the training rows.
+fn to_test(path: &str, train: usize, rows: usize) -> Result<(), (String, Problem)> {
+    if train < rows { Ok(()) } else { Err((path.to_owned(), Problem::NothingToTest { train, rows })) }
 }
 
 /// A row for each fold.

@@ -7,11 +7,11 @@ use super::setting::{
     Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
     PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
-    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting,
+    SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
 };
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
-use crate::privacy::{SensitivityRule, Solver};
+use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
 
 /// A dotted key path and what is wrong there.
 pub(super) type Fault = (String, Problem);
@@ -171,11 +171,16 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
 }
 
 fn model(model: &ModelSetting, inputs: usize) -> Checked {
-    positive("model.noise_variance", model.noise_variance)?;
+    model.noise_variance.map_or(Ok(()), |noise| positive("model.noise_variance", noise))?;
     kernel("model.kernel", &model.kernel, inputs)?;
     match &model.sparse {
         None => Ok(()),
-        Some(SparseSetting::Fitc { inducing }) => inducing_inputs(inducing, inputs),
+        Some(SparseSetting::Fitc { inducing }) => inducing_inputs("model.sparse.fitc", inducing, inputs),
+        Some(SparseSetting::Sor { inducing, jitter }) => {
+            let inside = *jitter >= 0.0 && jitter.is_finite();
+            range("model.sparse.sor.jitter", inside, "at least 0 and finite", *jitter)?;
+            inducing_inputs("model.sparse.sor", inducing, inputs)
+        }
     }
 }
 
@@ -219,8 +224,8 @@ fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
     if found == inputs { Ok(()) } else { fail(path, Problem::WrongDimension { inputs, found }) }
 }
 
-fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
-    let path = "model.sparse.fitc.inducing";
+fn inducing_inputs(path: &str, inducing: &InducingSetting, inputs: usize) -> Checked {
+    let path = format!("{path}.inducing");
     match inducing {
         InducingSetting::Kmeans { centres, restarts } => {
             count(&format!("{path}.kmeans.centres"), *centres)?;
@@ -237,22 +242,76 @@ fn inducing_inputs(inducing: &InducingSetting, inputs: usize) -> Checked {
 }
 
 fn task(setting: &Setting) -> Checked {
+    let inputs = setting.data.inputs.len();
     match &*setting.task {
         TaskSetting::Regression(task) => {
-            if setting.model.is_none() {
-                return fail("task.regression", Problem::MissingSection { section: "model" });
-            }
+            regression_model("task.regression", setting)?;
             folds("task.regression.split", task.split)?;
             count("task.regression.draws", task.draws)
         }
         TaskSetting::Selection(task) => selection(task),
         TaskSetting::Posterior(task) => posterior(task),
         TaskSetting::Prediction(task) => {
-            if setting.model.is_none() {
-                return fail("task.prediction", Problem::MissingSection { section: "model" });
-            }
-            prediction(task, setting.data.inputs.len())
+            regression_model("task.prediction", setting)?;
+            prediction(task, inputs)
         }
+        TaskSetting::Classification(task) => {
+            let path = "task.classification";
+            classifier(path, setting, task.train, &task.positive)?;
+            for (key, found) in
+                [("iterations", task.iterations), ("newton", task.newton), ("draws", task.draws)]
+            {
+                count(&format!("{path}.{key}"), found)?;
+            }
+            let mut points = task.at.iter().enumerate();
+            points.try_for_each(|(i, point)| dimension(&format!("{path}.at.{i}"), inputs, point.len()))
+        }
+        TaskSetting::Convergence(task) => {
+            classifier("task.convergence", setting, task.train, &task.positive)?;
+            count("task.convergence.steps", task.steps)
+        }
+        TaskSetting::Tutorial(task) => {
+            regression_model("task.tutorial", setting)?;
+            dimension("data.inputs", 1, inputs)?;
+            range("task.tutorial.draws", task.draws <= 1000, "at most 1000", task.draws as f64)?;
+            grid("task.tutorial.grid", &[task.grid], 1)
+        }
+    }
+}
+
+/// The model of a regression: it has noise, and is exact or by FITC.
+fn regression_model(path: &str, setting: &Setting) -> Checked {
+    let Some(model) = &setting.model else {
+        return fail(path, Problem::MissingSection { section: "model" });
+    };
+    if model.noise_variance.is_none() {
+        return fail("model", Problem::MissingKey { key: "noise_variance", by: "regression" });
+    }
+    match model.sparse {
+        Some(SparseSetting::Sor { .. }) => {
+            fail("model.sparse", Problem::Shape("regression needs sparse.fitc".to_owned()))
+        }
+        Some(SparseSetting::Fitc { .. }) | None => Ok(()),
+    }
+}
+
+/// The model of a classifier, what tells its classes, and what it releases.
+fn classifier(path: &str, setting: &Setting, train: usize, positive: &ThresholdSetting) -> Checked {
+    count(&format!("{path}.train"), train)?;
+    let value = positive.value;
+    range(&format!("{path}.positive.value"), value.is_finite(), "finite", value)?;
+    let Some(model) = &setting.model else {
+        return fail(path, Problem::MissingSection { section: "model" });
+    };
+    if matches!(model.sparse, Some(SparseSetting::Fitc { .. })) {
+        return fail("model.sparse", Problem::Shape("classification needs sparse.sor".to_owned()));
+    }
+    match &setting.privacy.mechanism {
+        MechanismSetting::Cloaking(cloaking) if cloaking.release != ReleaseRecipe::Projection => {
+            let why = "classification releases a projection".to_owned();
+            fail("privacy.mechanism.cloaking.release", Problem::Shape(why))
+        }
+        MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) => Ok(()),
     }
 }
 
@@ -391,15 +450,6 @@ fn privacy(privacy: &PrivacySetting) -> Checked {
 fn mechanism(setting: &Setting) -> Checked {
     let privacy = &setting.privacy;
     match (&privacy.mechanism, &*setting.task) {
-        (
-            MechanismSetting::Cloaking(cloaking),
-            TaskSetting::Regression(_) | TaskSetting::Selection(_) | TaskSetting::Prediction(_),
-        ) => {
-            if privacy.change.is_none() {
-                return fail("privacy", Problem::MissingKey { key: "change", by: "cloaking" });
-            }
-            cloak(cloaking)
-        }
         (MechanismSetting::Gradient(gradient), TaskSetting::Posterior(task)) => {
             if matches!(task.method, PosteriorMethod::Mode {}) {
                 let unprotected = "inf: the mode is computed without privacy";
@@ -417,6 +467,12 @@ fn mechanism(setting: &Setting) -> Checked {
         }
         (MechanismSetting::Gradient(_), _) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
+        }
+        (MechanismSetting::Cloaking(cloaking), _) => {
+            if privacy.change.is_none() {
+                return fail("privacy", Problem::MissingKey { key: "change", by: "cloaking" });
+            }
+            cloak(cloaking)
         }
     }
 }

@@ -9,7 +9,10 @@ use super::expand::{blocks, expand};
 use super::figure::FigureSetting;
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
-use super::setting::{Candidate, GpCandidate, PredictionTask, SelectionTask, TaskSetting};
+use super::setting::{
+    Candidate, ClassificationTask, ConvergenceTask, GpCandidate, PredictionTask, SelectionTask, TaskSetting,
+    TutorialTask,
+};
 use super::source::SourceText;
 use super::{Block, Cell, Problem, Selector, SpecError};
 use crate::data::Manifest;
@@ -160,6 +163,21 @@ impl Candidate {
     }
 }
 
+impl ClassificationTask {
+    /// The metrics at each point.
+    pub const AT: [&str; 3] = ["probability", "probability-sd", "latent"];
+}
+
+impl ConvergenceTask {
+    /// The metrics.
+    pub const METRICS: [&str; 2] = ["first-step-share", "accuracy"];
+}
+
+impl TutorialTask {
+    /// The metrics.
+    pub const METRICS: [&str; 3] = ["mean", "sd", "correlation"];
+}
+
 impl SelectionTask {
     /// The metrics that are about all candidates together.
     pub const OF_ALL: [&str; 5] =
@@ -189,6 +207,14 @@ impl TaskSetting {
                 };
                 task.at.iter().flat_map(of).chain(["influence".to_owned()]).collect()
             }
+            Self::Classification(task) => {
+                let accuracy = ["accuracy", "accuracy-se"].map(str::to_owned);
+                let of =
+                    |point: &Vec<f64>| ClassificationTask::AT.map(|name| PredictionTask::metric(name, point));
+                accuracy.into_iter().chain(task.at.iter().flat_map(of)).collect()
+            }
+            Self::Convergence(_) => ConvergenceTask::METRICS.map(str::to_owned).to_vec(),
+            Self::Tutorial(_) => TutorialTask::METRICS.map(str::to_owned).to_vec(),
             Self::Selection(task) => {
                 let names: Vec<String> = task.all_candidates().iter().map(Candidate::name).collect();
                 let of = |metric: &str| names.iter().map(|name| format!("{metric}/{name}")).collect();

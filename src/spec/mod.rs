@@ -36,10 +36,11 @@ pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;
 pub use setting::{
-    AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, DrawSetting, FilterSetting,
-    GpCandidate, GpGrid, GradientSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting,
-    ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PredictionTask,
-    PrivacySetting, QuotaSetting, RangeSetting, RegressionTask, RowsSetting, ScoreSetting, SelectionTask,
-    Setting, SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
+    AdviSetting, Candidate, CentreSetting, ClassificationTask, CloakingSetting, ConvergenceTask, DataSetting,
+    DrawSetting, FilterSetting, GpCandidate, GpGrid, GradientSetting, ImagesSetting, InducingSetting,
+    KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel,
+    PosteriorTask, PredictionTask, PrivacySetting, QuotaSetting, RangeSetting, RegressionTask, RowsSetting,
+    ScoreSetting, SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, SyntheticSetting,
+    TaskSetting, ThresholdSetting, TutorialTask,
 };
 pub use source::SourceText;

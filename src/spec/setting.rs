@@ -223,11 +223,19 @@ pub enum CentreSetting {
 pub struct ModelSetting {
     /// The covariance function.
     pub kernel: KernelSetting,
-    /// Variance of the Gaussian likelihood, in squared units of the normalised target.
-    pub noise_variance: f64,
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target; for regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_variance: Option<f64>,
     /// A sparse approximation; exact inference without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<SparseSetting>,
+}
+
+impl ModelSetting {
+    /// The noise variance; zero where there is none, which the checks of a spec allow for classification alone.
+    pub fn noise(&self) -> f64 {
+        self.noise_variance.unwrap_or(0.0)
+    }
 }
 
 /// A covariance function.
@@ -288,10 +296,18 @@ pub enum KernelSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SparseSetting {
-    /// Fully independent training conditional.
+    /// Fully independent training conditional; for regression.
     Fitc {
         /// Where the inducing inputs lie.
         inducing: InducingSetting,
+    },
+    /// Subset of regressors; for classification.
+    Sor {
+        /// Where the inducing inputs lie.
+        inducing: InducingSetting,
+        /// Added to the diagonal of the covariance of the inducing inputs.
+        #[serde(default)]
+        jitter: f64,
     },
 }
 
@@ -327,6 +343,67 @@ pub enum TaskSetting {
     Posterior(PosteriorTask),
     /// Predictions of a regression on a grid.
     Prediction(PredictionTask),
+    /// Binary classification by the Laplace approximation.
+    Classification(ClassificationTask),
+    /// The way of the Laplace approximation to its mode.
+    Convergence(ConvergenceTask),
+    /// A Gaussian process at two places, before or after an observation.
+    Tutorial(TutorialTask),
+}
+
+/// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClassificationTask {
+    /// Rows at the beginning that are trained on.
+    pub train: usize,
+    /// The class of a row: whether its target compares so with a number.
+    pub positive: ThresholdSetting,
+    /// Newton steps with privacy; they share epsilon and delta evenly.
+    #[serde(default = "one")]
+    pub iterations: usize,
+    /// Newton steps without privacy.
+    #[serde(default = "twenty")]
+    pub newton: usize,
+    /// Draws of the privacy noise.
+    pub draws: usize,
+    /// Inputs whose predictions have metrics of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Vec<f64>>,
+}
+
+/// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConvergenceTask {
+    /// Rows at the beginning that are trained on; the others are tested.
+    pub train: usize,
+    /// The class of a row: whether its target compares so with a number.
+    pub positive: ThresholdSetting,
+    /// Newton steps.
+    pub steps: usize,
+}
+
+/// A Gaussian process at two places, before or after the observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TutorialTask {
+    /// Whether the observations are known.
+    pub observed: bool,
+    /// The two places.
+    pub pair: [f64; 2],
+    /// Where functions are drawn.
+    pub grid: RangeSetting,
+    /// How many are drawn.
+    pub draws: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn twenty() -> usize {
+    20
 }
 
 /// Predictions of a regression on a grid, with all rows as training rows.

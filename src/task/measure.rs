@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
-use super::{Frame, Sample, Streams, TaskError, posterior, prediction, regression, selection};
+use super::{
+    Frame, Sample, Streams, TaskError, classification, convergence, posterior, prediction, regression,
+    selection, tutorial,
+};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
@@ -55,9 +58,24 @@ pub fn measure(
         (TaskSetting::Prediction(task), Some(model)) => {
             prediction::prediction(block, task, model, cells, sample, streams)
         }
-        (TaskSetting::Regression(_) | TaskSetting::Prediction(_), None) => {
-            Ok(vec![Measured::default(); cells.len()])
+        (TaskSetting::Classification(task), Some(model)) => {
+            classification::classification(block, task, model, cells, sample, streams)
         }
+        (TaskSetting::Convergence(task), Some(model)) => {
+            convergence::convergence(block, task, model, cells, sample, streams)
+        }
+        (TaskSetting::Tutorial(task), Some(model)) => {
+            tutorial::tutorial(task, model, sample, streams).map(|measured| vec![measured; cells.len()])
+        }
+        // The checks of a spec refuse these tasks without a model.
+        (
+            TaskSetting::Regression(_)
+            | TaskSetting::Prediction(_)
+            | TaskSetting::Classification(_)
+            | TaskSetting::Convergence(_)
+            | TaskSetting::Tutorial(_),
+            None,
+        ) => Ok(vec![Measured::default(); cells.len()]),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
         (TaskSetting::Selection(task), _) => {
             selection::selection(block, task, cells, sample, streams).map(plain)

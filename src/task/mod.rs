@@ -1,11 +1,14 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod classification;
 mod clipped_square;
+mod convergence;
 mod cross_validation;
 mod draw;
 mod error;
 mod frame;
 mod grid;
+mod latent;
 mod measure;
 mod model;
 mod normalise;
@@ -17,6 +20,7 @@ mod sample;
 mod selection;
 mod streams;
 mod summary;
+mod tutorial;
 
 pub use cross_validation::folds;
 pub use error::TaskError;

@@ -3,7 +3,10 @@
 use nalgebra::DMatrix;
 
 use super::{Streams, TaskError};
-use crate::gp::{KMeans, LinearMap, exact, exact_variance, fitc, fitc_variance, kmeans};
+use crate::gp::{
+    Features, KMeans, LinearMap, exact, exact_features, exact_variance, fitc, fitc_variance, kmeans,
+    regressor_features,
+};
 use crate::kernel::{
     Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
 };
@@ -47,7 +50,7 @@ pub(super) fn map(
     streams: &Streams,
     purpose: &str,
 ) -> Result<LinearMap, TaskError> {
-    let noise = model.noise_variance;
+    let noise = model.noise();
     Ok(match inducing(model, training, streams, purpose) {
         None => exact(kernel, noise, training, test)?,
         Some(inducing) => fitc(kernel, noise, &inducing, training, test)?,
@@ -62,10 +65,28 @@ pub(super) fn variance(
     streams: &Streams,
     purpose: &str,
 ) -> Result<Vec<f64>, TaskError> {
-    let noise = model.noise_variance;
+    let noise = model.noise();
     Ok(match inducing(model, training, streams, purpose) {
         None => exact_variance(kernel, noise, training, test)?,
         Some(inducing) => fitc_variance(kernel, noise, &inducing, training, test)?,
+    })
+}
+
+/// The features of a model of latent values at training and test inputs.
+pub(super) fn features(
+    model: &ModelSetting,
+    (training, test): (&DMatrix<f64>, &DMatrix<f64>),
+    streams: &Streams,
+    purpose: &str,
+) -> Result<Features, TaskError> {
+    let kernel = kernel(&model.kernel, training);
+    let jitter = match model.sparse {
+        Some(SparseSetting::Sor { jitter, .. }) => jitter,
+        Some(SparseSetting::Fitc { .. }) | None => 0.0,
+    };
+    Ok(match inducing(model, training, streams, purpose) {
+        None => exact_features(kernel.as_ref(), training, test)?,
+        Some(inducing) => regressor_features(kernel.as_ref(), jitter, &inducing, training, test)?,
     })
 }
 
@@ -76,7 +97,7 @@ pub(super) fn inducing(
     streams: &Streams,
     purpose: &str,
 ) -> Option<DMatrix<f64>> {
-    let SparseSetting::Fitc { inducing } = model.sparse.as_ref()?;
+    let (SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. }) = model.sparse.as_ref()?;
     Some(inducing_inputs(inducing, training, streams, purpose))
 }
 
@@ -99,14 +120,18 @@ fn inducing_inputs(
 
 /// The noise design of a mechanism for a map.
 pub(super) fn noise(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
+    Ok(cloak(map.columns(), &map.counts(), &options(mechanism)?)?)
+}
+
+/// The options of cloaking.
+pub(super) fn options(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
     let MechanismSetting::Cloaking(setting) = mechanism else {
         return Err(TaskError::WrongMechanism { needed: "cloaking" });
     };
-    let options = CloakingOptions {
+    Ok(CloakingOptions {
         objective: setting.objective,
         rank_tolerance: setting.rank_tolerance,
         solver: setting.solver,
         release: setting.release,
-    };
-    Ok(cloak(map.columns(), &map.counts(), &options)?)
+    })
 }
