@@ -184,6 +184,13 @@ impl SelectionTask {
         ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
 }
 
+impl SelectionTask {
+    /// The name of the probability of a lengthscale.
+    pub fn of_lengthscale(lengthscale: f64) -> String {
+        format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
+    }
+}
+
 impl PredictionTask {
     /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
     pub fn metric(name: &str, point: &[f64]) -> String {
@@ -219,7 +226,10 @@ impl TaskSetting {
                 let names: Vec<String> = task.all_candidates().iter().map(Candidate::name).collect();
                 let of = |metric: &str| names.iter().map(|name| format!("{metric}/{name}")).collect();
                 let each: [Vec<String>; 4] = ["sse", "sensitivity", "probability", "rmse"].map(of);
-                each.concat().into_iter().chain(SelectionTask::OF_ALL.map(str::to_owned)).collect()
+                let lengthscales = task.gp.iter().flat_map(|grid| &grid.lengthscales);
+                let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
+                let all = SelectionTask::OF_ALL.map(str::to_owned);
+                each.concat().into_iter().chain(lengthscales).chain(all).collect()
             }
         }
     }

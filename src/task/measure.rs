@@ -77,9 +77,7 @@ pub fn measure(
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
-        (TaskSetting::Selection(task), _) => {
-            selection::selection(block, task, cells, sample, streams).map(plain)
-        }
+        (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;
     for cell in &mut measured {
         check_finite(cell)?;

@@ -5,8 +5,9 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::clipped_square::expected_square;
 use super::cross_validation::{folds, others};
+use super::measure::Measured;
 use super::normalise::{caveats, normalise};
-use super::{Measurement, Sample, Streams, TaskError, model};
+use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{LinearMap, exact, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::linalg::largest;
@@ -36,7 +37,7 @@ enum Noise {
 }
 
 /// The metrics `sse/NAME` (on the scale of the model), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the
-/// target) of each candidate, and of all: `expected-rmse` (the root of the expected squared error of what is selected),
+/// target) of each candidate, `lengthscale/L` of each lengthscale (its probability), and of all: `expected-rmse` (the root of the expected squared error of what is selected),
 /// `mean-rmse`, `allowed` (candidates within the threshold), `largest-sensitivity`, `largest-probability`.
 pub(super) fn selection(
     block: &Setting,
@@ -44,7 +45,7 @@ pub(super) fn selection(
     cells: &[&PrivacySetting],
     sample: &Sample,
     streams: &Streams,
-) -> Result<Vec<Vec<Measurement>>, TaskError> {
+) -> Result<Vec<Measured>, TaskError> {
     let whole = normalise(&sample.targets, &block.normalise);
     let rows = task.rows.unwrap_or(RowsSetting { from: 0, to: sample.rows() });
     let rows: Vec<usize> = (rows.from..rows.to.min(sample.rows())).collect();
@@ -117,7 +118,7 @@ impl Bench<'_> {
         names: &[Candidate],
         candidates: &[Vec<Fold>],
         caveats: &[(Caveat, bool)],
-    ) -> Vec<Measurement> {
+    ) -> Measured {
         let Self { task, scale, .. } = self;
         let change = cell.change() / scale;
         let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
@@ -153,7 +154,12 @@ impl Bench<'_> {
         let most = largest(probability.iter().copied());
         let of_all = SelectionTask::OF_ALL.map(str::to_owned).into_iter();
         let of_all = of_all.zip([expected, mean, allowed.len() as f64, bound, most]);
-        of_each.chain(of_all).map(|(metric, value)| measurement(metric, value)).collect()
+        let of_lengthscales = by_lengthscale(task, names, &probability);
+        let frame =
+            Frame::new("candidates").with("probability", probability.clone()).with("value", rmse.clone());
+        let metrics = of_each.chain(of_lengthscales).chain(of_all);
+        let metrics = metrics.map(|(metric, value)| measurement(metric, value)).collect();
+        Measured { metrics, frames: vec![frame] }
     }
 
     fn sensitivity(&self, folds: &[Fold], change: f64) -> f64 {
@@ -176,6 +182,16 @@ impl Bench<'_> {
         Certificate::exponential(neighbours, self.task.epsilon, valid, gaps.map(largest))
             .with_caveats(caveats)
     }
+}
+
+/// `lengthscale/L`: the probability that a Gaussian process of this lengthscale is selected.
+fn by_lengthscale(task: &SelectionTask, names: &[Candidate], probability: &[f64]) -> Vec<(String, f64)> {
+    let of = |&wanted: &f64| {
+        let is = |candidate: &Candidate| matches!(candidate, Candidate::Gp(gp) if gp.lengthscale == wanted);
+        let chances = names.iter().zip(probability).filter(|(candidate, _)| is(candidate)).map(|(_, p)| p);
+        (SelectionTask::of_lengthscale(wanted), chances.sum())
+    };
+    task.gp.iter().flat_map(|grid| grid.lengthscales.iter().map(of)).collect()
 }
 
 /// The sum of squared errors with the noise, errors clipped: expected, or the mean over draws.
