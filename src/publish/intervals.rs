@@ -5,13 +5,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::figure::FigureError;
+use super::palette::{COLOURS, FONT, GRID};
 use super::report::{Report, ReportRow};
 use super::scale::Scale;
 use crate::spec::IntervalsFigure;
 
-const OURS: RGBColor = RGBColor(0, 95, 170);
-const PUBLISHED: RGBColor = RGBColor(200, 80, 0);
-const GRID: RGBColor = RGBColor(215, 215, 215);
+const OURS: RGBColor = COLOURS[0];
+const PUBLISHED: RGBColor = COLOURS[1];
 const PLOT: u32 = 560;
 const LEAST_LABELS: u32 = 160;
 /// About the width of a character of a row label.
@@ -19,7 +19,6 @@ const CHARACTER: u32 = 8;
 const ROW: u32 = 30;
 const HEAD: u32 = 76;
 const FOOT: u32 = 60;
-const FONT: &str = "sans-serif";
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 

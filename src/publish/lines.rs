@@ -5,25 +5,14 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::figure::FigureError;
+use super::palette::{COLOURS, FONT, GRID};
 use super::report::{Report, ReportRow};
 use super::scale::Scale;
 use crate::spec::{LinesFigure, SpreadKind};
 
-/// Colours that colour-blind readers can tell apart, by decreasing contrast with white.
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0, 95, 170),
-    RGBColor(200, 80, 0),
-    RGBColor(0, 130, 95),
-    RGBColor(170, 60, 130),
-    RGBColor(95, 95, 95),
-    RGBColor(190, 140, 0),
-    RGBColor(60, 160, 220),
-];
-const GRID: RGBColor = RGBColor(215, 215, 215);
 const PANEL: (u32, u32) = (430, 330);
 const HEAD: u32 = 74;
 const LEGEND: u32 = 190;
-const FONT: &str = "sans-serif";
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 

@@ -2,20 +2,31 @@
 //! was computed.
 
 mod atomic;
+mod canvas;
 mod claims;
+mod clip;
 mod committed;
 mod compare;
 mod csv;
+mod curve;
+mod curve_pens;
+mod curves;
+#[cfg(test)]
+mod fabricated;
 mod figure;
 mod folder;
 mod freshness;
 mod intervals;
+mod legend;
 mod lines;
 mod manifest;
 mod markdown;
 mod number;
 mod page;
+mod palette;
+mod panels;
 mod plain;
+mod plot;
 mod report;
 mod reproduction;
 mod scale;

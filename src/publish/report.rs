@@ -68,11 +68,7 @@ impl<'a> Report<'a> {
     /// The labels of a row; a number is named by its axis.
     pub fn labels(&self, row: &ReportRow) -> impl Iterator<Item = String> {
         let axes = self.experiment.axes.iter().zip(&row.labels);
-        let text = |(axis, label): (&Axis, &String)| match label.parse::<f64>() {
-            Ok(_) => format!("{} = {label}", axis.name),
-            Err(_) => label.clone(),
-        };
-        axes.map(text).collect::<Vec<_>>().into_iter()
+        axes.map(|(axis, label)| named(axis, label)).collect::<Vec<_>>().into_iter()
     }
 
     /// The frames of a cell that have this name.
@@ -98,6 +94,14 @@ impl<'a> Report<'a> {
                 (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name })
             })
             .collect()
+    }
+}
+
+/// A label as text; a number is named by its axis.
+pub(super) fn named(axis: &Axis, label: &str) -> String {
+    match label.parse::<f64>() {
+        Ok(_) => format!("{} = {label}", axis.name),
+        Err(_) => label.to_owned(),
     }
 }
 

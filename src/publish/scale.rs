@@ -30,13 +30,23 @@ impl Scale {
         let candidates: Vec<f64> = if self.log {
             decades(low.floor(), high).map(f64::log10).collect()
         } else {
-            let span = high - low;
-            let step =
-                decades((span / MOST_TICKS).log10().floor(), span.log10()).find(|s| span / s <= MOST_TICKS);
-            let step = step.unwrap_or(span);
-            (0..=MOST_TICKS as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
+            linear(low, high, MOST_TICKS)
         };
         candidates.into_iter().filter(|place| (low..=high).contains(place)).collect()
+    }
+
+    /// No more than about so many ticks between two places: on a logarithmic axis powers of ten alone if need be.
+    pub fn few_ticks(&self, low: f64, high: f64, most: usize) -> Vec<f64> {
+        let within = |places: Vec<f64>| -> Vec<f64> {
+            places.into_iter().filter(|place| (low..=high).contains(place)).collect()
+        };
+        if !self.log {
+            return within(linear(low, high, most as f64));
+        }
+        let all = self.ticks(low, high);
+        let whole =
+            || linear(low, high, most as f64).into_iter().filter(|place| place.fract() == 0.0).collect();
+        if all.len() <= most { all } else { within(whole()) }
     }
 
     /// The range of values with their spreads and a little room; a linear axis may have to show zero. Without any value
@@ -58,6 +68,14 @@ impl Scale {
     }
 }
 
+/// Multiples of 1, 2 or 5 times a power of ten from one place to beyond another, so many at most between them.
+fn linear(low: f64, high: f64, most: f64) -> Vec<f64> {
+    let span = high - low;
+    let step = decades((span / most).log10().floor(), span.log10()).find(|s| span / s <= most);
+    let step = step.unwrap_or(span);
+    (0..=most as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
+}
+
 /// 1, 2 and 5 times the powers of ten from one exponent to another.
 fn decades(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let exponents = (from.floor() as i32)..=(to.ceil() as i32);
@@ -77,5 +95,16 @@ mod tests {
         assert_eq!(ticks(false, 0.0, 21.0), "0 2 4 6 8 10 12 14 16 18 20");
         assert_eq!(ticks(false, 0.0, 0.034), "0 0.005 0.01 0.015 0.02 0.025 0.03");
         assert_eq!(ticks(true, 1.5, 3.3), "50 100 200 500 1000");
+    }
+
+    #[test]
+    fn few_ticks_thin_out_to_powers_of_ten() {
+        let ticks = |log, low, high, most| {
+            let scale = Scale { log };
+            scale.few_ticks(low, high, most).into_iter().map(|t| scale.tick(t)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(ticks(false, 0.0, 21.0, 5), "0 5 10 15 20");
+        assert_eq!(ticks(true, 1.5, 3.3, 6), "50 100 200 500 1000");
+        assert_eq!(ticks(true, -6.2, 1.3, 5), "1e-6 0.0001 0.01 1");
     }
 }

@@ -6,7 +6,7 @@ use super::axis::{Axis, axes, label};
 use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
-use super::figure::FigureSetting;
+use super::figure::{FigureSetting, Named};
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
 use super::setting::{
@@ -339,7 +339,20 @@ impl Context<'_> {
                     [("x", Some(&lines.x)), ("lines", Some(&lines.lines)), ("panels", lines.panels.as_ref())];
                 axes.into_iter().try_for_each(|(key, axis)| self.axis(&["figure", "lines", key], axis))
             }
+            Some(figure) => self.named(&figure.named()),
         }
+    }
+
+    /// What the other kinds of figure name: axes and bounded numbers.
+    fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
+        named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
+        let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
+            let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
+            Err(self.source.error(&["figure", named.kind, key], Problem::OutOfRange { range, found }))
+        };
+        named.finite.iter().try_for_each(|(key, found)| number(key, *found, |_| false, "finite"))?;
+        let above = "greater than 0 and finite";
+        named.positive.iter().try_for_each(|(key, found)| number(key, *found, |found| found <= 0.0, above))
     }
 
     fn axis(&self, place: &[&str], name: Option<&String>) -> Result<(), SpecError> {

@@ -11,6 +11,36 @@ pub enum FigureSetting {
     Intervals(IntervalsFigure),
     /// A metric along an axis of the grid: a line for each label of another, a panel for each label of a third.
     Lines(LinesFigure),
+    /// Curves over one input: the mean of each cell with its bands, draws and data.
+    Curves(CurvesFigure),
+}
+
+/// What a figure names and which of its numbers are bounded, for the checks.
+#[derive(Debug, Default)]
+pub(super) struct Named<'a> {
+    /// Its key.
+    pub kind: &'static str,
+    /// Axes of the grid by the key that names them.
+    pub axes: Vec<(&'static str, Option<&'a String>)>,
+    /// Numbers that must be finite.
+    pub finite: Vec<(&'static str, Option<f64>)>,
+    /// Numbers that must be positive and finite.
+    pub positive: Vec<(&'static str, Option<f64>)>,
+}
+
+impl FigureSetting {
+    /// What it names; nothing for the kinds that name a metric.
+    pub(super) fn named(&self) -> Named<'_> {
+        match self {
+            Self::Intervals(_) | Self::Lines(_) => Named::default(),
+            Self::Curves(curves) => Named {
+                kind: "curves",
+                axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
+                finite: vec![("least", curves.least), ("most", curves.most)],
+                positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
+            },
+        }
+    }
 }
 
 /// One line per cell.
@@ -65,4 +95,33 @@ pub struct LevelSetting {
     pub label: String,
     /// Where it stands.
     pub value: f64,
+}
+
+/// Curves over one input. The frames of a cell: `curve` (x1, mean; optional gp-sd, noise-sd, truth, draw1, draw2, ...),
+/// `data` (x1, y), `inducing` (x1; optional y) and `lengthscale` (x1, value), which gets a panel of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CurvesFigure {
+    /// The axis that orders the panels; each cell has one.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The axis whose cells share a panel: means and their standard deviations in different colours.
+    #[serde(default)]
+    pub overlay: Option<String>,
+    /// Panels in a row.
+    #[serde(default)]
+    pub columns: Option<usize>,
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub label: String,
+    /// Where the y axis begins; what lies below is not drawn.
+    #[serde(default)]
+    pub least: Option<f64>,
+    /// Where the y axis ends; what lies above is not drawn.
+    #[serde(default)]
+    pub most: Option<f64>,
+    /// The label of a lengthscale, with units.
+    #[serde(default)]
+    pub lengthscale_label: Option<String>,
 }

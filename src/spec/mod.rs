@@ -30,7 +30,7 @@ pub use claim::{Claim, Relation};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
-pub use figure::{FigureSetting, IntervalsFigure, LevelSetting, LinesFigure};
+pub use figure::{CurvesFigure, FigureSetting, IntervalsFigure, LevelSetting, LinesFigure};
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;

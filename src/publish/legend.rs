@@ -1,0 +1,101 @@
+//! The head of a figure: its title, and what its marks mean.
+
+use plotters::style::RGBAColor;
+use plotters::style::text_anchor::{HPos, VPos};
+
+use super::canvas::{Canvas, Pen, Stroke, text_width, wrapped};
+use super::clip::{Point, Rect};
+use super::figure::FigureError;
+
+const TITLE: f64 = 17.0;
+const TITLE_LINE: f64 = 22.0;
+const TEXT: f64 = 13.0;
+const LINE: f64 = 22.0;
+const MARGIN: f64 = 16.0;
+/// The width of a sample, and the room around the text after it.
+const SAMPLE: f64 = 26.0;
+const GAPS: f64 = 32.0;
+
+/// What stands before an explanation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sample {
+    /// A piece of a line.
+    Line(Pen),
+    /// A piece of an area.
+    Area(RGBAColor),
+    /// A mark with arms of so many pixels.
+    Mark(Stroke, f64, Pen),
+    /// A disc of so many pixels.
+    Disc(f64, RGBAColor),
+    /// Nothing: a remark.
+    None,
+}
+
+impl Sample {
+    fn width(self) -> f64 {
+        match self {
+            Self::None => 0.0,
+            _ => SAMPLE,
+        }
+    }
+
+    /// Drawn to the right of a point.
+    fn paint(self, canvas: &Canvas<'_>, (x, y): Point) -> Result<(), FigureError> {
+        let middle = (x + SAMPLE / 2.0, y);
+        match self {
+            Self::Line(pen) => canvas.line(&[(x, y), (x + SAMPLE, y)], pen),
+            Self::Area(colour) => {
+                canvas.rectangle(Rect { left: x, top: y - 6.0, width: SAMPLE, height: 12.0 }, colour)
+            }
+            Self::Mark(stroke, arm, pen) => canvas.mark(middle, stroke, arm, pen),
+            Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
+            Self::None => Ok(()),
+        }
+    }
+}
+
+/// The head of a figure that is so wide.
+pub(super) struct Head {
+    width: f64,
+    title: Vec<String>,
+    entries: Vec<(Sample, String)>,
+}
+
+impl Head {
+    pub fn new(title: &str, entries: Vec<(Sample, String)>, width: f64) -> Self {
+        Self { width, title: wrapped(title, TITLE, width - 2.0 * MARGIN), entries }
+    }
+
+    /// Where each entry begins; an entry that does not fit begins a new line.
+    fn places(&self) -> Vec<Point> {
+        let (mut x, mut y) = (MARGIN, 14.0 + TITLE_LINE * self.title.len() as f64 + LINE / 2.0);
+        let place = |(sample, text): &(Sample, String)| {
+            let wide = sample.width() + text_width(text, TEXT) + GAPS;
+            if x > MARGIN && x + wide - GAPS / 2.0 > self.width {
+                (x, y) = (MARGIN, y + LINE);
+            }
+            x += wide;
+            (x - wide, y)
+        };
+        self.entries.iter().map(place).collect()
+    }
+
+    /// Its height.
+    pub fn height(&self) -> f64 {
+        let last = self.places().last().map_or(14.0 + TITLE_LINE * self.title.len() as f64, |place| place.1);
+        last + LINE / 2.0 + 4.0
+    }
+
+    pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), FigureError> {
+        for (i, line) in self.title.iter().enumerate() {
+            let at = (MARGIN, 12.0 + TITLE_LINE * i as f64);
+            canvas.text(line, at, TITLE, (HPos::Left, VPos::Top))?;
+        }
+        for ((sample, text), (x, y)) in self.entries.iter().zip(self.places()) {
+            sample.paint(canvas, (x, y))?;
+            let gap = if sample.width() > 0.0 { 8.0 } else { 0.0 };
+            canvas.text(text, (x + sample.width() + gap, y), TEXT, (HPos::Left, VPos::Center))?;
+        }
+        Ok(())
+    }
+}
