@@ -60,7 +60,7 @@ pub(super) fn count(svg: &str, element: &str) -> usize {
 /// How many lines of a colour there are.
 pub(super) fn lines_of(svg: &str, colour: &str) -> usize {
     svg.split('<')
-        .filter(|e| e.starts_with("polyline") && e.contains(&format!("stroke=\"{colour}\"")))
+        .filter(|e| (e.starts_with("polyline") || e.starts_with("line")) && e.contains(&format!("stroke=\"{colour}\"")))
         .count()
 }
 

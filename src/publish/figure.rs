@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::report::Report;
-use super::{curves, intervals, lines};
+use super::{curves, intervals, lines, map};
 use crate::spec::FigureSetting;
 
 /// The drawing library refused.
@@ -30,5 +30,6 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
         Some(FigureSetting::Intervals(setting)) => intervals::draw(report, setting).map(Some),
         Some(FigureSetting::Lines(setting)) => lines::draw(report, setting).map(Some),
         Some(FigureSetting::Curves(setting)) => curves::draw(report, setting).map(Some),
+        Some(FigureSetting::Map(setting)) => map::draw(report, setting).map(Some),
     }
 }

@@ -5,7 +5,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::figure::FigureError;
-use super::palette::{COLOURS, FONT, GRID};
+use super::number::brief;
+use super::palette::{COLOURS, FONT, GRID, mixed};
 use super::report::{Report, ReportRow};
 use super::scale::Scale;
 use crate::spec::{LinesFigure, SpreadKind};
@@ -13,6 +14,12 @@ use crate::spec::{LinesFigure, SpreadKind};
 const PANEL: (u32, u32) = (430, 330);
 const HEAD: u32 = 74;
 const LEGEND: u32 = 190;
+/// The legend: pixels from one entry to the next, the entries that so fit, and the least pixels between two texts.
+const ENTRY: i32 = 22;
+const ENTRIES: usize = 12;
+const TEXT: i32 = 15;
+/// The last of the shades, the first being black.
+const LIGHT: RGBColor = RGBColor(205, 205, 205);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -27,6 +34,8 @@ struct Point {
 /// The points of one label.
 struct Line {
     label: String,
+    /// Its place among the labels: 0 for the first, 1 for the last.
+    rank: f64,
     points: Vec<Point>,
     /// Points that lie below the axis.
     below: usize,
@@ -61,13 +70,20 @@ fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
         let here = |row: &&ReportRow| split.is_none_or(|axis| row.labels[axis] == title);
         let rows: Vec<&ReportRow> =
             report.rows.iter().filter(|row| row.row.metric == setting.metric).filter(here).collect();
-        let one = |label: &String| {
+        let last = axes[line].labels.len().saturating_sub(1).max(1) as f64;
+        let one = |(rank, label): (usize, &String)| {
             let points = rows.iter().filter(|row| row.labels[line] == *label).filter_map(|row| point(row, x));
             let (points, below): (Vec<Point>, Vec<Point>) =
                 points.partition(|point| setting.least.is_none_or(|least| point.y >= least));
-            Line { label: format!("{} = {label}", setting.lines), points, below: below.len() }
+            Line {
+                label: format!("{} = {label}", setting.lines),
+                rank: rank as f64 / last,
+                points,
+                below: below.len(),
+            }
         };
-        let lines = axes[line].labels.iter().map(one).filter(|line| !line.points.is_empty()).collect();
+        let lines =
+            axes[line].labels.iter().enumerate().map(one).filter(|line| !line.points.is_empty()).collect();
         Panel { lines, title }
     };
     titles.into_iter().map(panel).collect()
@@ -158,12 +174,13 @@ impl<'a> Sheet<'a> {
             let ends = [(self.x.0, level.value), (self.x.1, level.value)];
             chart.draw_series(DashedLineSeries::new(ends, 6, 4, BLACK.stroke_width(1))).map_err(error)?;
         }
-        for (line, colour) in panel.lines.iter().zip(COLOURS.into_iter().cycle()) {
+        for (line, colour) in self.coloured(panel) {
             let place = |p: &Point| (self.scale.place(p.x), p.y);
             let ends = line.points.iter().map(place);
             chart.draw_series(LineSeries::new(ends, colour.stroke_width(2))).map_err(error)?;
+            let bars = line.points.iter().filter(|_| !self.setting.shades);
             chart
-                .draw_series(line.points.iter().map(|p| {
+                .draw_series(bars.map(|p| {
                     let (x, y) = place(p);
                     ErrorBar::new_vertical(x, (y - p.error).max(self.y.0), y, y + p.error, colour.filled(), 8)
                 }))
@@ -179,13 +196,19 @@ impl<'a> Sheet<'a> {
     fn legend(&self, area: &Area<'_>) -> Result<(), FigureError> {
         let error = |e: DrawingAreaErrorKind<std::io::Error>| FigureError::new(&e);
         let text = (FONT, 13).into_font().color(&BLACK).pos(Pos::new(HPos::Left, VPos::Center));
-        let labels = self.panels.first().into_iter().flat_map(|panel| &panel.lines);
+        let lines: Vec<_> = self.panels.first().into_iter().flat_map(|panel| self.coloured(panel)).collect();
+        let step = ENTRY.min((ENTRY * ENTRIES as i32) / lines.len().max(1) as i32).max(1);
         let mut y = 44;
-        for (line, colour) in labels.zip(COLOURS.into_iter().cycle()) {
+        let mut below = y - ENTRY;
+        for (line, colour) in lines {
             area.draw(&PathElement::new([(8, y), (32, y)], colour.stroke_width(2))).map_err(error)?;
-            area.draw_text(&line.label, &text, (40, y)).map_err(error)?;
-            y += 22;
+            if y - below >= TEXT {
+                area.draw_text(&line.label, &text, (40, y)).map_err(error)?;
+                below = y;
+            }
+            y += step;
         }
+        y = y.max(below + ENTRY);
         for level in &self.setting.levels {
             for x in [8, 18, 28] {
                 area.draw(&PathElement::new([(x, y), (x + 6, y)], BLACK.stroke_width(1))).map_err(error)?;
@@ -200,10 +223,25 @@ impl<'a> Sheet<'a> {
         Ok(())
     }
 
+    /// The lines of a panel with their colours.
+    fn coloured(&self, panel: &'a Panel) -> impl Iterator<Item = (&'a Line, RGBColor)> {
+        let shades = self.setting.shades;
+        let colours = panel.lines.iter().zip(COLOURS.into_iter().cycle());
+        colours
+            .map(move |(line, colour)| (line, if shades { mixed(BLACK, LIGHT, line.rank) } else { colour }))
+    }
+
     fn notes(&self) -> Vec<String> {
         let lines = || self.panels.iter().flat_map(|panel| &panel.lines);
         let below: usize = lines().map(|line| line.below).sum();
-        let mut notes = vec!["bars: standard error".to_owned()];
+        let widest = lines().flat_map(|line| &line.points).map(|point| point.error).fold(0.0, f64::max);
+        let mut notes = vec![match self.setting.shades {
+            true => format!(
+                "standard error: {} at most",
+                brief(format!("{widest:.1e}").parse().unwrap_or(widest))
+            ),
+            false => "bars: standard error".to_owned(),
+        }];
         if lines().flat_map(|line| &line.points).any(|point| point.published.is_some()) {
             notes.push("rings: values to reproduce".to_owned());
         }
@@ -211,5 +249,55 @@ impl<'a> Sheet<'a> {
             notes.push(format!("below {}: {below} not shown", self.y.0));
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fabricated::{drawn, experiment, lines_of};
+    use super::*;
+    use crate::privacy::Certificate;
+    use crate::task::Row;
+
+    /// A row for each cell of an axis of numbers and an axis of lines.
+    fn figure(name: &str, lines: usize, shades: bool) -> String {
+        let axis: Vec<String> = (1..=lines).map(|i| format!("{}.0", 4 * i)).collect();
+        let grid = format!(
+            "[grid]\n\"privacy.epsilon\" = [0.25, 0.5, 1.0]\n\"model.kernel.eq.lengthscale\" = [{}]\n",
+            axis.join(", ")
+        );
+        let settings = "metric = \"rmse\"\nx = \"epsilon\"\nlines = \"lengthscale\"\nx_label = \"epsilon\"\n\
+                        label = \"RMSE\"\nlog = true\n";
+        let figure = format!("{grid}[figure.lines]\n{settings}shades = {shades}\n");
+        let experiment = experiment(&["only"], &figure);
+        let row = |cell: usize| Row {
+            cell,
+            metric: "rmse".to_owned(),
+            value: 1.0 + (cell / lines) as f64 * 0.2 + (cell % lines) as f64 * 0.05,
+            spread: Some(0.02),
+            spread_kind: SpreadKind::StandardError,
+            repeats: 5,
+            certificate: Certificate::none(),
+            jitter: 0.0,
+        };
+        let rows = (0..experiment.cells.len()).map(row).collect();
+        drawn(name, &Report::new(&experiment, rows, Vec::new()))
+    }
+
+    #[test]
+    fn shades_go_from_black_to_light_grey_without_bars() {
+        let svg = figure("lines-shades", 40, true);
+        assert_eq!(lines_of(&svg, "#CDCDCD"), 2, "the last line and its sample");
+        assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error: 0.02 at most"));
+        let texts = svg.matches("lengthscale = ").count();
+        assert!((10..20).contains(&texts), "only as many texts as fit: {texts}");
+    }
+
+    #[test]
+    fn few_lines_have_colours_bars_and_texts() {
+        let svg = figure("lines", 3, false);
+        assert_eq!(lines_of(&svg, "#005FAA"), 2 + 3 * 3, "a line, its sample, and three strokes a bar");
+        assert_eq!(svg.matches("lengthscale = ").count(), 3);
+        assert!(svg.contains("bars: standard error"));
     }
 }

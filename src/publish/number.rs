@@ -19,6 +19,11 @@ pub fn short(x: f64) -> String {
     format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0))
 }
 
+/// Four significant digits without closing zeros, for figures.
+pub(super) fn brief(x: f64) -> String {
+    exact(format!("{x:.3e}").parse().unwrap_or(x))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +42,7 @@ mod tests {
         assert_eq!(exact(1.0), "1");
         assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(exact(f64::INFINITY), "inf");
+        assert_eq!([brief(40.0), brief(205.4812), brief(0.1 + 0.2)], ["40", "205.5", "0.3"]);
         assert_eq!(
             [short(13.3571), short(0.0098765), short(1589.495), short(1e-12)],
             ["13.36", "0.009876", "1589", "1.00e-12"]

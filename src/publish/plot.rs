@@ -42,6 +42,12 @@ impl Axis {
         Self::between(if low < high { (low, high) } else { (low.min(0.0), low.min(0.0) + 1.0) })
     }
 
+    /// With a little room at both ends.
+    pub fn roomy(self) -> Self {
+        let room = 0.04 * (self.high - self.low);
+        Self { low: self.low - room, high: self.high + room, ..self }
+    }
+
     /// With ends that were asked for.
     pub fn within(self, least: Option<f64>, most: Option<f64>) -> Self {
         let place = |end: Option<f64>, found| end.map_or(found, |end| self.scale.place(end));

@@ -13,6 +13,8 @@ pub enum FigureSetting {
     Lines(LinesFigure),
     /// Curves over one input: the mean of each cell with its bands, draws and data.
     Curves(CurvesFigure),
+    /// A function of two inputs: contours of its mean, and discs that fade with the noise.
+    Map(MapFigure),
 }
 
 /// What a figure names and which of its numbers are bounded, for the checks.
@@ -38,6 +40,16 @@ impl FigureSetting {
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
                 finite: vec![("least", curves.least), ("most", curves.most)],
                 positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
+            },
+            Self::Map(map) => Named {
+                kind: "map",
+                axes: vec![("panels", map.panels.as_ref())],
+                positive: vec![
+                    ("step", Some(map.step)),
+                    ("vanish", Some(map.vanish)),
+                    ("largest", map.largest),
+                ],
+                ..Named::default()
             },
         }
     }
@@ -82,6 +94,9 @@ pub struct LinesFigure {
     /// Where the y axis begins; points below are left out, and counted.
     #[serde(default)]
     pub least: Option<f64>,
+    /// Shades from black to light grey, in the order of the labels, and no error bars: for many lines.
+    #[serde(default)]
+    pub shades: bool,
     /// Levels to compare with.
     #[serde(default)]
     pub levels: Vec<LevelSetting>,
@@ -124,4 +139,30 @@ pub struct CurvesFigure {
     /// The label of a lengthscale, with units.
     #[serde(default)]
     pub lengthscale_label: Option<String>,
+}
+
+/// A function of two inputs. The frames of a cell: `map` (x1, x2, mean; optional noise-sd; a regular grid, x2 varies
+/// fastest), `surface` (x1, x2, mean; a finer grid for the contours), `data` (x1, x2) and `inducing` (x1, x2).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MapFigure {
+    /// The axis that orders the panels; each cell has one.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub y_label: String,
+    /// What the contours show, with units.
+    pub label: String,
+    /// The difference between contours.
+    pub step: f64,
+    /// The standard deviation of the noise from which on a disc is invisible.
+    pub vanish: f64,
+    /// The mean that has the largest disc, or the last colour; the largest of all cells without it.
+    #[serde(default)]
+    pub largest: Option<f64>,
+    /// Whether the colours of the discs show the mean instead of their sizes.
+    #[serde(default)]
+    pub colours: bool,
 }

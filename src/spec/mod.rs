@@ -30,17 +30,10 @@ pub use claim::{Claim, Relation};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
-pub use figure::{CurvesFigure, FigureSetting, IntervalsFigure, LevelSetting, LinesFigure};
+pub use figure::{CurvesFigure, FigureSetting, IntervalsFigure, LevelSetting, LinesFigure, MapFigure};
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;
-pub use setting::{
-    AdviSetting, Candidate, CentreSetting, ClassificationTask, CloakingSetting, ConvergenceTask, DataSetting,
-    DrawSetting, FilterSetting, GpCandidate, GpGrid, GradientSetting, ImagesSetting, InducingSetting,
-    KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel,
-    PosteriorTask, PredictionTask, PrivacySetting, QuotaSetting, RangeSetting, RegressionTask, RowsSetting,
-    ScoreSetting, SelectionTask, Setting, SourceSetting, SparseSetting, SplitSetting, SyntheticSetting,
-    TaskSetting, ThresholdSetting, TutorialTask,
-};
+pub use setting::*;
 pub use source::SourceText;
