@@ -73,7 +73,7 @@ impl Surface {
 }
 
 /// The different values in increasing order.
-fn distinct(values: &[f64]) -> Vec<f64> {
+pub(super) fn distinct(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values.dedup();

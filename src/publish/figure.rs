@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::report::Report;
-use super::{curves, intervals, lines, map};
+use super::{curves, hinton, intervals, lines, map, traces, violins};
 use crate::spec::FigureSetting;
 
 /// The drawing library refused.
@@ -31,5 +31,8 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
         Some(FigureSetting::Lines(setting)) => lines::draw(report, setting).map(Some),
         Some(FigureSetting::Curves(setting)) => curves::draw(report, setting).map(Some),
         Some(FigureSetting::Map(setting)) => map::draw(report, setting).map(Some),
+        Some(FigureSetting::Violins(setting)) => violins::draw(report, setting).map(Some),
+        Some(FigureSetting::Hinton(setting)) => hinton::draw(report, setting).map(Some),
+        Some(FigureSetting::Traces(setting)) => traces::draw(report, setting).map(Some),
     }
 }

@@ -27,18 +27,11 @@ pub(super) enum Sample {
     Mark(Stroke, f64, Pen),
     /// A disc of so many pixels.
     Disc(f64, RGBAColor),
-    /// Nothing: a remark.
-    None,
+    /// A disc of so many pixels on a ground of its own.
+    Framed(f64, RGBAColor, RGBAColor),
 }
 
 impl Sample {
-    fn width(self) -> f64 {
-        match self {
-            Self::None => 0.0,
-            _ => SAMPLE,
-        }
-    }
-
     /// Drawn to the right of a point.
     fn paint(self, canvas: &Canvas<'_>, (x, y): Point) -> Result<(), FigureError> {
         let middle = (x + SAMPLE / 2.0, y);
@@ -49,7 +42,12 @@ impl Sample {
             }
             Self::Mark(stroke, arm, pen) => canvas.mark(middle, stroke, arm, pen),
             Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
-            Self::None => Ok(()),
+            Self::Framed(radius, colour, ground) => {
+                let side = SAMPLE - 4.0;
+                let square = Rect { left: x + 2.0, top: y - side / 2.0, width: side, height: side };
+                canvas.rectangle(square, ground)?;
+                canvas.disc(middle, radius, colour)
+            }
         }
     }
 }
@@ -69,8 +67,8 @@ impl Head {
     /// Where each entry begins; an entry that does not fit begins a new line.
     fn places(&self) -> Vec<Point> {
         let (mut x, mut y) = (MARGIN, 14.0 + TITLE_LINE * self.title.len() as f64 + LINE / 2.0);
-        let place = |(sample, text): &(Sample, String)| {
-            let wide = sample.width() + text_width(text, TEXT) + GAPS;
+        let place = |(_, text): &(Sample, String)| {
+            let wide = SAMPLE + text_width(text, TEXT) + GAPS;
             if x > MARGIN && x + wide - GAPS / 2.0 > self.width {
                 (x, y) = (MARGIN, y + LINE);
             }
@@ -93,8 +91,7 @@ impl Head {
         }
         for ((sample, text), (x, y)) in self.entries.iter().zip(self.places()) {
             sample.paint(canvas, (x, y))?;
-            let gap = if sample.width() > 0.0 { 8.0 } else { 0.0 };
-            canvas.text(text, (x + sample.width() + gap, y), TEXT, (HPos::Left, VPos::Center))?;
+            canvas.text(text, (x + SAMPLE + 8.0, y), TEXT, (HPos::Left, VPos::Center))?;
         }
         Ok(())
     }

@@ -12,11 +12,13 @@ mod csv;
 mod curve;
 mod curve_pens;
 mod curves;
+mod density;
 #[cfg(test)]
 mod fabricated;
 mod figure;
 mod folder;
 mod freshness;
+mod hinton;
 mod intervals;
 mod legend;
 mod lines;
@@ -35,7 +37,9 @@ mod reproduction;
 mod scale;
 mod shown;
 mod terminal;
+mod traces;
 mod verdict;
+mod violins;
 
 pub use atomic::write_atomically;
 pub use claims::ClaimOutcome;

@@ -9,7 +9,7 @@ use super::report::{Report, named};
 /// The widths of a figure with one panel in a row, and with several.
 const WIDTHS: (f64, f64) = (680.0, 1000.0);
 /// The room for the title of a panel, for what stands at its right, for its x axis and for its y axis.
-const MARGINS: (f64, f64, f64, f64) = (40.0, 18.0, 56.0, 74.0);
+const MARGINS: (f64, f64, f64, f64) = (40.0, 18.0, 56.0, 84.0);
 
 /// The cells of a panel.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +55,14 @@ impl Layout {
     pub fn new(count: usize, columns: Option<usize>, height: f64) -> Self {
         let fitting = if count <= 3 { count } else { (count as f64).sqrt().ceil() as usize };
         Self { count, columns: columns.unwrap_or(fitting).min(count).max(1), height }
+    }
+
+    /// So many panels whose axes have this height by width.
+    pub fn shaped(count: usize, ratio: f64) -> Self {
+        let layout = Self::new(count, None, 0.0);
+        let (top, right, bottom, left) = MARGINS;
+        let width = layout.width() / layout.columns as f64 - left - right;
+        Self { height: ratio * width + top + bottom, ..layout }
     }
 
     pub fn width(&self) -> f64 {

@@ -127,11 +127,17 @@ impl Plot<'_, '_> {
         })
     }
 
+    /// The x axis below without ticks.
+    pub fn x_line(&self) -> Result<(), FigureError> {
+        let bottom = self.rect.bottom();
+        self.canvas.line(&[(self.rect.left, bottom), (self.rect.right(), bottom)], Pen::new(BLACK, 1.0))
+    }
+
     /// The x axis below, with its label.
     pub fn x_ticks(&self, label: &str) -> Result<(), FigureError> {
         let (bottom, middle) = (self.rect.bottom(), self.rect.left + self.rect.width / 2.0);
         let black = Pen::new(BLACK, 1.0);
-        self.canvas.line(&[(self.rect.left, bottom), (self.rect.right(), bottom)], black)?;
+        self.x_line()?;
         for place in self.x.scale.few_ticks(self.x.low, self.x.high, room(self.rect.width / TICK_ROOM.0)) {
             let fraction = (place - self.x.low) / (self.x.high - self.x.low);
             let x = self.rect.left + self.rect.width * fraction;
@@ -168,7 +174,7 @@ impl Plot<'_, '_> {
         let lines = wrapped(label, LARGE, self.rect.height + 30.0);
         let middle = self.rect.top + self.rect.height / 2.0;
         lines.iter().rev().enumerate().try_for_each(|(i, line)| {
-            self.canvas.upward(line, (left - 50.0 - 17.0 * i as f64, middle), LARGE)
+            self.canvas.upward(line, (left - 58.0 - 17.0 * i as f64, middle), LARGE)
         })
     }
 }

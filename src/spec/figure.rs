@@ -15,6 +15,12 @@ pub enum FigureSetting {
     Curves(CurvesFigure),
     /// A function of two inputs: contours of its mean, and discs that fade with the noise.
     Map(MapFigure),
+    /// Private predictions of a class over one input, as violins.
+    Violins(ViolinsFigure),
+    /// Private predictions of a class over two inputs, as blocks of circles.
+    Hinton(HintonFigure),
+    /// Steps of an optimisation, a line for each element.
+    Traces(TracesFigure),
 }
 
 /// What a figure names and which of its numbers are bounded, for the checks.
@@ -49,6 +55,16 @@ impl FigureSetting {
                     ("vanish", Some(map.vanish)),
                     ("largest", map.largest),
                 ],
+                ..Named::default()
+            },
+            Self::Violins(_) => Named { kind: "violins", ..Named::default() },
+            Self::Hinton(hinton) => {
+                Named { kind: "hinton", axes: vec![("panels", hinton.panels.as_ref())], ..Named::default() }
+            }
+            Self::Traces(traces) => Named {
+                kind: "traces",
+                axes: vec![("panels", traces.panels.as_ref())],
+                positive: vec![("least", traces.least)],
                 ..Named::default()
             },
         }
@@ -165,4 +181,51 @@ pub struct MapFigure {
     /// Whether the colours of the discs show the mean instead of their sizes.
     #[serde(default)]
     pub colours: bool,
+}
+
+/// Private predictions of a class over one input: a column of three parts for each cell that has the frame `samples`
+/// (x1, probability1, probability2, ..., latent1, latent2, ...: one of each for every private draw). The cell without
+/// privacy has the frame `classes` (x1, probability, latent); any cell has `counts` (x1, positive, negative).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ViolinsFigure {
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// What the probability is of.
+    pub label: String,
+    /// What the rows of the positive class are.
+    pub positive: String,
+    /// What the other rows are.
+    pub negative: String,
+}
+
+/// Private predictions of a class over two inputs: a block of circles at each place. The frames of a cell: `samples`
+/// (x1, x2, probability1, probability2, ...: one for every private draw) and `training` (x1, x2, y; positive or not).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HintonFigure {
+    /// The axis that orders the panels; each cell has one.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub y_label: String,
+}
+
+/// Steps of an optimisation. The frame of a cell: `trace` (iteration, element1, element2, ...: absolute differences
+/// from the optimum).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TracesFigure {
+    /// The axis that orders the panels; each cell has one.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis.
+    pub x_label: String,
+    /// The label of the logarithmic y axis.
+    pub label: String,
+    /// Where the y axis begins; what lies below is not drawn.
+    #[serde(default)]
+    pub least: Option<f64>,
 }

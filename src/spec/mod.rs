@@ -30,7 +30,10 @@ pub use claim::{Claim, Relation};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
-pub use figure::{CurvesFigure, FigureSetting, IntervalsFigure, LevelSetting, LinesFigure, MapFigure};
+pub use figure::{
+    CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure, MapFigure,
+    TracesFigure, ViolinsFigure,
+};
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;
