@@ -45,8 +45,12 @@ fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// the nearest seed so far.
 fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>> {
     let mut seeds = vec![points[rng.random_range(0..points.len())].clone()];
+    let mut distances = vec![f64::INFINITY; points.len()];
     while seeds.len() < count {
-        let distances: Vec<f64> = points.iter().map(|p| nearest(p, &seeds).1).collect();
+        if let Some(latest) = seeds.last() {
+            let closer = |(p, d): (&Vec<f64>, &mut f64)| *d = squared_distance(p, latest, *d).unwrap_or(*d);
+            points.iter().zip(&mut distances).for_each(closer);
+        }
         let mut left = rng.random::<f64>() * distances.iter().sum::<f64>();
         let drawn = distances.iter().position(|d| {
             left -= d;
@@ -88,12 +92,32 @@ fn move_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f
 fn nearest(point: &[f64], centres: &[Vec<f64>]) -> (usize, f64) {
     let mut best = (0, f64::INFINITY);
     for (c, centre) in centres.iter().enumerate() {
-        let squared = point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum();
-        if squared < best.1 {
+        if let Some(squared) = squared_distance(point, centre, best.1) {
             best = (c, squared);
         }
     }
     best
+}
+
+/// Coordinates that are summed side by side.
+const LANES: usize = 8;
+
+/// The squared distance of two points, if it is less than a limit; the sum is given up as soon as it is not.
+fn squared_distance(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
+    let (a_blocks, a_rest) = a.as_chunks::<LANES>();
+    let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    let mut sum: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| (x - y) * (x - y)).sum();
+    for (a, b) in a_blocks.chunks(4).zip(b_blocks.chunks(4)) {
+        let mut lanes = [0.0; LANES];
+        for (a, b) in a.iter().zip(b) {
+            lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (x, y))| *lane += (x - y) * (x - y));
+        }
+        sum += lanes.iter().sum::<f64>();
+        if sum >= limit {
+            return None;
+        }
+    }
+    (sum < limit).then_some(sum)
 }
 
 #[cfg(test)]
