@@ -118,3 +118,29 @@ fn every_shipped_spec_parses() {
         parse(&std::fs::read_to_string(&spec.path).unwrap()).unwrap();
     }
 }
+
+/// Each is a figure, and the key and the message of its mistake.
+#[test]
+fn figures_name_axes_and_families_that_there_are() {
+    let curves = "[figure.curves]\nx_label = \"x\"\nlabel = \"y\"\n";
+    let map = "[figure.map]\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\nstep = 1.0\nvanish = 2.0\n";
+    let tiles = "[figure.tiles]\nx = \"method\"\nmetric = \"rmse\"\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\n";
+    let with = |figure: &str| parse(&format!("{BASE}[axis.method]\na = {{}}\n{figure}"));
+    for sound in [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n")] {
+        assert!(with(sound).is_ok(), "{sound}");
+    }
+    for (figure, key, says) in [
+        (format!("{curves}overlay = \"methods\""), "figure.curves.overlay", "there is no axis \"methods\""),
+        (format!("{curves}panels = \"methods\""), "figure.curves.panels", "there is no axis \"methods\""),
+        (format!("{curves}most = inf"), "figure.curves.most", "must be finite"),
+        (format!("{curves}columns = 0"), "figure.curves.columns", "must be greater than 0"),
+        (map.replace("step = 1.0", "step = 0.0"), "figure.map.step", "must be greater than 0"),
+        (map.replace("vanish = 2.0", "vanish = nan"), "figure.map.vanish", "must be greater than 0"),
+        (tiles.to_owned(), "figure.tiles.metric", "the task does not measure"),
+        (tiles.replace("x = \"method\"", "x = \"metod\""), "figure.tiles.x", "there is no axis \"metod\""),
+    ] {
+        let error = with(&figure).unwrap_err();
+        assert_eq!(error.path, key);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}

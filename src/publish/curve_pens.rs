@@ -2,9 +2,9 @@
 
 use plotters::style::{BLACK, Color, RGBAColor};
 
-use super::canvas::{Pen, Stroke};
 use super::legend::Sample;
 use super::palette::{COLOURS, GREY};
+use super::pen::{Pen, Stroke};
 use super::report::{Report, named};
 use crate::spec::CurvesFigure;
 

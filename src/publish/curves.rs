@@ -1,12 +1,14 @@
 //! Curves over one input: means with bands, draws and the data behind them.
 
-use super::canvas::{Canvas, Pen, Stroke};
+use super::axis::Axis;
+use super::canvas::Canvas;
 use super::clip::Rect;
 use super::curve::{around, beside, extremes, pairs};
 use super::curve_pens::{Pens, legend, overlay_pens, pens};
 use super::figure::FigureError;
 use super::panels::{Group, Layout, groups, lettered};
-use super::plot::{Axis, Plot};
+use super::pen::{Pen, Stroke};
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::CurvesFigure;
 use crate::task::Frame;

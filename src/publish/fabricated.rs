@@ -5,8 +5,9 @@ use std::path::Path;
 use super::figure::figure_svg;
 use super::report::Report;
 use crate::data::Manifest;
-use crate::spec::Experiment;
-use crate::task::Frame;
+use crate::privacy::Certificate;
+use crate::spec::{Experiment, SpreadKind};
+use crate::task::{Frame, Row};
 
 const BASE: &str = r#"
 [experiment]
@@ -33,7 +34,19 @@ pub(super) fn experiment(labels: &[&str], figure: &str) -> Experiment {
     let label =
         |(i, label): (usize, &&str)| format!("{label} = {{ \"model.noise_variance\" = {}.5 }}\n", i + 1);
     let axis: String = labels.iter().enumerate().map(label).collect();
-    let text = format!("{BASE}[axis.method]\n{axis}{figure}");
+    parsed(format!("{BASE}[axis.method]\n{axis}{figure}"))
+}
+
+/// An experiment whose metrics are families (`probability/...`), with this grid and figure.
+pub(super) fn selection(rest: &str) -> Experiment {
+    let (data, _) = BASE.split_once("[model]").unwrap();
+    let task = "[task.selection]\ncandidates = [{ polynomial = 0 }]\nepsilon = 1.0\nsplit.contiguous = 2\n\
+                sensitivity = \"published\"\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nchange = 2.0\n\
+                mechanism.cloaking = { objective = \"log-det\", rank_tolerance = 1e-8 }\n";
+    parsed(format!("{data}{task}{rest}"))
+}
+
+fn parsed(text: String) -> Experiment {
     Experiment::parse("test", Path::new("test.toml"), text, &Manifest::shipped().unwrap()).unwrap()
 }
 
@@ -52,6 +65,21 @@ pub(super) fn drawn(name: &str, report: &Report<'_>) -> String {
     svg
 }
 
+/// A row with a spread over five replicates.
+pub(super) fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> Row {
+    let (metric, certificate) = (metric.to_owned(), Certificate::none());
+    Row {
+        cell,
+        metric,
+        value,
+        spread,
+        spread_kind: SpreadKind::StandardError,
+        repeats: 5,
+        certificate,
+        jitter: 0.0,
+    }
+}
+
 /// How many elements of a kind there are.
 pub(super) fn count(svg: &str, element: &str) -> usize {
     svg.matches(&format!("<{element} ")).count()
@@ -60,7 +88,10 @@ pub(super) fn count(svg: &str, element: &str) -> usize {
 /// How many lines of a colour there are.
 pub(super) fn lines_of(svg: &str, colour: &str) -> usize {
     svg.split('<')
-        .filter(|e| (e.starts_with("polyline") || e.starts_with("line")) && e.contains(&format!("stroke=\"{colour}\"")))
+        .filter(|e| {
+            (e.starts_with("polyline") || e.starts_with("line"))
+                && e.contains(&format!("stroke=\"{colour}\""))
+        })
         .count()
 }
 

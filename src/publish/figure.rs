@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::report::Report;
-use super::{curves, hinton, intervals, lines, map, traces, violins};
+use super::{bars, curves, hinton, intervals, lines, map, tiles, traces, tutorial, violins};
 use crate::spec::FigureSetting;
 
 /// The drawing library refused.
@@ -34,5 +34,8 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
         Some(FigureSetting::Violins(setting)) => violins::draw(report, setting).map(Some),
         Some(FigureSetting::Hinton(setting)) => hinton::draw(report, setting).map(Some),
         Some(FigureSetting::Traces(setting)) => traces::draw(report, setting).map(Some),
+        Some(FigureSetting::Tiles(setting)) => tiles::draw(report, setting).map(Some),
+        Some(FigureSetting::Bars(setting)) => bars::draw(report, setting).map(Some),
+        Some(FigureSetting::Tutorial(setting)) => tutorial::draw(report, setting).map(Some),
     }
 }

@@ -2,14 +2,16 @@
 
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
-use super::canvas::{Canvas, Pen, Stroke};
+use super::axis::Axis;
+use super::canvas::Canvas;
 use super::clip::{Point, Rect};
 use super::contour::distinct;
 use super::figure::FigureError;
 use super::legend::Sample;
 use super::palette::COLOURS;
 use super::panels::{Group, Layout, groups, lettered};
-use super::plot::{Axis, Plot};
+use super::pen::{Pen, Stroke};
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::HintonFigure;
 use crate::task::Frame;

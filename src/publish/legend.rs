@@ -3,9 +3,10 @@
 use plotters::style::RGBAColor;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, Pen, Stroke, text_width, wrapped};
+use super::canvas::{Canvas, text_width, wrapped};
 use super::clip::{Point, Rect};
 use super::figure::FigureError;
+use super::pen::{Pen, Stroke};
 
 const TITLE: f64 = 17.0;
 const TITLE_LINE: f64 = 22.0;

@@ -5,11 +5,12 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::figure::FigureError;
+use super::line::{Line, Panel, Point, panels};
 use super::number::brief;
 use super::palette::{COLOURS, FONT, GRID, mixed};
-use super::report::{Report, ReportRow};
+use super::report::Report;
 use super::scale::Scale;
-use crate::spec::{LinesFigure, SpreadKind};
+use crate::spec::LinesFigure;
 
 const PANEL: (u32, u32) = (430, 330);
 const HEAD: u32 = 74;
@@ -23,29 +24,6 @@ const LIGHT: RGBColor = RGBColor(205, 205, 205);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A point with its error bar, and what is published there.
-struct Point {
-    x: f64,
-    y: f64,
-    error: f64,
-    published: Option<f64>,
-}
-
-/// The points of one label.
-struct Line {
-    label: String,
-    /// Its place among the labels: 0 for the first, 1 for the last.
-    rank: f64,
-    points: Vec<Point>,
-    /// Points that lie below the axis.
-    below: usize,
-}
-
-struct Panel {
-    title: String,
-    lines: Vec<Line>,
-}
-
 /// Draws the figure as SVG text.
 pub(super) fn draw(report: &Report<'_>, setting: &LinesFigure) -> Result<String, FigureError> {
     let panels = panels(report, setting);
@@ -58,46 +36,6 @@ pub(super) fn draw(report: &Report<'_>, setting: &LinesFigure) -> Result<String,
         drawn.and_then(|()| area.present().map_err(|e| FigureError::new(&e)))?;
     }
     Ok(svg)
-}
-
-fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
-    let axes = &report.experiment.axes;
-    let position = |name: &str| axes.iter().position(|axis| axis.name == name);
-    let (Some(x), Some(line)) = (position(&setting.x), position(&setting.lines)) else { return Vec::new() };
-    let split = setting.panels.as_deref().and_then(position);
-    let titles = split.map_or_else(|| vec![String::new()], |axis| axes[axis].labels.clone());
-    let panel = |title: String| {
-        let here = |row: &&ReportRow| split.is_none_or(|axis| row.labels[axis] == title);
-        let rows: Vec<&ReportRow> =
-            report.rows.iter().filter(|row| row.row.metric == setting.metric).filter(here).collect();
-        let last = axes[line].labels.len().saturating_sub(1).max(1) as f64;
-        let one = |(rank, label): (usize, &String)| {
-            let points = rows.iter().filter(|row| row.labels[line] == *label).filter_map(|row| point(row, x));
-            let (points, below): (Vec<Point>, Vec<Point>) =
-                points.partition(|point| setting.least.is_none_or(|least| point.y >= least));
-            Line {
-                label: format!("{} = {label}", setting.lines),
-                rank: rank as f64 / last,
-                points,
-                below: below.len(),
-            }
-        };
-        let lines =
-            axes[line].labels.iter().enumerate().map(one).filter(|line| !line.points.is_empty()).collect();
-        Panel { lines, title }
-    };
-    titles.into_iter().map(panel).collect()
-}
-
-/// The point of a row; none where the label is no finite number. Its bar is the standard error.
-fn point(row: &ReportRow, x: usize) -> Option<Point> {
-    let x = row.labels[x].parse::<f64>().ok().filter(|x| x.is_finite())?;
-    let spread = row.row.spread.unwrap_or(0.0);
-    let error = match row.row.spread_kind {
-        SpreadKind::StandardError | SpreadKind::None => spread,
-        SpreadKind::SdFolds | SpreadKind::SdReplicates => spread / (row.row.repeats.max(1) as f64).sqrt(),
-    };
-    Some(Point { x, y: row.row.value, error, published: row.published.as_ref().map(|p| p.value) })
 }
 
 /// What all panels share.
@@ -254,10 +192,8 @@ impl<'a> Sheet<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fabricated::{drawn, experiment, lines_of};
+    use super::super::fabricated::{drawn, experiment, lines_of, row};
     use super::*;
-    use crate::privacy::Certificate;
-    use crate::task::Row;
 
     /// A row for each cell of an axis of numbers and an axis of lines.
     fn figure(name: &str, lines: usize, shades: bool) -> String {
@@ -270,17 +206,9 @@ mod tests {
                         label = \"RMSE\"\nlog = true\n";
         let figure = format!("{grid}[figure.lines]\n{settings}shades = {shades}\n");
         let experiment = experiment(&["only"], &figure);
-        let row = |cell: usize| Row {
-            cell,
-            metric: "rmse".to_owned(),
-            value: 1.0 + (cell / lines) as f64 * 0.2 + (cell % lines) as f64 * 0.05,
-            spread: Some(0.02),
-            spread_kind: SpreadKind::StandardError,
-            repeats: 5,
-            certificate: Certificate::none(),
-            jitter: 0.0,
-        };
-        let rows = (0..experiment.cells.len()).map(row).collect();
+        let value = |cell: usize| 1.0 + (cell / lines) as f64 * 0.2 + (cell % lines) as f64 * 0.05;
+        let rows =
+            (0..experiment.cells.len()).map(|cell| row(cell, "rmse", value(cell), Some(0.02))).collect();
         drawn(name, &Report::new(&experiment, rows, Vec::new()))
     }
 

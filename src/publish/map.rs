@@ -3,7 +3,8 @@
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{BLACK, Color, WHITE};
 
-use super::canvas::{Canvas, Pen, Stroke, text_width};
+use super::axis::Axis;
+use super::canvas::{Canvas, text_width};
 use super::clip::{Point, Rect};
 use super::contour::Surface;
 use super::curve::pairs;
@@ -13,7 +14,8 @@ use super::map_discs::Discs;
 use super::number::brief;
 use super::palette::{COLOURS, DARK};
 use super::panels::{Group, Layout, groups, lettered};
-use super::plot::{Axis, Plot};
+use super::pen::{Pen, Stroke};
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::MapFigure;
 use crate::task::Frame;

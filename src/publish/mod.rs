@@ -2,6 +2,8 @@
 //! was computed.
 
 mod atomic;
+mod axis;
+mod bars;
 mod canvas;
 mod claims;
 mod clip;
@@ -13,6 +15,7 @@ mod curve;
 mod curve_pens;
 mod curves;
 mod density;
+mod ellipse;
 #[cfg(test)]
 mod fabricated;
 mod figure;
@@ -21,6 +24,7 @@ mod freshness;
 mod hinton;
 mod intervals;
 mod legend;
+mod line;
 mod lines;
 mod manifest;
 mod map;
@@ -30,6 +34,7 @@ mod number;
 mod page;
 mod palette;
 mod panels;
+mod pen;
 mod plain;
 mod plot;
 mod report;
@@ -37,7 +42,9 @@ mod reproduction;
 mod scale;
 mod shown;
 mod terminal;
+mod tiles;
 mod traces;
+mod tutorial;
 mod verdict;
 mod violins;
 

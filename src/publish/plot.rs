@@ -3,62 +3,17 @@
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{BLACK, RGBAColor};
 
-use super::canvas::{Canvas, Pen, Stroke, wrapped};
+use super::axis::Axis;
+use super::canvas::{Canvas, wrapped};
 use super::clip::{Point, Rect};
 use super::figure::FigureError;
 use super::palette::GRID;
-use super::scale::Scale;
+use super::pen::{Pen, Stroke};
 
 /// Pixels that an axis tick needs for its text, across and along.
 const TICK_ROOM: (f64, f64) = (52.0, 30.0);
 const SMALL: f64 = 13.0;
 const LARGE: f64 = 14.0;
-
-/// An axis: its scale, and the places where it begins and ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Axis {
-    pub scale: Scale,
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Axis {
-    /// A linear axis between two values.
-    pub fn between((low, high): (f64, f64)) -> Self {
-        Self { scale: Scale { log: false }, low, high }
-    }
-
-    /// An axis that shows some values, with a little room.
-    pub fn of(log: bool, values: impl Iterator<Item = f64>) -> Self {
-        let scale = Scale { log };
-        let (low, high) = scale.range(values.map(|value| (value, 0.0)), false);
-        Self { scale, low, high }
-    }
-
-    /// A linear axis from the least to the largest of some values, without room.
-    pub fn tight(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let low = values.clone().fold(f64::INFINITY, f64::min);
-        let high = values.fold(f64::NEG_INFINITY, f64::max);
-        Self::between(if low < high { (low, high) } else { (low.min(0.0), low.min(0.0) + 1.0) })
-    }
-
-    /// With a little room at both ends.
-    pub fn roomy(self) -> Self {
-        let room = 0.04 * (self.high - self.low);
-        Self { low: self.low - room, high: self.high + room, ..self }
-    }
-
-    /// With ends that were asked for.
-    pub fn within(self, least: Option<f64>, most: Option<f64>) -> Self {
-        let place = |end: Option<f64>, found| end.map_or(found, |end| self.scale.place(end));
-        Self { low: place(least, self.low), high: place(most, self.high), ..self }
-    }
-
-    /// Where a value stands: 0 at the beginning, 1 at the end.
-    fn fraction(&self, value: f64) -> f64 {
-        (self.scale.place(value) - self.low) / (self.high - self.low)
-    }
-}
 
 /// A rectangle of the canvas with an x and a y axis.
 pub(super) struct Plot<'a, 'b> {
@@ -135,7 +90,7 @@ impl Plot<'_, '_> {
 
     /// The x axis below, with its label.
     pub fn x_ticks(&self, label: &str) -> Result<(), FigureError> {
-        let (bottom, middle) = (self.rect.bottom(), self.rect.left + self.rect.width / 2.0);
+        let bottom = self.rect.bottom();
         let black = Pen::new(BLACK, 1.0);
         self.x_line()?;
         for place in self.x.scale.few_ticks(self.x.low, self.x.high, room(self.rect.width / TICK_ROOM.0)) {
@@ -149,7 +104,7 @@ impl Plot<'_, '_> {
                 (HPos::Center, VPos::Top),
             )?;
         }
-        self.canvas.text(label, (middle, bottom + 26.0), LARGE, (HPos::Center, VPos::Top))
+        self.x_label(label)
     }
 
     /// The y axis at the left, with its label and, if asked for, lines across.
@@ -171,11 +126,38 @@ impl Plot<'_, '_> {
             )?;
         }
         self.canvas.line(&[(left, self.rect.top), (left, self.rect.bottom())], black)?;
+        self.y_label(label)
+    }
+
+    fn y_label(&self, label: &str) -> Result<(), FigureError> {
         let lines = wrapped(label, LARGE, self.rect.height + 30.0);
         let middle = self.rect.top + self.rect.height / 2.0;
         lines.iter().rev().enumerate().try_for_each(|(i, line)| {
-            self.canvas.upward(line, (left - 58.0 - 17.0 * i as f64, middle), LARGE)
+            self.canvas.upward(line, (self.rect.left - 58.0 - 17.0 * i as f64, middle), LARGE)
         })
+    }
+
+    fn x_label(&self, label: &str) -> Result<(), FigureError> {
+        let middle = self.rect.left + self.rect.width / 2.0;
+        self.canvas.text(label, (middle, self.rect.bottom() + 26.0), LARGE, (HPos::Center, VPos::Top))
+    }
+
+    /// Names at 1/2, 3/2, ... below the x axis, and its label.
+    pub fn x_names(&self, names: &[String], label: &str) -> Result<(), FigureError> {
+        for (i, name) in names.iter().enumerate() {
+            let (x, y) = self.at((i as f64 + 0.5, self.y.low));
+            self.canvas.text(name, (x, y + 7.0), SMALL, (HPos::Center, VPos::Top))?;
+        }
+        self.x_label(label)
+    }
+
+    /// Names at 1/2, 3/2, ... beside the y axis, and its label.
+    pub fn y_names(&self, names: &[&str], label: &str) -> Result<(), FigureError> {
+        for (i, name) in names.iter().enumerate() {
+            let (x, y) = self.at((self.x.low, i as f64 + 0.5));
+            self.canvas.text(name, (x - 7.0, y), SMALL, (HPos::Right, VPos::Center))?;
+        }
+        self.y_label(label)
     }
 }
 

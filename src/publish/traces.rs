@@ -2,14 +2,16 @@
 
 use plotters::style::Color;
 
-use super::canvas::{Canvas, Pen};
+use super::axis::Axis;
+use super::canvas::Canvas;
 use super::clip::Rect;
 use super::curve::pairs;
 use super::figure::FigureError;
 use super::legend::Sample;
 use super::palette::COLOURS;
 use super::panels::{Layout, groups, lettered};
-use super::plot::{Axis, Plot};
+use super::pen::Pen;
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::TracesFigure;
 use crate::task::Frame;
@@ -26,7 +28,8 @@ pub(super) fn draw(report: &Report<'_>, setting: &TracesFigure) -> Result<String
         plot.axes(&lettered(&panels[i].title, i, panels.len()), &setting.x_label, &setting.label)?;
         report.frames_of(panels[i].cells[0], "trace").try_for_each(|frame| traces(&plot, frame))
     };
-    let legend = vec![(Sample::Line(Pen::new(COLOURS[0].mix(0.7), 1.0)), "one line for each element".to_owned())];
+    let legend =
+        vec![(Sample::Line(Pen::new(COLOURS[0].mix(0.7), 1.0)), "one line for each element".to_owned())];
     Layout::new(panels.len(), None, HEIGHT).draw(&report.experiment.meta.title, legend, paint)
 }
 

@@ -2,7 +2,8 @@
 
 use plotters::style::{BLACK, Color};
 
-use super::canvas::{Canvas, Pen, Stroke};
+use super::axis::Axis;
+use super::canvas::Canvas;
 use super::clip::Rect;
 use super::contour::distinct;
 use super::density::density;
@@ -10,7 +11,8 @@ use super::figure::FigureError;
 use super::legend::Sample;
 use super::palette::{COLOURS, GREY};
 use super::panels::{Group, Layout, groups, lettered};
-use super::plot::{Axis, Plot};
+use super::pen::{Pen, Stroke};
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::ViolinsFigure;
 use crate::task::Frame;

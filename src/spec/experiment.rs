@@ -346,6 +346,10 @@ impl Context<'_> {
     /// What the other kinds of figure name: axes and bounded numbers.
     fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
         named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
+        named
+            .families
+            .iter()
+            .try_for_each(|(key, family)| self.family(&["figure", named.kind, key], family))?;
         let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
             let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
             Err(self.source.error(&["figure", named.kind, key], Problem::OutOfRange { range, found }))
@@ -362,10 +366,21 @@ impl Context<'_> {
         Err(self.source.error(place, Problem::UnknownAxis { axis, known }))
     }
 
+    /// Fails unless some metric is named after the family.
+    fn family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
+        self.metric_that(place, family, |known| {
+            known.strip_prefix(family).is_some_and(|rest| rest.starts_with(['/', '@']))
+        })
+    }
+
     fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
+        self.metric_that(place, metric, |known| known == metric)
+    }
+
+    fn metric_that(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
         let metrics = |cell: &Cell| cell.setting().task.metrics(self.replicates);
         let known = self.cells.first().map(metrics).unwrap_or_default();
-        if known.iter().any(|k| k == metric) {
+        if known.iter().any(|known| is(known)) {
             return Ok(());
         }
         let problem = Problem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };

@@ -21,6 +21,12 @@ pub enum FigureSetting {
     Hinton(HintonFigure),
     /// Steps of an optimisation, a line for each element.
     Traces(TracesFigure),
+    /// A tile for each label of an axis and each metric of a family.
+    Tiles(TilesFigure),
+    /// Candidates of a private selection, as bars.
+    Bars(BarsFigure),
+    /// A Gaussian process before and after an observation.
+    Tutorial(TutorialFigure),
 }
 
 /// What a figure names and which of its numbers are bounded, for the checks.
@@ -30,6 +36,8 @@ pub(super) struct Named<'a> {
     pub kind: &'static str,
     /// Axes of the grid by the key that names them.
     pub axes: Vec<(&'static str, Option<&'a String>)>,
+    /// Families of metrics by the key that names them.
+    pub families: Vec<(&'static str, &'a str)>,
     /// Numbers that must be finite.
     pub finite: Vec<(&'static str, Option<f64>)>,
     /// Numbers that must be positive and finite.
@@ -46,6 +54,7 @@ impl FigureSetting {
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
                 finite: vec![("least", curves.least), ("most", curves.most)],
                 positive: vec![("columns", curves.columns.map(|columns| columns as f64))],
+                ..Named::default()
             },
             Self::Map(map) => Named {
                 kind: "map",
@@ -67,6 +76,19 @@ impl FigureSetting {
                 positive: vec![("least", traces.least)],
                 ..Named::default()
             },
+            Self::Tiles(tiles) => Named {
+                kind: "tiles",
+                axes: vec![("x", Some(&tiles.x)), ("panels", tiles.panels.as_ref())],
+                families: vec![("metric", &tiles.metric)],
+                ..Named::default()
+            },
+            Self::Bars(bars) => Named {
+                kind: "bars",
+                axes: vec![("panels", bars.panels.as_ref())],
+                positive: vec![("most", bars.most)],
+                ..Named::default()
+            },
+            Self::Tutorial(_) => Named { kind: "tutorial", ..Named::default() },
         }
     }
 }
@@ -228,4 +250,57 @@ pub struct TracesFigure {
     /// Where the y axis begins; what lies below is not drawn.
     #[serde(default)]
     pub least: Option<f64>,
+}
+
+/// A tile for each label of an axis and each metric of a family, coloured by the value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TilesFigure {
+    /// The axis that has a column of tiles for each of its labels.
+    pub x: String,
+    /// The family of metrics: those named so and then `/` or `@`, after which the name of the row follows.
+    pub metric: String,
+    /// The axis that orders the panels, of which each combination of labels but those of `x` has one.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub y_label: String,
+    /// What the colours show, with units.
+    pub label: String,
+}
+
+/// Candidates of a private selection: bars as wide as their probabilities and as high as their values, beside equally
+/// probable ones, and magnified. The frame of a cell: `candidates` (probability, value).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BarsFigure {
+    /// The axis that orders the cells; each has three panels.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis.
+    #[serde(default = "probability")]
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub label: String,
+    /// Where the y axis of the magnified part ends.
+    #[serde(default)]
+    pub most: Option<f64>,
+}
+
+fn probability() -> String {
+    "probability, by increasing value".to_owned()
+}
+
+/// A Gaussian process before and after an observation: a row of three panels for each cell, the prior first. The
+/// frames of a cell: `draws` (x1, draw1, draw2, ...), `pair` (one row: the places x1 and x2, mean1, mean2, sd1, sd2,
+/// correlation), `marginal` (value, density at the second place) and `data` (x1, y).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TutorialFigure {
+    /// The label of the x axis.
+    pub x_label: String,
+    /// The label of the y axis.
+    pub label: String,
 }

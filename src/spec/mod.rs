@@ -31,8 +31,8 @@ pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
 pub use figure::{
-    CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure, MapFigure,
-    TracesFigure, ViolinsFigure,
+    BarsFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure,
+    MapFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
