@@ -25,6 +25,7 @@ impl FigureError {
 /// # Errors
 /// [`FigureError`] if the drawing library fails.
 pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
+    let report = &report.shown();
     match &report.experiment.figure {
         None => Ok(None),
         Some(FigureSetting::Intervals(setting)) => intervals::draw(report, setting).map(Some),

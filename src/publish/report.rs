@@ -71,6 +71,18 @@ impl<'a> Report<'a> {
         axes.map(|(axis, label)| named(axis, label)).collect::<Vec<_>>().into_iter()
     }
 
+    /// The part of it that its figure shows.
+    pub(super) fn shown(&self) -> Self {
+        let Self { experiment, rows, frames, claims } = self;
+        let selects = |cell: usize| experiment.figure_cells.selects(experiment.cells[cell].labels());
+        Self {
+            experiment,
+            rows: rows.iter().filter(|row| selects(row.row.cell)).cloned().collect(),
+            frames: frames.iter().filter(|(cell, _)| selects(*cell)).cloned().collect(),
+            claims: claims.clone(),
+        }
+    }
+
     /// The frames of a cell that have this name.
     pub fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
         let wanted = move |(of, frame): &&(usize, Frame)| *of == cell && frame.name == name;

@@ -91,6 +91,8 @@ pub(super) struct Document {
     #[serde(default)]
     pub figure: Option<FigureSetting>,
     #[serde(default)]
+    pub figure_cells: toml::Table,
+    #[serde(default)]
     #[allow(dead_code, reason = "read from the text again, see `quick`")]
     pub quick: toml::Table,
 }

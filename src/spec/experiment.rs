@@ -44,6 +44,8 @@ pub struct Experiment {
     pub left_out: usize,
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
+    /// The cells that it shows.
+    pub figure_cells: Selector,
 }
 
 impl Experiment {
@@ -87,6 +89,10 @@ impl Experiment {
         context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
         context.figure(document.figure.as_ref())?;
+        let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
+            Err(_) if quick => Selector::default(),
+            resolved => resolved?,
+        };
         let left_out = document.published.len() + document.claim.len() - published.len() - claims.len();
         Ok(Self {
             left_out,
@@ -96,6 +102,7 @@ impl Experiment {
             meta: document.experiment,
             deviations: document.deviation,
             figure: document.figure,
+            figure_cells,
             published,
             claims,
             axes,

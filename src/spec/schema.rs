@@ -32,6 +32,8 @@ struct Spec {
     claim: Option<Vec<RawClaim>>,
     deviation: Option<Vec<Deviation>>,
     figure: Option<FigureSetting>,
+    /// The cells that the figure shows: labels of axes; all cells without it.
+    figure_cells: Option<Map<String, Value>>,
     /// What `--quick` lays over the spec.
     quick: Option<Map<String, Value>>,
 }

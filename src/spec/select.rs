@@ -7,7 +7,7 @@ use super::source::SourceText;
 use super::{Cell, Problem, SpecError};
 
 /// Axis positions and the labels that they must have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
     wanted: Vec<(usize, String)>,
 }
