@@ -31,11 +31,15 @@ pub(super) fn groups(report: &Report<'_>, panels: Option<&str>, overlay: Option<
             |axis: &usize| axes[*axis].labels.iter().position(|label| *label == labels[*axis]).unwrap_or(0);
         split.iter().map(rank).collect()
     };
-    let mut cells: Vec<usize> = (0..report.experiment.cells.len()).collect();
+    let label = |cell: usize, axis: usize| &report.experiment.cells[cell].labels()[axis];
+    let selects =
+        |cell: &usize| report.experiment.figure_cells.selects(report.experiment.cells[*cell].labels());
+    let mut cells: Vec<usize> = (0..report.experiment.cells.len()).filter(selects).collect();
     cells.sort_by_key(|cell| key(*cell));
+    let several = |axis: usize| cells.iter().any(|&cell| label(cell, axis) != label(cells[0], axis));
     let title = |cell: usize| {
-        let several = split.iter().filter(|axis| axes[**axis].labels.len() > 1);
-        let text = |axis: &usize| named(&axes[*axis], &report.experiment.cells[cell].labels()[*axis]);
+        let several = split.iter().filter(|axis| several(**axis));
+        let text = |axis: &usize| named(&axes[*axis], label(cell, *axis));
         several.map(text).collect::<Vec<_>>().join(", ")
     };
     let together = cells.chunk_by(|a, b| key(*a) == key(*b));

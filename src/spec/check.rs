@@ -162,7 +162,8 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
         NormaliseSetting::Private { clip, .. } => {
             clip.map_or(Ok(()), |clip| positive("normalise.private.clip", clip))
         }
-        NormaliseSetting::Bounds { low, high } => {
+        NormaliseSetting::Bounds { low, high, scale } => {
+            positive("normalise.bounds.scale", *scale)?;
             range("normalise.bounds.low", low.is_finite(), "finite", *low)?;
             let inside = high > low && high.is_finite();
             range("normalise.bounds.high", inside, "greater than low and finite", *high)

@@ -198,13 +198,24 @@ pub enum NormaliseSetting {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
     },
-    /// By public constants: clip to [low, high] and subtract the middle.
+    /// By public constants: clip to [low, high], subtract the middle and divide by the scale.
     Bounds {
         /// Least value of a target.
         low: f64,
         /// Greatest value of a target.
         high: f64,
+        /// Units of the target per unit of the normalised one.
+        #[serde(default = "unit", skip_serializing_if = "is_unit")]
+        scale: f64,
     },
+}
+
+fn unit() -> f64 {
+    1.0
+}
+
+fn is_unit(number: &f64) -> bool {
+    *number == 1.0
 }
 
 /// A private statistic that targets are centred by.

@@ -30,8 +30,8 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::None => {
             Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), 0.0, 1.0, false)
         }
-        NormaliseSetting::Bounds { low, high } => {
-            Normalised::new(targets, (low, high), 0.5 * (low + high), 1.0, false)
+        NormaliseSetting::Bounds { low, high, scale } => {
+            Normalised::new(targets, (low, high), 0.5 * (low + high), scale, false)
         }
         NormaliseSetting::Private { clip, centre, scale } => private(targets, clip, centre, scale),
     }
@@ -92,8 +92,10 @@ mod tests {
 
     #[test]
     fn public_bounds() {
-        let normalised = normalise(&[0.0, 10.0, 4.0], &NormaliseSetting::Bounds { low: 2.0, high: 6.0 });
+        let bounds = |scale| NormaliseSetting::Bounds { low: 2.0, high: 6.0, scale };
+        let normalised = normalise(&[0.0, 10.0, 4.0], &bounds(1.0));
         assert_eq!(normalised.targets, [-2.0, 2.0, 0.0]);
+        assert_eq!(normalise(&[0.0, 10.0, 4.0], &bounds(4.0)).targets, [-0.5, 0.5, 0.0]);
         assert!(!normalised.private);
     }
 }
