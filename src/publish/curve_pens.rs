@@ -65,7 +65,11 @@ fn entry(frame: &'static str, column: &'static str, sample: Sample, text: &str) 
 
 fn overlay_entries(report: &Report<'_>, overlay: &str) -> Vec<Entry> {
     let axis = report.experiment.axes.iter().find(|axis| axis.name == overlay);
-    let labels = axis.into_iter().flat_map(|axis| axis.labels.iter().map(|label| named(axis, label)));
+    let cells = &report.experiment.cells;
+    let shown =
+        |label: &&String| (0..cells.len()).any(|c| report.holds(c) && cells[c].labels().contains(*label));
+    let labels =
+        axis.into_iter().flat_map(|axis| axis.labels.iter().filter(shown).map(|label| named(axis, label)));
     let mean = |(i, label): (usize, String)| entry("curve", "mean", Sample::Line(overlay_pens(i).0), &label);
     let mut entries: Vec<Entry> = labels.enumerate().map(mean).collect();
     let (_, sd, data) = overlay_pens(0);

@@ -212,10 +212,19 @@ mod tests {
     }
 
     #[test]
+    fn only_selected_cells_are_shown() {
+        let figure = format!("{FIGURE}[figure_cells]\nmethod = \"sparse\"\n");
+        let experiment = experiment(&["standard", "sparse"], &figure);
+        let svg = svg("curves-where", &experiment, vec![(0, curve(0.0)), (0, data()), (1, curve(-5.0))]);
+        assert_eq!(count(&svg, "polygon"), 1);
+        assert!(!svg.contains("standard") && !svg.contains("\ndata\n"));
+    }
+
+    #[test]
     fn nothing_to_show_is_an_empty_figure() {
         let experiment = experiment(&["standard", "sparse"], FIGURE);
         svg("curves-empty", &experiment, Vec::new());
         let svg = svg("curves-bare", &experiment, vec![(0, Frame::new("curve"))]);
-        assert!(svg.contains("standard") && !svg.contains("sparse"));
+        assert!(svg.contains("height (cm)") && !svg.contains("(B)"), "one panel");
     }
 }

@@ -18,7 +18,8 @@ pub(super) struct Group {
     pub cells: Vec<usize>,
 }
 
-/// A panel for each combination of labels but those of the axis `overlay`; the axis `panels` orders them.
+/// A panel for each combination of labels but those of the axis `overlay` among the cells that the report holds; the axis
+/// `panels` orders them. Titles name what differs.
 pub(super) fn groups(report: &Report<'_>, panels: Option<&str>, overlay: Option<&str>) -> Vec<Group> {
     let axes = &report.experiment.axes;
     let position = |name: Option<&str>| axes.iter().position(|axis| Some(axis.name.as_str()) == name);
@@ -31,14 +32,13 @@ pub(super) fn groups(report: &Report<'_>, panels: Option<&str>, overlay: Option<
             |axis: &usize| axes[*axis].labels.iter().position(|label| *label == labels[*axis]).unwrap_or(0);
         split.iter().map(rank).collect()
     };
-    let label = |cell: usize, axis: usize| &report.experiment.cells[cell].labels()[axis];
-    let selects =
-        |cell: &usize| report.experiment.figure_cells.selects(report.experiment.cells[*cell].labels());
-    let mut cells: Vec<usize> = (0..report.experiment.cells.len()).filter(selects).collect();
+    let mut cells: Vec<usize> =
+        (0..report.experiment.cells.len()).filter(|cell| report.holds(*cell)).collect();
     cells.sort_by_key(|cell| key(*cell));
-    let several = |axis: usize| cells.iter().any(|&cell| label(cell, axis) != label(cells[0], axis));
+    let label = |cell: usize, axis: usize| &report.experiment.cells[cell].labels()[axis];
+    let varies = |axis: usize| cells.iter().any(|cell| label(*cell, axis) != label(cells[0], axis));
     let title = |cell: usize| {
-        let several = split.iter().filter(|axis| several(**axis));
+        let several = split.iter().filter(|axis| varies(**axis));
         let text = |axis: &usize| named(&axes[*axis], label(cell, *axis));
         several.map(text).collect::<Vec<_>>().join(", ")
     };

@@ -83,6 +83,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Whether it holds a row or a frame of a cell.
+    pub(super) fn holds(&self, cell: usize) -> bool {
+        self.rows.iter().any(|row| row.row.cell == cell) || self.frames.iter().any(|(of, _)| *of == cell)
+    }
+
     /// The frames of a cell that have this name.
     pub fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
         let wanted = move |(of, frame): &&(usize, Frame)| *of == cell && frame.name == name;

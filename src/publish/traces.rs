@@ -48,7 +48,7 @@ fn traces(plot: &Plot<'_, '_>, frame: &Frame) -> Result<(), FigureError> {
 }
 
 fn pen() -> Pen {
-    Pen::new(COLOURS[0].mix(0.3), 1.0)
+    Pen::new(COLOURS[0].mix(0.2), 1.0)
 }
 
 #[cfg(test)]

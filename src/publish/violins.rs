@@ -67,7 +67,8 @@ impl<'a> Sheet<'a> {
     fn panel(&self, canvas: &Canvas<'_>, i: usize, rect: Rect) -> Result<(), FigureError> {
         let Group { title, cells } = &self.panels[i];
         let axes = [self.rows, Axis::between((-0.02, 1.02)), self.latent];
-        let labels = ["number of rows", &self.setting.label, "mean of the latent function"];
+        let probability = format!("probability of {}", self.setting.label);
+        let labels = ["number of rows", &probability, "mean of the latent function"];
         let parts = stacked(rect);
         for (part, (y, label)) in axes.into_iter().zip(labels).enumerate() {
             let plot = Plot { canvas, rect: parts[part], x: self.x, y };
@@ -164,7 +165,7 @@ mod tests {
     use super::super::fabricated::{count, experiment, lines_of, normals, svg};
     use crate::task::Frame;
 
-    const FIGURE: &str = "[figure.violins]\nx_label = \"delinquent credit lines\"\nlabel = \"probability of default\"\n\
+    const FIGURE: &str = "[figure.violins]\nx_label = \"delinquent credit lines\"\nlabel = \"default\"\n\
                           positive = \"defaulted\"\nnegative = \"repaid\"\n";
 
     fn latent(x: usize) -> f64 {
