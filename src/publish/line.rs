@@ -1,6 +1,6 @@
 //! The lines that a figure of a metric along an axis has, by panel.
 
-use super::report::{Report, ReportRow};
+use super::report::{Report, ReportRow, named};
 use crate::spec::{LinesFigure, SpreadKind};
 
 /// A point with its error bar, and what is published there.
@@ -27,7 +27,7 @@ pub(super) struct Panel {
     pub lines: Vec<Line>,
 }
 
-/// The panels of a figure; none if it names an axis that is not there.
+/// The panels of a figure that have lines; none if it names an axis that is not there.
 pub(super) fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
     let axes = &report.experiment.axes;
     let position = |name: &str| axes.iter().position(|axis| axis.name == name);
@@ -52,9 +52,9 @@ pub(super) fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
         };
         let lines =
             axes[line].labels.iter().enumerate().map(one).filter(|line| !line.points.is_empty()).collect();
-        Panel { lines, title }
+        Panel { lines, title: split.map_or(title.clone(), |axis| named(&axes[axis], &title)) }
     };
-    titles.into_iter().map(panel).collect()
+    titles.into_iter().map(panel).filter(|panel| !panel.lines.is_empty()).collect()
 }
 
 /// The point of a row; none where the label is no finite number. Its bar is the standard error.

@@ -228,4 +228,19 @@ mod tests {
         assert_eq!(svg.matches("lengthscale = ").count(), 3);
         assert!(svg.contains("bars: standard error"));
     }
+
+    #[test]
+    fn panels_of_numbers_are_named_by_their_axis() {
+        let grid = "[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n\"model.kernel.eq.lengthscale\" = [1.0, 2.0]\n";
+        let settings = "metric = \"rmse\"\nx = \"lengthscale\"\nlines = \"method\"\npanels = \"epsilon\"\n\
+                        x_label = \"x\"\nlabel = \"y\"\n";
+        let experiment = experiment(&["only"], &format!("{grid}[figure.lines]\n{settings}"));
+        let half: Vec<usize> = (0..4).filter(|c| experiment.cells[*c].labels()[0] == "0.5").collect();
+        let rows = half.into_iter().map(|cell| row(cell, "rmse", 1.0 + cell as f64, None)).collect();
+        let svg = drawn("lines-panels", &Report::new(&experiment, rows, Vec::new()));
+        assert!(
+            svg.contains("epsilon = 0.5") && !svg.contains("epsilon = 1\n"),
+            "a panel without lines is left out"
+        );
+    }
 }
