@@ -79,13 +79,15 @@ impl Record {
 
 /// Numbers of a frame are compared on the scale of their column, as a figure shows them.
 fn same_frame(a: &Frame, b: &Frame) -> bool {
-    let same = |((name, x), (other, y)): (&(String, Vec<f64>), &(String, Vec<f64>))| {
-        let scale = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        name == other
-            && x.len() == y.len()
-            && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
-    };
-    a.name == b.name && a.columns.len() == b.columns.len() && a.columns.iter().zip(&b.columns).all(same)
+    let pairs = || a.columns.iter().zip(&b.columns);
+    a.name == b.name
+        && a.columns.len() == b.columns.len()
+        && pairs().all(|((name, x), (other, y))| name == other && same_column(x, y))
+}
+
+fn same_column(x: &[f64], y: &[f64]) -> bool {
+    let scale = x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    x.len() == y.len() && x.iter().zip(y).all(|(x, y)| (x - y).abs() <= SAME_SHOWN * scale)
 }
 
 fn same_measurement(a: &Measurement, b: &Measurement) -> bool {
