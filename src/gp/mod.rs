@@ -10,6 +10,7 @@ mod laws;
 mod linear_map;
 mod polynomial;
 mod variance;
+pub mod variational;
 
 pub use exact::{exact, exact_variance};
 pub use features::{Features, exact_features, regressor_features};

@@ -1,6 +1,6 @@
 //! Gram matrices.
 
-use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, Par};
 use nalgebra::DMatrix;
 
@@ -16,4 +16,37 @@ pub fn gram(z: &DMatrix<f64>) -> DMatrix<f64> {
 /// Adds `Z' Z` to `out` (k x k), so that a tall Z can come in pieces.
 pub fn add_gram(out: &mut DMatrix<f64>, z: &DMatrix<f64>) {
     matmul(view_mut(out), Accum::Add, view(z).transpose(), view(z), 1.0, Par::Seq);
+}
+
+/// Adds `Z' Z` to the lower triangle of `out` (k x k) alone, at half the cost; the rest is left as it is.
+pub fn add_gram_lower(out: &mut DMatrix<f64>, z: &DMatrix<f64>) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let (left, right) = ((view(z).transpose(), Rectangular), (view(z), Rectangular));
+    triangular::matmul(
+        view_mut(out),
+        TriangularLower,
+        Accum::Add,
+        left.0,
+        left.1,
+        right.0,
+        right.1,
+        1.0,
+        Par::Seq,
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lower_triangle_is_that_of_the_whole() {
+        let z = DMatrix::from_fn(7, 4, |i, j| ((3 * i + 5 * j) as f64).sin());
+        let mut lower = DMatrix::from_element(4, 4, 2.0);
+        add_gram_lower(&mut lower, &z);
+        for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))) {
+            let expected = if i >= j { 2.0 + z.column(i).dot(&z.column(j)) } else { 2.0 };
+            assert!((lower[(i, j)] - expected).abs() < 1e-14);
+        }
+    }
 }

@@ -1,0 +1,30 @@
+//! Variational sparse regression that meets its data in two sums alone, so that noise on those sums protects inputs and
+//! targets alike.
+//!
+//! The data enter as `A = sum_i k_i y_i` and `B = sum_i k_i k_i'` ([`Statistics`]); `k_i = k(Z, x_i)` are the covariances of
+//! input i with m public inducing inputs ([`Inducing`]). A posterior over the weights v of `f(x) = k(x)' v` follows from noisy
+//! sums ([`noise_aware`], [`moment`]). Source: Titsias 2009; Honkela 2021.
+
+mod bounds;
+mod correction;
+mod dirichlet;
+mod inducing;
+mod moment;
+mod noise_aware;
+mod posterior;
+mod prediction;
+mod prior;
+mod regularisation;
+mod statistics;
+
+pub use bounds::{FeatureBound, grid_supremum};
+pub use correction::Correction;
+pub use dirichlet::DirichletLabels;
+pub use inducing::{Inducing, Located};
+pub use moment::moment;
+pub use noise_aware::noise_aware;
+pub use posterior::WeightPosterior;
+pub use prediction::Prediction;
+pub use prior::prior_draw;
+pub use regularisation::Regularisation;
+pub use statistics::{NoisyStatistics, Statistics};

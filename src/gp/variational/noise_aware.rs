@@ -1,0 +1,51 @@
+//! The posterior from noisy sums, with a regularised inverse.
+
+use nalgebra::DMatrix;
+
+use super::{Correction, Inducing, NoisyStatistics, Regularisation, WeightPosterior};
+use crate::linalg::{Cholesky, LinalgError};
+
+/// How often lambda is doubled before a matrix is given up.
+const DOUBLINGS: usize = 60;
+
+/// The posterior of the weights from sums of unit noise variance (see [`NoisyStatistics::scaled`]):
+///
+/// `S = (K_ZZ + B~ + lambda I)^-1`, mean `S A~`, covariance `S` and what the correction adds.
+///
+/// Where the noise makes the matrix indefinite in spite of lambda, lambda is doubled until it no longer is: that looks at nothing
+/// but what is released. Source: Honkela 2021, Eqs. 9, 11 and 14, in terms of the weights `K_ZZ^-1 u`.
+///
+/// # Errors
+/// [`LinalgError`] if the matrix stays indefinite.
+pub fn noise_aware(
+    inducing: &Inducing<'_>,
+    statistics: &NoisyStatistics,
+    regularisation: Regularisation,
+    correction: Correction,
+) -> Result<WeightPosterior, LinalgError> {
+    let size = inducing.size();
+    let lambda = regularisation.lambda(size, statistics.sd_b);
+    let mut precision = inducing.k_zz() + &statistics.b;
+    (0..size).for_each(|i| precision[(i, i)] += lambda);
+    let (cholesky, raised) = factorise(&mut precision, lambda)?;
+    let inverse = cholesky.solve(&DMatrix::identity(size, size));
+    let mean = &inverse * &statistics.a;
+    let covariance = correction.covariance(&inverse, &mean, (statistics.sd_a, statistics.sd_b));
+    Ok(WeightPosterior { mean, covariance, jitter: raised + cholesky.jitter() })
+}
+
+/// The factor, and what was added to the diagonal by doubling.
+fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<(Cholesky, f64), LinalgError> {
+    let (mut raised, mut step) = (0.0, lambda);
+    for _ in 0..DOUBLINGS {
+        match Cholesky::new("K_ZZ + B + lambda I", precision) {
+            Ok(cholesky) => return Ok((cholesky, raised)),
+            Err(LinalgError::NotPositiveDefinite { .. }) if lambda > 0.0 => {}
+            Err(error) => return Err(error),
+        }
+        (0..precision.nrows()).for_each(|i| precision[(i, i)] += step);
+        raised += step;
+        step *= 2.0;
+    }
+    Cholesky::new("K_ZZ + B + lambda I", precision).map(|cholesky| (cholesky, raised))
+}

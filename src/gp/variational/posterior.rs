@@ -1,0 +1,35 @@
+//! A Gaussian posterior over weights.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::{Inducing, Located, Prediction};
+
+/// `v ~ N(mean, covariance)` for `f(x) = k(x)' v + r(x)`, with r the part of f that the inducing values leave open. The inducing
+/// values are `u = K_ZZ v`: with `m = K_ZZ mean` and `S = K_ZZ covariance K_ZZ` this is `q(u) = N(m, S)`, but predictions need no
+/// `K_ZZ^-1 m`, which is inaccurate where inducing inputs lie close together.
+#[derive(Debug, Clone)]
+pub struct WeightPosterior {
+    /// The mean of the m weights.
+    pub mean: DVector<f64>,
+    /// Their covariance (m x m).
+    pub covariance: DMatrix<f64>,
+    /// What was added to diagonals beyond lambda, so that they could be factorised; usually zero.
+    pub jitter: f64,
+}
+
+impl WeightPosterior {
+    /// Mean and variance of f at each input: `k' mean` and `k' covariance k` plus the open part.
+    pub fn predict(&self, at: &Located) -> Prediction {
+        let spread = &at.features * &self.covariance;
+        let mut variance = at.conditional.clone();
+        for (left, right) in spread.column_iter().zip(at.features.column_iter()) {
+            variance.iter_mut().zip(left.iter().zip(right.iter())).for_each(|(v, (l, r))| *v += l * r);
+        }
+        Prediction { mean: &at.features * &self.mean, variance }
+    }
+
+    /// The mean of the inducing values, `K_ZZ mean`.
+    pub fn inducing_mean(&self, inducing: &Inducing<'_>) -> DVector<f64> {
+        inducing.k_zz() * &self.mean
+    }
+}
