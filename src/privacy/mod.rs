@@ -3,14 +3,26 @@
 pub mod accounting;
 mod certificate;
 mod cloaking;
+mod coinpress;
 mod error;
 mod gaussian;
 mod newton;
+mod private_selection;
 mod selection;
+mod sufficient;
+mod zcdp;
 
 pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+pub use coinpress::{CoinPressStep, coinpress_mean, coinpress_shares, tail_bound};
 pub use error::PrivacyError;
 pub use gaussian::{Calibration, gaussian_delta};
 pub use newton::PrivateStep;
+pub use private_selection::PrivateSelection;
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
+pub use sufficient::{
+    HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split,
+};
+pub use zcdp::{
+    gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+};

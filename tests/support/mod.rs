@@ -7,4 +7,5 @@ pub mod exact_certificate;
 pub mod golden;
 pub mod http_server;
 pub mod kung;
+pub mod mersenne;
 pub mod study;

@@ -61,7 +61,7 @@ mod tests {
         all
     }
 
-    /// At most 1 % of the spectra reach below the tight bound, up to two standard errors, and it is close: 6 % less is no bound.
+    /// At most 1 % of the spectra reach below the tight bound, up to two standard errors, and it is close: 15 % less is no bound.
     #[test]
     fn the_tight_bound_holds_and_is_close() {
         for (m, draws) in
@@ -72,7 +72,7 @@ mod tests {
             let lambda = Regularisation::Tight.lambda(m, 1.0);
             let error = (0.01 * 0.99 / draws as f64).sqrt();
             assert!(beyond(lambda) <= 0.01 + 2.0 * error, "m = {m}: {}", beyond(lambda));
-            assert!(beyond(0.88 * lambda) > 0.01, "m = {m} is loose: {}", beyond(0.88 * lambda));
+            assert!(beyond(0.85 * lambda) > 0.01, "m = {m} is loose: {}", beyond(0.85 * lambda));
         }
     }
 
