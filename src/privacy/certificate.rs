@@ -37,6 +37,10 @@ pub enum Mechanism {
     Exponential,
     /// Clipped gradients with Gaussian noise, priced by an accountant.
     NoisyGradient(AccountantKind),
+    /// Gaussian noise on the sums of a variational model.
+    NoisySums(Calibration),
+    /// The best of private candidates.
+    PrivateSelection,
     /// Nothing hides the targets.
     None,
 }
@@ -206,6 +210,40 @@ impl Certificate {
         }
     }
 
+    /// The certificate of noisy sums: `excess` is the least known bound on their sensitivity over the one that noise is scaled by.
+    pub fn noisy_sums(
+        release: Release,
+        calibration: Calibration,
+        (epsilon, delta): (f64, f64),
+        excess: f64,
+    ) -> Self {
+        let outside = !calibration.is_proven_for(epsilon);
+        Self {
+            release,
+            neighbours: Some(Neighbours::OneRecord(Relation::ReplaceOne)),
+            mechanism: Mechanism::NoisySums(calibration),
+            epsilon: Some(epsilon),
+            delta,
+            delta_exact: Some(gaussian_delta(calibration.sigma(epsilon, delta) / excess, epsilon)),
+            gap: None,
+            caveats: if outside { vec![Caveat::OutsideProof] } else { Vec::new() },
+        }
+    }
+
+    /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
+    pub fn private_selection((epsilon, delta): (f64, f64)) -> Self {
+        Self {
+            release: Release::SelectedIndex,
+            neighbours: Some(Neighbours::OneRecord(Relation::ReplaceOne)),
+            mechanism: Mechanism::PrivateSelection,
+            epsilon: Some(epsilon),
+            delta,
+            delta_exact: Some(delta),
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
     /// No noise, no guarantee.
     pub fn none() -> Self {
         Self {
@@ -259,6 +297,13 @@ impl fmt::Display for Certificate {
                     "({epsilon:?}, {:?})-DP {}, noisy gradients, {accountant}",
                     self.delta, self.release
                 )?;
+            }
+            Mechanism::NoisySums(calibration) => {
+                write!(f, "({epsilon:?}, {:?})-DP {}, ", self.delta, self.release)?;
+                write!(f, "noisy sums, {} calibration", calibration.name())?;
+            }
+            Mechanism::PrivateSelection => {
+                write!(f, "({epsilon:?}, {:?})-DP {}, private selection", self.delta, self.release)?;
             }
             Mechanism::Exponential => {
                 write!(f, "({epsilon:?}, 0)-DP {}, exponential mechanism", self.release)?

@@ -66,6 +66,11 @@ impl Cell {
                 let points = usize::from(!task.at.is_empty());
                 return to_test("task.classification.train", task.train, rows + points);
             }
+            TaskSetting::Calibration(task) => return to_test("task.calibration.train", task.train, rows),
+            TaskSetting::Hyperparameters(task) => {
+                return to_test("task.hyperparameters.train", task.train, rows);
+            }
+            TaskSetting::Dirichlet(task) => return to_test("task.dirichlet.train", task.train, rows),
         };
         enough(path, split, rows)
     }

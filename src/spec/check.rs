@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Problem;
 use super::setting::{
     Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
     PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
 };
+use super::{Problem, sums_check};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
@@ -16,7 +16,7 @@ use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
 /// A dotted key path and what is wrong there.
 pub(super) type Fault = (String, Problem);
 
-type Checked = Result<(), Fault>;
+pub(super) type Checked = Result<(), Fault>;
 
 /// Checks every value of a setting.
 pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
@@ -30,23 +30,23 @@ pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
     mechanism(setting)
 }
 
-fn fail(path: &str, problem: Problem) -> Checked {
+pub(super) fn fail(path: &str, problem: Problem) -> Checked {
     Err((path.to_owned(), problem))
 }
 
 /// Fails unless the number lies in the range; NaN lies in none.
-fn range(path: &str, inside: bool, range: &'static str, found: f64) -> Checked {
+pub(super) fn range(path: &str, inside: bool, range: &'static str, found: f64) -> Checked {
     if inside { Ok(()) } else { fail(path, Problem::OutOfRange { range, found }) }
 }
 
-fn positive(path: &str, found: f64) -> Checked {
+pub(super) fn positive(path: &str, found: f64) -> Checked {
     range(path, found > 0.0 && found.is_finite(), "greater than 0 and finite", found)
 }
 
 /// The most draws, restarts, centres or steps: far beyond any use, and safely within memory.
 const MOST: usize = 1_000_000;
 
-fn count(path: &str, found: usize) -> Checked {
+pub(super) fn count(path: &str, found: usize) -> Checked {
     range(path, (1..=MOST).contains(&found), "from 1 to 1000000", found as f64)
 }
 
@@ -99,6 +99,7 @@ fn synthetic(setting: &SyntheticSetting, data: &DataSetting) -> Checked {
             range(&format!("{path}.flips"), (0.0..=1.0).contains(&flips), "from 0 to 1", flips)?;
             range(&format!("{path}.grid"), grid <= 1000, "at most 1000", grid as f64)
         }
+        _ => sums_check::synthetic(setting),
     }
 }
 
@@ -221,7 +222,7 @@ fn combined(path: &str, parts: &[KernelSetting], inputs: usize) -> Checked {
     parts.iter().enumerate().try_for_each(|(i, part)| kernel(&format!("{path}.{i}"), part, inputs))
 }
 
-fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
+pub(super) fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
     if found == inputs { Ok(()) } else { fail(path, Problem::WrongDimension { inputs, found }) }
 }
 
@@ -252,6 +253,9 @@ fn task(setting: &Setting) -> Checked {
         }
         TaskSetting::Selection(task) => selection(task),
         TaskSetting::Posterior(task) => posterior(task),
+        TaskSetting::Calibration(task) => sums_check::calibration(task, setting),
+        TaskSetting::Hyperparameters(task) => sums_check::hyperparameters(task, setting),
+        TaskSetting::Dirichlet(task) => sums_check::dirichlet(task, setting),
         TaskSetting::Prediction(task) => {
             regression_model("task.prediction", setting)?;
             prediction(task, inputs)
@@ -335,7 +339,7 @@ fn prediction(task: &PredictionTask, inputs: usize) -> Checked {
 /// The most points of a grid.
 const MOST_POINTS: usize = 20_000;
 
-fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
+pub(super) fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
     dimension(path, inputs, ranges.len())?;
     for (i, RangeSetting { from, to, points }) in ranges.iter().enumerate() {
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
@@ -463,10 +467,17 @@ fn mechanism(setting: &Setting) -> Checked {
                 None => fail(path, Problem::MissingKey { key: "clip", by: "a finite epsilon" }),
             }
         }
+        (
+            MechanismSetting::Sums(sums),
+            TaskSetting::Calibration(_) | TaskSetting::Hyperparameters(_) | TaskSetting::Dirichlet(_),
+        ) => sums_check::sums(sums, setting),
+        (_, TaskSetting::Calibration(_) | TaskSetting::Hyperparameters(_) | TaskSetting::Dirichlet(_)) => {
+            fail("privacy.mechanism", Problem::WrongMechanism { needed: "sums" })
+        }
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
-        (MechanismSetting::Gradient(_), _) => {
+        (MechanismSetting::Gradient(_) | MechanismSetting::Sums(_), _) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
         }
         (MechanismSetting::Cloaking(cloaking), _) => {

@@ -215,6 +215,9 @@ impl TaskSetting {
             Self::Posterior(_) => {
                 ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
             }
+            Self::Calibration(task) => task.metrics(),
+            Self::Hyperparameters(task) => task.metrics(),
+            Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {
                 let of = |point: &Vec<f64>| {
                     ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point))

@@ -21,6 +21,8 @@ mod section;
 mod select;
 mod setting;
 mod source;
+mod sums;
+mod sums_check;
 
 pub use axis::{Axis, FIXED_COLUMNS, label};
 pub use canonical::Identity;
@@ -40,3 +42,7 @@ pub use section::SectionText;
 pub use select::Selector;
 pub use setting::*;
 pub use source::SourceText;
+pub use sums::{
+    BudgetRule, CalibrationTask, DirichletRelease, DirichletTask, FeaturesSetting, HyperparametersMethod,
+    HyperparametersTask, NoiseAwareSetting, PosteriorRule, RefusalRule, SumsSetting,
+};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting};
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
 use crate::privacy::accounting::{AccountantKind, Relation};
@@ -96,13 +97,50 @@ pub enum SyntheticSetting {
         /// Test points along each side.
         grid: usize,
     },
+    /// A damped oscillation with noise over [-4, 4]; then a test grid with noise, and the same without.
+    Sinc {
+        /// Training points.
+        points: usize,
+        /// Standard deviation of the noise.
+        noise: f64,
+        /// Test points.
+        grid: usize,
+    },
+    /// A draw of a Gaussian process with noise over [-4, 4]; then test points with noise, and the same without.
+    GaussianProcess {
+        /// Training points.
+        points: usize,
+        /// Standard deviation of the noise.
+        noise: f64,
+        /// The lengthscale of the exponentiated quadratic kernel of variance 1.
+        lengthscale: f64,
+        /// Test points.
+        test: usize,
+    },
+    /// Two half circles that hold each other, of classes 0 and 1.
+    Moons {
+        /// Points.
+        points: usize,
+        /// Standard deviation of the noise in either coordinate.
+        noise: f64,
+    },
+    /// Intertwined spiral arms, each of a class.
+    Spirals {
+        /// Points.
+        points: usize,
+        /// Arms.
+        arms: usize,
+        /// Standard deviation of the noise in either coordinate.
+        noise: f64,
+    },
 }
 
 impl SyntheticSetting {
     /// The number of inputs of the data.
     pub fn inputs(&self) -> usize {
         match self {
-            Self::Stripes { .. } => 2,
+            Self::Sinc { .. } | Self::GaussianProcess { .. } => 1,
+            Self::Stripes { .. } | Self::Moons { .. } | Self::Spirals { .. } => 2,
         }
     }
 
@@ -110,6 +148,10 @@ impl SyntheticSetting {
     pub fn rows(&self) -> usize {
         match self {
             Self::Stripes { points, grid, .. } => points + grid * grid,
+            Self::Sinc { points, grid: test, .. } | Self::GaussianProcess { points, test, .. } => {
+                points + 2 * test
+            }
+            Self::Moons { points, .. } | Self::Spirals { points, .. } => *points,
         }
     }
 }
@@ -360,6 +402,12 @@ pub enum TaskSetting {
     Convergence(ConvergenceTask),
     /// A Gaussian process at two places, before or after an observation.
     Tutorial(TutorialTask),
+    /// How well predictions from noisy sums are calibrated.
+    Calibration(CalibrationTask),
+    /// How often private selection finds the true hyperparameters.
+    Hyperparameters(HyperparametersTask),
+    /// Test accuracy of classification by regression on Dirichlet labels.
+    Dirichlet(DirichletTask),
 }
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
@@ -682,6 +730,8 @@ pub enum MechanismSetting {
     Cloaking(CloakingSetting),
     /// Clipped and noisy gradients.
     Gradient(GradientSetting),
+    /// Noisy sums of a variational model.
+    Sums(SumsSetting),
 }
 
 /// The settings of clipped and noisy gradients.

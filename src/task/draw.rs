@@ -2,10 +2,16 @@
 
 use std::borrow::Cow;
 
+use nalgebra::DMatrix;
+use rand::RngExt;
 use rand::seq::{SliceRandom, index};
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
 
 use super::{Sample, Streams, TaskError};
 use crate::data::synthetic;
+use crate::gp::variational::prior_draw;
+use crate::kernel::ExponentiatedQuadratic;
 use crate::spec::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.
@@ -57,8 +63,37 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
         SyntheticSetting::Stripes { points, flips, grid } => {
             synthetic::stripes(*points, *flips, *grid, &mut stream)
         }
+        SyntheticSetting::Sinc { points, noise, grid } => {
+            synthetic::sinc(*points, *noise, *grid, &mut stream)
+        }
+        SyntheticSetting::GaussianProcess { points, noise, lengthscale, test } => {
+            return gaussian_process((*points, *test), *noise, *lengthscale, &mut stream);
+        }
+        SyntheticSetting::Moons { points, noise } => synthetic::moons(*points, *noise, &mut stream),
+        SyntheticSetting::Spirals { points, arms, noise } => {
+            synthetic::spirals(*points, *arms, *noise, &mut stream)
+        }
     };
     Sample::new(&rows.inputs, rows.targets)
+}
+
+/// A draw f of a Gaussian process at `x ~ U(-4, 4)`: training rows with noise, test rows with noise, and the same test rows without.
+fn gaussian_process(
+    (points, test): (usize, usize),
+    noise: f64,
+    lengthscale: f64,
+    stream: &mut Pcg64,
+) -> Sample {
+    let inputs = DMatrix::from_fn(points + test, 1, |_, _| 8.0 * stream.random::<f64>() - 4.0);
+    let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
+    let mut noisy = |f: &f64| -> f64 {
+        let z: f64 = StandardNormal.sample(stream);
+        f + noise * z
+    };
+    let mut targets: Vec<f64> = f.iter().map(&mut noisy).collect();
+    targets.extend(f.iter().skip(points));
+    let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
+    Sample { inputs: inputs.select_rows(&rows), targets }
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
 use super::{
-    Frame, Sample, Streams, TaskError, classification, convergence, posterior, prediction, regression,
-    selection, tutorial,
+    Frame, Sample, Streams, TaskError, calibration, classification, convergence, dirichlet, hyperparameters, posterior,
+    prediction, regression, selection, tutorial,
 };
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
@@ -67,13 +67,25 @@ pub fn measure(
         (TaskSetting::Tutorial(task), Some(model)) => {
             tutorial::tutorial(task, model, sample, streams).map(|measured| vec![measured; cells.len()])
         }
+        (TaskSetting::Calibration(task), Some(model)) => {
+            calibration::calibration(task, model, cells, sample, streams)
+        }
+        (TaskSetting::Hyperparameters(task), Some(model)) => {
+            hyperparameters::hyperparameters(task, model, cells, sample, streams)
+        }
+        (TaskSetting::Dirichlet(task), Some(model)) => {
+            dirichlet::dirichlet(task, model, cells, sample, streams)
+        }
         // The checks of a spec refuse these tasks without a model.
         (
             TaskSetting::Regression(_)
             | TaskSetting::Prediction(_)
             | TaskSetting::Classification(_)
             | TaskSetting::Convergence(_)
-            | TaskSetting::Tutorial(_),
+            | TaskSetting::Tutorial(_)
+            | TaskSetting::Calibration(_)
+            | TaskSetting::Hyperparameters(_)
+            | TaskSetting::Dirichlet(_),
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),

@@ -1,16 +1,20 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod calibration;
 mod classification;
 mod clipped_square;
 mod convergence;
 mod cross_validation;
+mod dirichlet;
 mod draw;
 mod error;
 mod frame;
 mod grid;
+mod hyperparameters;
 mod latent;
 mod measure;
 mod model;
+mod noisy_sums;
 mod normalise;
 mod posterior;
 mod prediction;

@@ -1,7 +1,13 @@
 //! Data that are generated, one file a kind.
 
+mod moons;
+mod sinc;
+mod spirals;
 mod stripes;
 
+pub use moons::moons;
+pub use sinc::sinc;
+pub use spirals::spirals;
 pub use stripes::stripes;
 
 /// Generated rows.

@@ -33,10 +33,10 @@ impl FeatureBound {
 }
 
 /// Steps per lengthscale of the search for a supremum.
-const STEPS_PER_LENGTHSCALE: f64 = 1000.0;
+const STEPS_PER_LENGTHSCALE: f64 = 200.0;
 
 /// An upper bound on `sup_x sum_j exp(-(x - z_j)^2 / l^2)`, the squared norm of the covariances over `sigma_f^4` for the exponentiated
-/// quadratic kernel with lengthscale l, over a public interval; it exceeds the supremum by less than `m / 4 000 000`.
+/// quadratic kernel with lengthscale l, over a public interval; it exceeds the supremum by less than `m / 160 000`.
 ///
 /// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the interval the derivative
 /// is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within h/2. For inducing inputs on a product

@@ -1,12 +1,15 @@
 //! What the noise on the sums adds to the covariance of the weights.
 
 use nalgebra::{DMatrix, DVector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How the posterior covariance accounts for the noise on B.
 ///
 /// In units of unit noise variance, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds `sd_a^2 S S`, and noise on B
 /// moves the weights by `-S E_b w` to first order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Correction {
     /// Nothing is added, for noise on A neither: the naive posterior.
     None,

@@ -1,8 +1,12 @@
 //! What is added to the diagonal so that a noisy matrix stays positive definite.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B with standard
 /// deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a probability of about rho.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
     /// `sd_b sqrt(m ln(2 m^2 / rho)) (m + 1) / (2 m)`: Honkela 2021, Eq. 10, as printed. It takes the mean variance of the
     /// entries outside the root: no bound for `m <= 9`, 40 % too large at m = 256.
