@@ -27,25 +27,24 @@ pub fn noise_aware(
     let lambda = regularisation.lambda(size, statistics.sd_b);
     let mut precision = inducing.k_zz() + &statistics.b;
     (0..size).for_each(|i| precision[(i, i)] += lambda);
-    let (cholesky, raised) = factorise(&mut precision, lambda)?;
+    let cholesky = factorise(&mut precision, lambda)?;
     let inverse = cholesky.solve(&DMatrix::identity(size, size));
     let mean = &inverse * &statistics.a;
     let covariance = correction.covariance(&inverse, &mean, (statistics.sd_a, statistics.sd_b));
-    Ok(WeightPosterior { mean, covariance, jitter: raised + cholesky.jitter() })
+    Ok(WeightPosterior { mean, covariance, jitter: cholesky.jitter() })
 }
 
-/// The factor, and what was added to the diagonal by doubling.
-fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<(Cholesky, f64), LinalgError> {
-    let (mut raised, mut step) = (0.0, lambda);
+/// The factor; adds lambda, twice lambda and so on to the diagonal until there is one.
+fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, LinalgError> {
+    let mut step = lambda;
     for _ in 0..DOUBLINGS {
         match Cholesky::new("K_ZZ + B + lambda I", precision) {
-            Ok(cholesky) => return Ok((cholesky, raised)),
+            Ok(cholesky) => return Ok(cholesky),
             Err(LinalgError::NotPositiveDefinite { .. }) if lambda > 0.0 => {}
             Err(error) => return Err(error),
         }
         (0..precision.nrows()).for_each(|i| precision[(i, i)] += step);
-        raised += step;
         step *= 2.0;
     }
-    Cholesky::new("K_ZZ + B + lambda I", precision).map(|cholesky| (cholesky, raised))
+    Cholesky::new("K_ZZ + B + lambda I", precision)
 }

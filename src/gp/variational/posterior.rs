@@ -13,7 +13,7 @@ pub struct WeightPosterior {
     pub mean: DVector<f64>,
     /// Their covariance (m x m).
     pub covariance: DMatrix<f64>,
-    /// What was added to diagonals beyond lambda, so that they could be factorised; usually zero.
+    /// What numerical error made necessary on the diagonal of a factorised matrix; usually zero.
     pub jitter: f64,
 }
 
