@@ -316,7 +316,7 @@ fn classifier(path: &str, setting: &Setting, train: usize, positive: &ThresholdS
             let why = "classification releases a projection".to_owned();
             fail("privacy.mechanism.cloaking.release", Problem::Shape(why))
         }
-        MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) => Ok(()),
+        MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) | MechanismSetting::Sums(_) => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn calibration(
     };
     let bench = Bench {
         task,
-        noise_variance: model.noise_variance,
+        noise_variance: model.noise(),
         inducing: &inducing,
         points,
         sums,

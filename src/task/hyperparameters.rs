@@ -45,7 +45,7 @@ pub(super) fn hyperparameters(
     };
     let prepared: Result<Vec<Prepared<'_>>, TaskError> =
         kernels.iter().zip(&task.lengthscales).map(prepare).collect();
-    let right = (lengthscale, model.noise_variance.sqrt());
+    let right = (lengthscale, model.noise().sqrt());
     let bench = Bench { task, prepared: prepared?, observed: &sample.targets[task.train..], right };
     cells.iter().map(|cell| bench.cell(cell, streams)).collect()
 }
