@@ -1,9 +1,9 @@
 //! Range checks of tasks on noisy sums.
 
 use super::Problem;
-use super::check::{Checked, count, dimension, fail, grid, positive, range};
+use super::check::{Checked, Fault, count, dimension, fail, grid, positive, range};
 use super::setting::{
-    KernelSetting, MechanismSetting, ModelSetting, RangeSetting, Setting, SyntheticSetting,
+    KernelSetting, ModelSetting, RangeSetting, Setting, SyntheticSetting,
 };
 use super::sums::{
     CalibrationTask, DirichletRelease, DirichletTask, FeaturesSetting, HyperparametersMethod,
@@ -51,7 +51,7 @@ impl HyperparametersTask {
 
 pub(super) fn calibration(task: &CalibrationTask, setting: &Setting) -> Checked {
     let path = "task.calibration";
-    model(path, setting)?;
+    noise(model(path, setting)?, "calibration")?;
     count(&format!("{path}.train"), task.train)?;
     inducing(path, &task.inducing, setting)?;
     match &task.posterior {
@@ -82,7 +82,7 @@ const MOST_INDUCING: usize = 1000;
 
 pub(super) fn hyperparameters(task: &HyperparametersTask, setting: &Setting) -> Checked {
     let path = "task.hyperparameters";
-    model(path, setting)?;
+    noise(model(path, setting)?, "hyperparameters")?;
     count(&format!("{path}.train"), task.train)?;
     inducing(path, &task.inducing, setting)?;
     for (key, values) in [("lengthscales", &task.lengthscales), ("noise_sds", &task.noise_sds)] {
@@ -183,18 +183,22 @@ pub(super) fn synthetic(setting: &SyntheticSetting) -> Checked {
     }
 }
 
-/// The bounds on features hold for this kernel.
-fn model(path: &str, setting: &Setting) -> Checked {
+/// The variance of the noise.
+fn noise(model: &ModelSetting, by: &'static str) -> Checked {
+    let missing = Problem::MissingKey { key: "noise_variance", by };
+    if model.noise_variance.is_some() { Ok(()) } else { fail("model", missing) }
+}
+
+/// The model, whose kernel is one that the bounds on features hold for.
+fn model<'a>(path: &str, setting: &'a Setting) -> Result<&'a ModelSetting, Fault> {
     let Some(model) = &setting.model else {
-        return fail(path, Problem::MissingSection { section: "model" });
+        return Err((path.to_owned(), Problem::MissingSection { section: "model" }));
     };
     if model.exponentiated_quadratic().is_none() {
-        return fail("model.kernel", Problem::Shape("this task needs the kernel `eq`".to_owned()));
+        let why = "this task needs the kernel `eq`".to_owned();
+        return Err(("model.kernel".to_owned(), Problem::Shape(why)));
     }
-    if !matches!(setting.privacy.mechanism, MechanismSetting::Sums(_)) {
-        return fail("privacy.mechanism", Problem::WrongMechanism { needed: "sums" });
-    }
-    Ok(())
+    Ok(model)
 }
 
 fn inducing(path: &str, ranges: &[RangeSetting], setting: &Setting) -> Checked {
