@@ -197,7 +197,8 @@ mod tests {
             prop_assert!(printed >= exact * (1.0 - 1e-14));
             let ratio = y * y / (2.0 * c * k * k);
             let excess = printed / exact - 1.0;
-            prop_assert!(if ratio <= 1.0 { excess.abs() < 1e-14 } else { ratio < 1.01 || excess > 1e-7 });
+            let fits = if ratio <= 1.0 { excess.abs() < 1e-14 } else { ratio < 1.01 || excess > 1e-7 };
+            prop_assert!(fits);
         }
 
         #[test]

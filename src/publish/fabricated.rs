@@ -80,6 +80,27 @@ pub(super) fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) ->
     }
 }
 
+/// Rows with these metrics for each cell, over four replicates, by the positions of cell and metric.
+pub(super) fn rows(
+    experiment: &Experiment,
+    metrics: &[&str],
+    value: impl Fn(usize, usize) -> f64,
+) -> Vec<Row> {
+    let row = |cell: usize, metric: usize| Row {
+        cell,
+        metric: metrics[metric].to_owned(),
+        value: value(cell, metric),
+        spread: Some(0.1),
+        spread_kind: SpreadKind::SdReplicates,
+        repeats: 4,
+        certificate: Certificate::none(),
+        jitter: 0.0,
+    };
+    let all =
+        (0..experiment.cells.len()).flat_map(|cell| (0..metrics.len()).map(move |metric| (cell, metric)));
+    all.map(|(cell, metric)| row(cell, metric)).collect()
+}
+
 /// How many elements of a kind there are.
 pub(super) fn count(svg: &str, element: &str) -> usize {
     svg.matches(&format!("<{element} ")).count()

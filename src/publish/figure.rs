@@ -3,7 +3,9 @@
 use thiserror::Error;
 
 use super::report::Report;
-use super::{bars, curves, hinton, intervals, lines, map, tiles, traces, tutorial, violins};
+use super::{
+    bars, calibration, curves, hinton, intervals, lines, map, probabilities, tiles, traces, tutorial, violins,
+};
 use crate::spec::FigureSetting;
 
 /// The drawing library refused.
@@ -34,6 +36,8 @@ pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
         Some(FigureSetting::Map(setting)) => map::draw(report, setting).map(Some),
         Some(FigureSetting::Violins(setting)) => violins::draw(report, setting).map(Some),
         Some(FigureSetting::Hinton(setting)) => hinton::draw(report, setting).map(Some),
+        Some(FigureSetting::Calibration(setting)) => calibration::draw(report, setting).map(Some),
+        Some(FigureSetting::Probabilities(setting)) => probabilities::draw(report, setting).map(Some),
         Some(FigureSetting::Traces(setting)) => traces::draw(report, setting).map(Some),
         Some(FigureSetting::Tiles(setting)) => tiles::draw(report, setting).map(Some),
         Some(FigureSetting::Bars(setting)) => bars::draw(report, setting).map(Some),

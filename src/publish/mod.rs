@@ -4,6 +4,7 @@
 mod atomic;
 mod axis;
 mod bars;
+mod calibration;
 mod canvas;
 mod claims;
 mod clip;
@@ -18,6 +19,7 @@ mod density;
 mod ellipse;
 #[cfg(test)]
 mod fabricated;
+mod family;
 mod figure;
 mod folder;
 mod freshness;
@@ -37,6 +39,7 @@ mod panels;
 mod pen;
 mod plain;
 mod plot;
+mod probabilities;
 mod report;
 mod reproduction;
 mod scale;

@@ -27,6 +27,10 @@ pub enum FigureSetting {
     Bars(BarsFigure),
     /// A Gaussian process before and after an observation.
     Tutorial(TutorialFigure),
+    /// Coverage of central intervals against their mass.
+    Calibration(CalibrationFigure),
+    /// Families of metrics along an axis of the grid.
+    Probabilities(ProbabilitiesFigure),
 }
 
 /// What a figure names and which of its numbers are bounded, for the checks.
@@ -42,6 +46,8 @@ pub(super) struct Named<'a> {
     pub finite: Vec<(&'static str, Option<f64>)>,
     /// Numbers that must be positive and finite.
     pub positive: Vec<(&'static str, Option<f64>)>,
+    /// Metrics that are named so, and after a slash by a number.
+    pub families: Vec<(&'static str, &'a String)>,
 }
 
 impl FigureSetting {
@@ -70,6 +76,19 @@ impl FigureSetting {
             Self::Hinton(hinton) => {
                 Named { kind: "hinton", axes: vec![("panels", hinton.panels.as_ref())], ..Named::default() }
             }
+            Self::Calibration(calibration) => Named {
+                kind: "calibration",
+                axes: vec![("lines", Some(&calibration.lines)), ("panels", calibration.panels.as_ref())],
+                families: vec![("metric", &calibration.metric)],
+                positive: vec![("columns", calibration.columns.map(|columns| columns as f64))],
+                ..Named::default()
+            },
+            Self::Probabilities(probabilities) => Named {
+                kind: "probabilities",
+                axes: vec![("x", Some(&probabilities.x))],
+                families: probabilities.metrics.iter().map(|metric| ("metrics", metric)).collect(),
+                ..Named::default()
+            },
             Self::Traces(traces) => Named {
                 kind: "traces",
                 axes: vec![("panels", traces.panels.as_ref())],
@@ -250,6 +269,41 @@ pub struct TracesFigure {
     /// Where the y axis begins; what lies below is not drawn.
     #[serde(default)]
     pub least: Option<f64>,
+}
+
+/// Coverage of central intervals against their mass: the metrics `METRIC/MASS`, a panel for each cell but for one axis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationFigure {
+    /// The metric, without its mass.
+    pub metric: String,
+    /// The axis that has a line for each of its labels.
+    pub lines: String,
+    /// The axis that orders the panels.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// Panels in a row.
+    #[serde(default)]
+    pub columns: Option<usize>,
+    /// The label of the x axis.
+    pub x_label: String,
+    /// The label of the y axis.
+    pub label: String,
+}
+
+/// Families of metrics `METRIC/NUMBER` along an axis of the grid: a panel for each family and each cell but for that axis, a line for
+/// each number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProbabilitiesFigure {
+    /// The metrics, without their numbers.
+    pub metrics: Vec<String>,
+    /// The axis along which they are drawn; its labels are numbers.
+    pub x: String,
+    /// The label of the x axis.
+    pub x_label: String,
+    /// The label of the y axis.
+    pub label: String,
 }
 
 /// A tile for each label of an axis and each metric of a family, coloured by the value.

@@ -33,8 +33,8 @@ pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;
 pub use figure::{
-    BarsFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure,
-    MapFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
+    BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure,
+    MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;

@@ -2,9 +2,7 @@
 
 use super::Problem;
 use super::check::{Checked, Fault, count, dimension, fail, grid, positive, range};
-use super::setting::{
-    KernelSetting, ModelSetting, RangeSetting, Setting, SyntheticSetting,
-};
+use super::setting::{KernelSetting, ModelSetting, RangeSetting, Setting, SyntheticSetting};
 use super::sums::{
     CalibrationTask, DirichletRelease, DirichletTask, FeaturesSetting, HyperparametersMethod,
     HyperparametersTask, NoiseAwareSetting, PosteriorRule, SumsSetting,

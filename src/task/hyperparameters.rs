@@ -28,7 +28,8 @@ pub(super) fn hyperparameters(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
-    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first()) else {
+    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first())
+    else {
         return Ok(Vec::new());
     };
     let kernels: Vec<ExponentiatedQuadratic> =

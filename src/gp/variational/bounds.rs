@@ -86,7 +86,7 @@ mod tests {
         assert!((grid_supremum(&seven, 0.4, (-2.0, 2.0)).powi(2) - 3.142).abs() < 5e-4);
         let nine = grid(9, -3.0, 3.0);
         let supremum = grid_supremum(&nine, 1.0, (-4.0, 4.0));
-        assert!((PrintedLine.squared(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 1e-5);
+        assert!((PrintedLine.squared(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
     }
 
     proptest! {
