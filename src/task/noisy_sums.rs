@@ -1,5 +1,8 @@
 //! The mechanism that adds noise to the sums of a variational model, from the words of a spec.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use nalgebra::DMatrix;
 
 use super::TaskError;
@@ -26,7 +29,7 @@ impl<'a> NoisySums<'a> {
         let MechanismSetting::Sums(setting) = mechanism else {
             return Err(TaskError::WrongMechanism { needed: "sums" });
         };
-        let supremum = |(range, ends)| grid_supremum(&points(range), lengthscale, ends);
+        let supremum = |(range, ends)| supremum(range, lengthscale, ends);
         let whole = inducing.iter().map(|range| supremum((range, (range.from, range.to)))).product::<f64>();
         let squared = match &setting.features {
             FeaturesSetting::Trivial => bound(FeatureBound::Trivial, inducing, lengthscale, false),
@@ -82,6 +85,14 @@ fn bound(of: FeatureBound, inducing: &[RangeSetting], lengthscale: f64, by_side:
     let total = inducing.iter().map(|range| range.points).product();
     let nearest = inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
     of.squared(total, nearest, correlation)
+}
+
+/// The supremum of one side; replicates that ask for the same share one computation.
+fn supremum(range: &RangeSetting, lengthscale: f64, ends: (f64, f64)) -> f64 {
+    static KNOWN: Mutex<BTreeMap<String, f64>> = Mutex::new(BTreeMap::new());
+    let compute = || grid_supremum(&points(range), lengthscale, ends);
+    let question = format!("{range:?} {lengthscale:?} {ends:?}");
+    *KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(question).or_insert_with(compute)
 }
 
 fn spacing(range: &RangeSetting) -> f64 {

@@ -22,8 +22,12 @@ impl WeightPosterior {
     pub fn predict(&self, at: &Located) -> Prediction {
         let spread = &at.features * &self.covariance;
         let mut variance = at.conditional.clone();
-        for (left, right) in spread.column_iter().zip(at.features.column_iter()) {
-            variance.iter_mut().zip(left.iter().zip(right.iter())).for_each(|(v, (l, r))| *v += l * r);
+        let rows = variance.len().max(1);
+        // Slices, so that the sums are vectorised.
+        let columns = spread.as_slice().chunks_exact(rows).zip(at.features.as_slice().chunks_exact(rows));
+        for (left, right) in columns {
+            let sums = variance.as_mut_slice().iter_mut();
+            sums.zip(left.iter().zip(right)).for_each(|(sum, (l, r))| *sum += l * r);
         }
         Prediction { mean: &at.features * &self.mean, variance }
     }
