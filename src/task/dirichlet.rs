@@ -27,13 +27,15 @@ pub(super) fn dirichlet(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
-    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first()) else {
+    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first())
+    else {
         return Ok(Vec::new());
     };
     let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
     let inducing = Inducing::new(&kernel, &grid(&task.inducing))?;
     let sums = NoisySums::new(&first.mechanism, &task.inducing, (variance, lengthscale))?;
-    let classes: Vec<usize> = sample.targets.iter().map(|y| *y as usize).collect();
+    let classes: Result<Vec<usize>, TaskError> = sample.targets.iter().map(|y| class(task, *y)).collect();
+    let classes = classes?;
     let (training, test) = split(&sample.inputs, task.train);
     let labels = DirichletLabels::new(task.alpha);
     let statistics = statistics(task, &labels, &inducing, &training, &classes[..task.train]);
@@ -41,6 +43,12 @@ pub(super) fn dirichlet(
     let bench =
         Bench { task, labels, inducing: &inducing, sums, statistics, located, truth: &classes[task.train..] };
     cells.iter().map(|cell| bench.cell(cell, streams)).collect()
+}
+
+/// The class that a target names.
+fn class(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
+    let known = (0..task.classes).find(|class| *class as f64 == target);
+    known.ok_or(TaskError::UnknownClass { target, last: task.classes - 1 })
 }
 
 /// The sums that are released: over the rows of each class, or weighted over all rows for each class.

@@ -18,6 +18,14 @@ pub enum TaskError {
         /// The metric.
         metric: String,
     },
+    /// A target that names no class.
+    #[error("the target {target} is none of the classes 0 to {last}")]
+    UnknownClass {
+        /// The target.
+        target: f64,
+        /// The last class.
+        last: usize,
+    },
     /// Fewer rows of a kind than a quota asks for.
     #[error(
         "a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
