@@ -2,13 +2,14 @@
 
 use plotters::style::BLACK;
 
-use super::canvas::Pen;
+use super::axis::Axis;
 use super::family::{draw as family, members};
 use super::figure::FigureError;
 use super::legend::Sample;
 use super::palette::COLOURS;
 use super::panels::{Layout, groups};
-use super::plot::{Axis, Plot};
+use super::pen::Pen;
+use super::plot::Plot;
 use super::report::Report;
 use crate::spec::CalibrationFigure;
 

@@ -45,7 +45,7 @@ pub(super) fn overlay_pens(number: usize) -> (Pen, Pen, Pen) {
 pub(super) fn legend(report: &Report<'_>, setting: &CurvesFigure) -> Vec<(Sample, String)> {
     let entries = match &setting.overlay {
         Some(overlay) => overlay_entries(report, overlay),
-        None => entries(&pens()),
+        None => entries(report, &pens()),
     };
     let shown = entries.into_iter().filter(|entry| has(report, entry.frame, entry.column));
     shown.map(|entry| (entry.sample, entry.text)).collect()
@@ -78,17 +78,23 @@ fn overlay_entries(report: &Report<'_>, overlay: &str) -> Vec<Entry> {
     entries
 }
 
-fn entries(pens: &Pens) -> Vec<Entry> {
-    let inducing = Sample::Mark(Stroke::Tick, 7.0, pens.inducing);
+/// A mean beside which the noise is shown has none itself; inducing inputs with outputs are crosses.
+fn entries(report: &Report<'_>, pens: &Pens) -> Vec<Entry> {
+    let noisy = has(report, "curve", "noise-sd");
+    let mean = if noisy { "mean without privacy noise" } else { "mean" };
+    let (sample, inducing) = match has(report, "inducing", "y") {
+        true => (Sample::Mark(Stroke::Plus, 5.0, pens.inducing), "means of the inducing values"),
+        false => (Sample::Mark(Stroke::Tick, 7.0, pens.inducing), "inducing inputs"),
+    };
     vec![
-        entry("curve", "mean", Sample::Line(pens.mean), "mean without privacy noise"),
+        entry("curve", "mean", Sample::Line(pens.mean), mean),
         entry("curve", "gp-sd", Sample::Area(pens.band), "± 2 sd of the model"),
         entry("curve", "draw", Sample::Line(pens.draw), "private releases"),
         entry("curve", "noise-sd", Sample::Line(pens.noise), "± 1 sd of the privacy noise"),
         entry("curve", "noise-sd", Sample::Line(pens.quarter), "± ¼ sd of the privacy noise"),
         entry("curve", "truth", Sample::Line(pens.truth), "truth"),
         entry("data", "y", Sample::Mark(Stroke::Times, 3.0, pens.data), "data"),
-        entry("inducing", "x1", inducing, "inducing inputs"),
+        entry("inducing", "x1", sample, inducing),
     ]
 }
 

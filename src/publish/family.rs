@@ -1,7 +1,7 @@
 //! Metrics that are named NAME/NUMBER, as the points of a line.
 
-use super::canvas::Pen;
 use super::figure::FigureError;
+use super::pen::Pen;
 use super::plot::Plot;
 use super::report::{Report, ReportRow};
 use crate::spec::SpreadKind;

@@ -46,8 +46,6 @@ pub(super) struct Named<'a> {
     pub finite: Vec<(&'static str, Option<f64>)>,
     /// Numbers that must be positive and finite.
     pub positive: Vec<(&'static str, Option<f64>)>,
-    /// Metrics that are named so, and after a slash by a number.
-    pub families: Vec<(&'static str, &'a String)>,
 }
 
 impl FigureSetting {
@@ -86,7 +84,7 @@ impl FigureSetting {
             Self::Probabilities(probabilities) => Named {
                 kind: "probabilities",
                 axes: vec![("x", Some(&probabilities.x))],
-                families: probabilities.metrics.iter().map(|metric| ("metrics", metric)).collect(),
+                families: probabilities.metrics.iter().map(|metric| ("metrics", metric.as_str())).collect(),
                 ..Named::default()
             },
             Self::Traces(traces) => Named {

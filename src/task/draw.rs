@@ -130,6 +130,24 @@ mod tests {
         assert_eq!(rows.len(), 12);
     }
 
+    /// The test rows come twice, with noise and without; a draw is smooth, and rows with noise lie around it.
+    #[test]
+    fn a_gaussian_process_has_training_noisy_and_true_rows() {
+        let setting =
+            SyntheticSetting::GaussianProcess { points: 500, noise: 0.2, lengthscale: 1.0, test: 400 };
+        let sample = generated(&setting, &streams(0));
+        assert_eq!((sample.rows(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
+        assert_eq!(sample.inputs.rows(500, 400), sample.inputs.rows(900, 400));
+        assert!(sample.inputs.amax() <= 4.0);
+        let residual = |i: usize| sample.targets[500 + i] - sample.targets[900 + i];
+        let sd = ((0..400).map(|i| residual(i).powi(2)).sum::<f64>() / 400.0).sqrt();
+        assert!((sd - 0.2).abs() < 4.0 * 0.2 / 800f64.sqrt());
+        let mut truth: Vec<(f64, f64)> = (900..1300).map(|i| (sample.inputs[i], sample.targets[i])).collect();
+        truth.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(truth.windows(2).all(|w| (w[1].1 - w[0].1).abs() < 6.0 * (w[1].0 - w[0].0) + 1e-5));
+        assert_ne!(sample.targets, generated(&setting, &streams(1)).targets);
+    }
+
     #[test]
     fn quotas_are_met_or_refused() {
         let sample = Sample::new(&[vec![0.0, 0.0, 1.0, 1.0, 1.0]], vec![0.0, 1.0, 1.0, 1.0, 0.0]);
