@@ -4,13 +4,17 @@ pub mod accounting;
 mod certificate;
 mod cloaking;
 mod error;
+mod function;
 mod gaussian;
 mod newton;
+mod histogram;
 mod selection;
 
 pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use error::PrivacyError;
+pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta};
 pub use newton::PrivateStep;
+pub use histogram::{Statistic, count_sensitivity};
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
