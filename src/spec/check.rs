@@ -8,6 +8,10 @@ use super::setting::{
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
     PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
+    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting,
+    MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask,
+    PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting, SourceSetting, SparseSetting,
+    SplitSetting, SyntheticSetting, TaskSetting, TripsSetting,
 };
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
@@ -76,6 +80,7 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
         SourceSetting::Csv { .. } => Ok(()),
         SourceSetting::Synthetic(setting) => synthetic(setting, data),
         SourceSetting::Images(setting) => images(setting, manifest),
+        SourceSetting::Trips(setting) => trips(setting, manifest),
     }?;
     draw(data)
 }
@@ -117,6 +122,20 @@ fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
         }
     }
     count("data.source.images.side", setting.side)
+}
+
+fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
+    let dataset = known("data.source.trips.dataset", &setting.dataset, manifest)?;
+    let files = [("journeys", Some(&setting.journeys)), ("stations", setting.stations.as_ref())];
+    for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
+        let file = dataset.files.iter().find(|file| file.path == *name);
+        if file.is_none_or(|file| file.format == Format::IdxGz) {
+            let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
+            let why = format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
+        }
+    }
+    Ok(())
 }
 
 fn draw(data: &DataSetting) -> Checked {
@@ -161,6 +180,10 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
         NormaliseSetting::None => Ok(()),
         NormaliseSetting::Private { clip, .. } => {
             clip.map_or(Ok(()), |clip| positive("normalise.private.clip", clip))
+        }
+        NormaliseSetting::Constants { centre, scale } => {
+            range("normalise.constants.centre", centre.is_finite(), "finite", *centre)?;
+            positive("normalise.constants.scale", *scale)
         }
         NormaliseSetting::Bounds { low, high } => {
             range("normalise.bounds.low", low.is_finite(), "finite", *low)?;

@@ -134,6 +134,21 @@ pub enum SourceSetting {
     Synthetic(SyntheticSetting),
     /// Grey images of a dataset, and their labels as targets. The one name in `inputs` stands for all pixels.
     Images(ImagesSetting),
+    /// Trips of a bike share, with columns for their stations' places, their time of the week and their duration.
+    Trips(TripsSetting),
+}
+
+/// Trips of a bike share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TripsSetting {
+    /// The dataset of the manifest.
+    pub dataset: String,
+    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file.
+    pub journeys: String,
+    /// The path of its list of stations, which trips without places are joined with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stations: Option<String>,
 }
 
 /// Images of a dataset.
@@ -154,7 +169,9 @@ impl SourceSetting {
     /// The dataset of the manifest that the rows come from, if they do.
     pub fn dataset(&self) -> Option<&str> {
         match self {
-            Self::Dataset(name) | Self::Images(ImagesSetting { dataset: name, .. }) => Some(name),
+            Self::Dataset(name)
+            | Self::Images(ImagesSetting { dataset: name, .. })
+            | Self::Trips(TripsSetting { dataset: name, .. }) => Some(name),
             Self::Csv { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
         }
     }
@@ -197,6 +214,14 @@ pub enum NormaliseSetting {
         /// Whether to divide by the population standard deviation.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
+    },
+    /// By public constants: subtract the centre, divide by the scale.
+    Constants {
+        /// What is subtracted, in units of the target.
+        #[serde(default, skip_serializing_if = "is_nought")]
+        centre: f64,
+        /// Units of the target per unit of the normalised one.
+        scale: f64,
     },
     /// By public constants: clip to [low, high] and subtract the middle.
     Bounds {
@@ -433,6 +458,10 @@ pub struct RangeSetting {
     pub to: f64,
     /// How many.
     pub points: usize,
+}
+
+fn is_nought(number: &f64) -> bool {
+    *number == 0.0
 }
 
 fn is_zero(number: &usize) -> bool {

@@ -30,6 +30,9 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::None => {
             Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), 0.0, 1.0, false)
         }
+        NormaliseSetting::Constants { centre, scale } => {
+            Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), centre, scale, false)
+        }
         NormaliseSetting::Bounds { low, high } => {
             Normalised::new(targets, (low, high), 0.5 * (low + high), 1.0, false)
         }
