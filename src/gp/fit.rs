@@ -18,6 +18,9 @@ const STEPS: u64 = 200;
 const STATIONARY: f64 = 1e-4;
 /// The change of the likelihood in a step (nats) at which the search stops.
 const LITTLE: f64 = 1e-12;
+/// Starts whose likelihoods differ by less (nats) have found the same: the earlier one counts, so that rounding does not
+/// choose among parameters that the targets cannot tell apart.
+const TIE: f64 = 1e-7;
 /// What a point without a likelihood costs: far more than any other.
 const REFUSED: f64 = 1e100;
 
@@ -55,7 +58,7 @@ pub fn fit(
     let mut failure = None;
     for start in starts {
         match from(family, targets, start) {
-            Ok(fit) if best.as_ref().is_none_or(|b| fit.log_likelihood > b.log_likelihood) => {
+            Ok(fit) if best.as_ref().is_none_or(|b| fit.log_likelihood > b.log_likelihood + TIE) => {
                 best = Some(fit)
             }
             Ok(_) => {}

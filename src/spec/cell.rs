@@ -65,6 +65,12 @@ impl Cell {
             TaskSetting::Classification(task) => {
                 let points = usize::from(!task.at.is_empty());
                 return to_test("task.classification.train", task.train, rows + points);
+            TaskSetting::Selection(task) => ("task.selection.split", task.split),
+            TaskSetting::Prediction(_) | TaskSetting::Density(_) => return Ok(()),
+            TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
+            TaskSetting::Posterior(PosteriorTask { train, .. }) => {
+                let problem = Problem::NothingToTest { train: *train, rows };
+                return Err(("task.posterior.train".to_owned(), problem));
             }
         };
         enough(path, split, rows)

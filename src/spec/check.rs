@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Problem;
+use super::{Problem, check_density};
 use super::setting::{
     Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
@@ -20,7 +20,7 @@ use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
 /// A dotted key path and what is wrong there.
 pub(super) type Fault = (String, Problem);
 
-type Checked = Result<(), Fault>;
+pub(super) type Checked = Result<(), Fault>;
 
 /// Checks every value of a setting.
 pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
@@ -34,23 +34,23 @@ pub(super) fn setting(setting: &Setting, manifest: &Manifest) -> Checked {
     mechanism(setting)
 }
 
-fn fail(path: &str, problem: Problem) -> Checked {
+pub(super) fn fail(path: &str, problem: Problem) -> Checked {
     Err((path.to_owned(), problem))
 }
 
 /// Fails unless the number lies in the range; NaN lies in none.
-fn range(path: &str, inside: bool, range: &'static str, found: f64) -> Checked {
+pub(super) fn range(path: &str, inside: bool, range: &'static str, found: f64) -> Checked {
     if inside { Ok(()) } else { fail(path, Problem::OutOfRange { range, found }) }
 }
 
-fn positive(path: &str, found: f64) -> Checked {
+pub(super) fn positive(path: &str, found: f64) -> Checked {
     range(path, found > 0.0 && found.is_finite(), "greater than 0 and finite", found)
 }
 
 /// The most draws, restarts, centres or steps: far beyond any use, and safely within memory.
 const MOST: usize = 1_000_000;
 
-fn count(path: &str, found: usize) -> Checked {
+pub(super) fn count(path: &str, found: usize) -> Checked {
     range(path, (1..=MOST).contains(&found), "from 1 to 1000000", found as f64)
 }
 
@@ -185,12 +185,15 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
             range("normalise.constants.centre", centre.is_finite(), "finite", *centre)?;
             positive("normalise.constants.scale", *scale)
         }
-        NormaliseSetting::Bounds { low, high } => {
-            range("normalise.bounds.low", low.is_finite(), "finite", *low)?;
-            let inside = high > low && high.is_finite();
-            range("normalise.bounds.high", inside, "greater than low and finite", *high)
-        }
+        NormaliseSetting::Bounds { low, high } => bounds("normalise.bounds", *low, *high),
+        NormaliseSetting::Standardised { low, high } => bounds("normalise.standardised", *low, *high),
     }
+}
+
+fn bounds(path: &str, low: f64, high: f64) -> Checked {
+    range(&format!("{path}.low"), low.is_finite(), "finite", low)?;
+    let inside = high > low && high.is_finite();
+    range(&format!("{path}.high"), inside, "greater than low and finite", high)
 }
 
 fn model(model: &ModelSetting, inputs: usize) -> Checked {
@@ -243,7 +246,7 @@ fn combined(path: &str, parts: &[KernelSetting], inputs: usize) -> Checked {
     parts.iter().enumerate().try_for_each(|(i, part)| kernel(&format!("{path}.{i}"), part, inputs))
 }
 
-fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
+pub(super) fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
     if found == inputs { Ok(()) } else { fail(path, Problem::WrongDimension { inputs, found }) }
 }
 
@@ -254,6 +257,7 @@ fn inducing_inputs(path: &str, inducing: &InducingSetting, inputs: usize) -> Che
             count(&format!("{path}.kmeans.centres"), *centres)?;
             count(&format!("{path}.kmeans.restarts"), *restarts)
         }
+        InducingSetting::Grid(ranges) => grid(&format!("{path}.grid"), ranges, inputs),
         InducingSetting::Points(points) if points.is_empty() => {
             fail(&format!("{path}.points"), Problem::Empty)
         }
@@ -335,6 +339,9 @@ fn classifier(path: &str, setting: &Setting, train: usize, positive: &ThresholdS
             fail("privacy.mechanism.cloaking.release", Problem::Shape(why))
         }
         MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) => Ok(()),
+        TaskSetting::Density(task) => {
+            check_density::density(task, setting.model.as_deref(), setting.data.inputs.len())
+        }
     }
 }
 
@@ -357,7 +364,7 @@ fn prediction(task: &PredictionTask, inputs: usize) -> Checked {
 /// The most points of a grid.
 const MOST_POINTS: usize = 20_000;
 
-fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
+pub(super) fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
     dimension(path, inputs, ranges.len())?;
     for (i, RangeSetting { from, to, points }) in ranges.iter().enumerate() {
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
@@ -450,13 +457,17 @@ fn candidates(task: &SelectionTask) -> Checked {
 }
 
 fn folds(path: &str, split: SplitSetting) -> Checked {
+    if let SplitSetting::Tail(rows) = split {
+        return count(&format!("{path}.tail"), rows);
+    }
     range(path, split.folds() >= 2, "at least 2", split.folds() as f64)
 }
 
 impl SplitSetting {
-    /// Number of folds.
+    /// Number of folds, or the fewest rows that it can split.
     pub fn folds(self) -> usize {
         match self {
+            Self::Tail(rows) => rows + 1,
             Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
         }
     }
@@ -488,7 +499,20 @@ fn mechanism(setting: &Setting) -> Checked {
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
-        (MechanismSetting::Gradient(_), _) => {
+        (mechanism, TaskSetting::Density(task)) => {
+            check_density::mechanism(task, mechanism, privacy.change)
+        }
+        (MechanismSetting::Binning(binning), TaskSetting::Regression(_)) => {
+            if privacy.change.is_none() {
+                return fail("privacy", Problem::MissingKey { key: "change", by: "binning" });
+            }
+            check_density::binning(binning, setting.data.inputs.len())
+        }
+        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) if privacy.change.is_some() => Ok(()),
+        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) => {
+            fail("privacy", Problem::MissingKey { key: "change", by: "function" })
+        }
+        (_, _) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
         }
         (MechanismSetting::Cloaking(cloaking), _) => {

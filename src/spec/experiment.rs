@@ -215,11 +215,12 @@ impl TaskSetting {
             Self::Posterior(_) => {
                 ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
             }
+            Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {
                 let of = |point: &Vec<f64>| {
                     ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point))
                 };
-                task.at.iter().flat_map(of).chain(["influence".to_owned()]).collect()
+                task.at.iter().flat_map(of).chain(["influence".to_owned(), "sensitivity".to_owned()]).collect()
             }
             Self::Classification(task) => {
                 let accuracy = ["accuracy", "accuracy-se"].map(str::to_owned);

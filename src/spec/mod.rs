@@ -8,7 +8,9 @@ mod canonical;
 mod catalogue;
 mod cell;
 mod check;
+mod check_density;
 mod claim;
+mod density;
 mod document;
 mod error;
 mod expand;
@@ -27,6 +29,10 @@ pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
+pub use density::{
+    BinningEstimate, BinningSetting, CutSetting, DensityEstimate, DensityTask, FunctionSetting, HistogramSetting,
+    ProcessSetting,
+};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
 pub use experiment::Experiment;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
 use crate::privacy::accounting::{AccountantKind, Relation};
@@ -215,6 +216,14 @@ pub enum NormaliseSetting {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
     },
+    /// Clip to the public bounds [low, high], then subtract the mean of the clipped targets and divide by their
+    /// population standard deviation, which are private. Costs privacy that nobody pays for.
+    Standardised {
+        /// Least value of a target.
+        low: f64,
+        /// Greatest value of a target.
+        high: f64,
+    },
     /// By public constants: subtract the centre, divide by the scale.
     Constants {
         /// What is subtracted, in units of the target.
@@ -350,6 +359,8 @@ pub enum InducingSetting {
     },
     /// At given points, one row each.
     Points(Vec<Vec<f64>>),
+    /// At the points of a grid: the product of these, one per input.
+    Grid(Vec<RangeSetting>),
 }
 
 fn ten() -> usize {
@@ -429,6 +440,8 @@ fn one() -> usize {
 
 fn twenty() -> usize {
     20
+    /// The density of records over their inputs.
+    Density(DensityTask),
 }
 
 /// Predictions of a regression on a grid, with all rows as training rows.
@@ -661,6 +674,8 @@ pub enum SplitSetting {
     Contiguous(usize),
     /// Row i goes to fold i mod this.
     Interleaved(usize),
+    /// A single fold: the last rows, this many, are tested.
+    Tail(usize),
 }
 
 /// The guarantee and the mechanism.
@@ -700,6 +715,12 @@ pub enum MechanismSetting {
     Cloaking(CloakingSetting),
     /// Clipped and noisy gradients.
     Gradient(GradientSetting),
+    /// Gaussian noise on the counts of a histogram.
+    Histogram(HistogramSetting),
+    /// A sample of the model's process, added to its mean function.
+    Function(FunctionSetting),
+    /// Gaussian noise on a statistic of the targets of each bin.
+    Binning(BinningSetting),
 }
 
 /// The settings of clipped and noisy gradients.

@@ -7,6 +7,7 @@ use super::{
     Frame, Sample, Streams, TaskError, classification, convergence, posterior, prediction, regression,
     selection, tutorial,
 };
+use super::{Frame, Sample, Streams, TaskError, density, posterior, prediction, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 
@@ -76,6 +77,7 @@ pub fn measure(
             | TaskSetting::Tutorial(_),
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
+        (TaskSetting::Density(task), _) => density::density(block, task, cells, sample, streams),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;

@@ -3,7 +3,9 @@
 mod classification;
 mod clipped_square;
 mod convergence;
+mod binning;
 mod cross_validation;
+mod density;
 mod draw;
 mod error;
 mod frame;
@@ -11,6 +13,7 @@ mod grid;
 mod latent;
 mod measure;
 mod model;
+mod noise;
 mod normalise;
 mod posterior;
 mod prediction;
