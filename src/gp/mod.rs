@@ -12,14 +12,14 @@ mod laws;
 mod likelihood;
 mod linear_map;
 mod polynomial;
-pub use exact::{exact, exact_variance};
-pub use features::{Features, exact_features, regressor_features};
-pub use fitc::{fitc, fitc_variance};
 mod representer;
 mod variance;
 
 pub use binned::BinnedFamily;
+pub use exact::{exact, exact_variance};
+pub use features::{Features, exact_features, regressor_features};
 pub use fit::{Fit, fit};
+pub use fitc::{fitc, fitc_variance};
 pub use kmeans::{KMeans, kmeans};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
 pub use likelihood::{CovarianceFamily, negative_log_likelihood};

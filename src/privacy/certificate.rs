@@ -179,6 +179,8 @@ impl Certificate {
             delta_exact: Some(gaussian_delta(sigma, epsilon * times)),
             ..once
         }
+    }
+
     /// As the certificate of Gaussian noise by another mechanism than cloaking.
     #[must_use]
     pub fn by(mut self, mechanism: Mechanism) -> Self {

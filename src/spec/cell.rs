@@ -59,18 +59,12 @@ impl Cell {
                 let rows = task.rows.map_or(held, |rows| held.min(rows.to).saturating_sub(rows.from));
                 return enough("task.selection.split", task.split, rows);
             }
-            TaskSetting::Prediction(_) | TaskSetting::Tutorial(_) => return Ok(()),
+            TaskSetting::Prediction(_) | TaskSetting::Tutorial(_) | TaskSetting::Density(_) => return Ok(()),
             TaskSetting::Posterior(task) => return to_test("task.posterior.train", task.train, rows),
             TaskSetting::Convergence(task) => return to_test("task.convergence.train", task.train, rows),
             TaskSetting::Classification(task) => {
                 let points = usize::from(!task.at.is_empty());
                 return to_test("task.classification.train", task.train, rows + points);
-            TaskSetting::Selection(task) => ("task.selection.split", task.split),
-            TaskSetting::Prediction(_) | TaskSetting::Density(_) => return Ok(()),
-            TaskSetting::Posterior(PosteriorTask { train, .. }) if *train < rows => return Ok(()),
-            TaskSetting::Posterior(PosteriorTask { train, .. }) => {
-                let problem = Problem::NothingToTest { train: *train, rows };
-                return Err(("task.posterior.train".to_owned(), problem));
             }
         };
         enough(path, split, rows)

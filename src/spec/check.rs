@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Problem, check_density};
+use super::density::DensityEstimate;
 use super::setting::{
     Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
     PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
-    Candidate, CloakingSetting, DataSetting, DrawSetting, ImagesSetting, InducingSetting, KernelSetting,
-    MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask,
-    PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting, SourceSetting, SparseSetting,
-    SplitSetting, SyntheticSetting, TaskSetting, TripsSetting,
+    TripsSetting,
 };
+use super::{Problem, check_density};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
@@ -297,6 +295,12 @@ fn task(setting: &Setting) -> Checked {
             classifier("task.convergence", setting, task.train, &task.positive)?;
             count("task.convergence.steps", task.steps)
         }
+        TaskSetting::Density(task) => {
+            if matches!(task.estimate, DensityEstimate::Function {}) {
+                regression_model("task.density.estimate.function", setting)?;
+            }
+            check_density::density(task, inputs)
+        }
         TaskSetting::Tutorial(task) => {
             regression_model("task.tutorial", setting)?;
             dimension("data.inputs", 1, inputs)?;
@@ -338,10 +342,7 @@ fn classifier(path: &str, setting: &Setting, train: usize, positive: &ThresholdS
             let why = "classification releases a projection".to_owned();
             fail("privacy.mechanism.cloaking.release", Problem::Shape(why))
         }
-        MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) => Ok(()),
-        TaskSetting::Density(task) => {
-            check_density::density(task, setting.model.as_deref(), setting.data.inputs.len())
-        }
+        _ => Ok(()),
     }
 }
 
@@ -512,15 +513,13 @@ fn mechanism(setting: &Setting) -> Checked {
         (MechanismSetting::Function(_), TaskSetting::Prediction(_)) => {
             fail("privacy", Problem::MissingKey { key: "change", by: "function" })
         }
-        (_, _) => {
-            fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
-        }
         (MechanismSetting::Cloaking(cloaking), _) => {
             if privacy.change.is_none() {
                 return fail("privacy", Problem::MissingKey { key: "change", by: "cloaking" });
             }
             cloak(cloaking)
         }
+        (_, _) => fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" }),
     }
 }
 

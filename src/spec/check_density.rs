@@ -3,13 +3,13 @@
 use super::Problem;
 use super::check::{Checked, count, dimension, fail, positive, range};
 use super::density::{BinningEstimate, BinningSetting, CutSetting, DensityEstimate, DensityTask};
-use super::setting::{MechanismSetting, ModelSetting};
+use super::setting::MechanismSetting;
 use crate::privacy::Statistic;
 
 /// The most bins of a histogram.
 const MOST_BINS: usize = 20_000;
 
-pub(super) fn density(task: &DensityTask, model: Option<&ModelSetting>, inputs: usize) -> Checked {
+pub(super) fn density(task: &DensityTask, inputs: usize) -> Checked {
     let path = "task.density";
     cuts(&format!("{path}.bins"), &task.bins, inputs)?;
     cuts(&format!("{path}.test"), &task.test, inputs)?;
@@ -18,11 +18,7 @@ pub(super) fn density(task: &DensityTask, model: Option<&ModelSetting>, inputs: 
         super::check::grid(&format!("{path}.curve"), &[curve], inputs)?;
     }
     match &task.estimate {
-        DensityEstimate::Histogram {} => Ok(()),
-        DensityEstimate::Function {} if model.is_none() => {
-            fail(&format!("{path}.estimate.function"), Problem::MissingSection { section: "model" })
-        }
-        DensityEstimate::Function {} => Ok(()),
+        DensityEstimate::Histogram {} | DensityEstimate::Function {} => Ok(()),
         DensityEstimate::Process(process) => {
             let widths = format!("{path}.estimate.process.widths");
             if process.widths.is_empty() {

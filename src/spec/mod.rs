@@ -45,11 +45,4 @@ pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;
 pub use setting::*;
-pub use setting::{
-    AdviSetting, Candidate, CentreSetting, CloakingSetting, DataSetting, DrawSetting, FilterSetting,
-    GradientSetting, ImagesSetting, InducingSetting, KernelSetting, MechanismSetting, ModelSetting,
-    NormaliseSetting, PosteriorMethod, PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting,
-    QuotaSetting, RangeSetting, RegressionTask, ScoreSetting, SelectionTask, Setting, SourceSetting,
-    SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting, TripsSetting,
-};
 pub use source::SourceText;

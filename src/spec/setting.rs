@@ -379,6 +379,8 @@ pub enum TaskSetting {
     Posterior(PosteriorTask),
     /// Predictions of a regression on a grid.
     Prediction(PredictionTask),
+    /// The density of records over their inputs.
+    Density(DensityTask),
     /// Binary classification by the Laplace approximation.
     Classification(ClassificationTask),
     /// The way of the Laplace approximation to its mode.
@@ -440,8 +442,6 @@ fn one() -> usize {
 
 fn twenty() -> usize {
     20
-    /// The density of records over their inputs.
-    Density(DensityTask),
 }
 
 /// Predictions of a regression on a grid, with all rows as training rows.

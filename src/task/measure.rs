@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
 use super::{
-    Frame, Sample, Streams, TaskError, classification, convergence, posterior, prediction, regression,
+    Frame, Sample, Streams, TaskError, classification, convergence, density, posterior, prediction, regression,
     selection, tutorial,
 };
-use super::{Frame, Sample, Streams, TaskError, density, posterior, prediction, regression, selection};
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
 

@@ -84,7 +84,7 @@ pub(super) fn representer(
     training: &DMatrix<f64>,
     (streams, purpose): (&Streams, &str),
 ) -> Result<Representer, TaskError> {
-    let noise = setting.noise_variance;
+    let noise = setting.noise();
     Ok(match model::inducing(setting, training, streams, purpose) {
         None => exact_representer(kernel, noise, training)?,
         Some(inducing) => fitc_representer(kernel, noise, &inducing, training)?,
