@@ -27,8 +27,8 @@ pub mod table;
 pub mod table_error;
 mod trips;
 
-pub use clock::hour_of_week;
 pub use cache::{Cache, FileCheck, Outcome, Status};
+pub use clock::hour_of_week;
 pub use digest::{Digest, Stamp};
 pub use error::{DataError, Place, Stamps};
 pub use expected::Expected;

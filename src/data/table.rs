@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
-    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataFrameJoinOps, DataType, IntoSeries, JoinArgs,
-    JoinType, JoinValidation, MaintainOrderJoin, PolarsResult, Schema, SerReader, StringChunked,
+    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataFrameJoinOps, DataType, IntoSeries,
+    JoinArgs, JoinType, JoinValidation, MaintainOrderJoin, PolarsResult, Schema, SerReader, StringChunked,
 };
 
 use super::error::{Action, DataError};

@@ -71,7 +71,8 @@ impl Trips {
     pub fn read(journeys: &Path, stations: Option<&Path>) -> Result<Self, DataError> {
         let format = super::CsvFormat::default();
         let zipped = journeys.extension().is_some_and(|e| e == "zip");
-        let journeys = if zipped { Table::read_zipped(journeys, &format) } else { Table::read(journeys, &format) }?;
+        let journeys =
+            if zipped { Table::read_zipped(journeys, &format) } else { Table::read(journeys, &format) }?;
         let stations = stations.map(|path| Table::read(path, &format)).transpose()?;
         Self::new(journeys, stations.as_ref())
     }

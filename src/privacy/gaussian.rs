@@ -33,7 +33,8 @@ pub enum Calibration {
     /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof needs
     /// `epsilon <= 1`; beyond, the exact delta tells the truth.
     Classic,
-    /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof needs `epsilon < 1`.
+    /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof needs `epsilon < 1`,
+    /// and covers 1 because the exact delta is continuous.
     Textbook,
     /// The smallest `sigma` whose exact delta is at most `delta` (Balle and Wang 2018, Algorithm 1).
     Analytic,
@@ -56,8 +57,7 @@ impl Calibration {
     pub fn is_proven_for(self, epsilon: f64) -> bool {
         match self {
             Self::Analytic => true,
-            Self::Classic => epsilon <= 1.0 || epsilon.is_infinite(),
-            Self::Textbook => epsilon < 1.0 || epsilon.is_infinite(),
+            Self::Classic | Self::Textbook => epsilon <= 1.0 || epsilon.is_infinite(),
         }
     }
 

@@ -6,8 +6,8 @@ mod cloaking;
 mod error;
 mod function;
 mod gaussian;
-mod newton;
 mod histogram;
+mod newton;
 mod selection;
 
 pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
@@ -15,6 +15,6 @@ pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, clo
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta};
-pub use newton::PrivateStep;
 pub use histogram::{Statistic, count_sensitivity};
+pub use newton::PrivateStep;
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};

@@ -11,7 +11,9 @@ use crate::data::{
     Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest,
     Progress, Separator, Table, TableError, Trips,
 };
-use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting, TripsSetting};
+use crate::spec::{
+    DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting, TripsSetting,
+};
 use crate::task::Sample;
 
 /// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
@@ -107,7 +109,10 @@ impl Loader<'_> {
         let Trips { table, dropped } = Trips::read(journeys, stations).map_err(Box::new)?;
         if dropped > 0 {
             let list = setting.stations.as_deref().unwrap_or_default();
-            self.progress.note(&format!("{}: {dropped} trips left out, their stations are not in {list}", setting.journeys));
+            self.progress.note(&format!(
+                "{}: {dropped} trips left out, their stations are not in {list}",
+                setting.journeys
+            ));
         }
         Ok(table)
     }

@@ -129,7 +129,8 @@ fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
         let file = dataset.files.iter().find(|file| file.path == *name);
         if file.is_none_or(|file| file.format == Format::IdxGz) {
             let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
-            let why = format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            let why =
+                format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
             return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
         }
     }
@@ -500,9 +501,7 @@ fn mechanism(setting: &Setting) -> Checked {
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
-        (mechanism, TaskSetting::Density(task)) => {
-            check_density::mechanism(task, mechanism, privacy.change)
-        }
+        (mechanism, TaskSetting::Density(task)) => check_density::mechanism(task, mechanism, privacy.change),
         (MechanismSetting::Binning(binning), TaskSetting::Regression(_)) => {
             if privacy.change.is_none() {
                 return fail("privacy", Problem::MissingKey { key: "change", by: "binning" });

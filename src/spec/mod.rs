@@ -30,12 +30,12 @@ pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
 pub use density::{
-    BinningEstimate, BinningSetting, CutSetting, DensityEstimate, DensityTask, FunctionSetting, HistogramSetting,
-    ProcessSetting,
+    BinningEstimate, BinningSetting, CutSetting, DensityEstimate, DensityTask, FunctionSetting,
+    HistogramSetting, ProcessSetting,
 };
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
-pub use experiment::Experiment;
+pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
     BarsFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure,
     MapFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,

@@ -9,9 +9,7 @@ use super::{Measurement, Sample, Streams, TaskError};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::{Bins, Observed};
 use crate::privacy::{Certificate, Mechanism, Neighbours, Release};
-use crate::spec::{
-    BinningEstimate, BinningSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting,
-};
+use crate::spec::{BinningEstimate, BinningSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting};
 
 /// Part of the widest range by which bins reach beyond the training inputs, so that the largest is inside.
 const MARGIN: f64 = 1e-9;
@@ -144,7 +142,8 @@ impl Fold {
         order.sort_unstable();
         let of = |bins: &[usize]| {
             let known = bins.iter().map(|&bin| known[bin]).collect();
-            let family = BinnedFamily::new(self.bins.select(bins), Observed::Average, None).with_known_noise(known);
+            let family =
+                BinnedFamily::new(self.bins.select(bins), Observed::Average, None).with_known_noise(known);
             (family, DVector::from_iterator(bins.len(), bins.iter().map(|&bin| noisy[bin] - centre)))
         };
         let (family, targets) = of(&order);

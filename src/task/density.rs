@@ -85,7 +85,11 @@ impl Bench<'_> {
     }
 
     /// Estimates from a noisy histogram: post-processing, whatever is fitted to it.
-    fn histogram(&self, process: Option<&ProcessSetting>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+    fn histogram(
+        &self,
+        process: Option<&ProcessSetting>,
+        cell: &PrivacySetting,
+    ) -> Result<Measured, TaskError> {
         let MechanismSetting::Histogram(setting) = &cell.mechanism else {
             return Err(TaskError::WrongMechanism { needed: "histogram" });
         };
@@ -119,7 +123,11 @@ impl Bench<'_> {
         Ok(Measured { metrics: vec![measurement("rmse", values, &certificate)], frames })
     }
 
-    fn estimate(&self, process: Option<&ProcessSetting>, noisy: &DVector<f64>) -> Result<Estimate<'_>, TaskError> {
+    fn estimate(
+        &self,
+        process: Option<&ProcessSetting>,
+        noisy: &DVector<f64>,
+    ) -> Result<Estimate<'_>, TaskError> {
         match process {
             None => Ok(Estimate::Bins { bins: &self.bins, densities: noisy.clone() }),
             Some(process) => Estimate::fitted(process, &self.bins, noisy),
@@ -137,7 +145,8 @@ impl Bench<'_> {
             .with("noisy", noisy.iter().copied());
         let mut frames = vec![histogram, self.data()];
         if let Some(points) = self.curve() {
-            let curve = Frame::new("curve").with_points(&points).with("mean", estimate.at(&points)?.iter().copied());
+            let curve =
+                Frame::new("curve").with_points(&points).with("mean", estimate.at(&points)?.iter().copied());
             frames.push(curve.with("gp-sd", estimate.sd(&points)?));
         }
         Ok(frames)
@@ -149,7 +158,11 @@ impl Bench<'_> {
     }
 
     /// The mean of the model on all bins, with a sample of its process as noise.
-    fn function(&self, setting: &ModelSetting, cells: &[&PrivacySetting]) -> Result<Vec<Measured>, TaskError> {
+    fn function(
+        &self,
+        setting: &ModelSetting,
+        cells: &[&PrivacySetting],
+    ) -> Result<Vec<Measured>, TaskError> {
         let MechanismSetting::Function(function) = &self.block.privacy.mechanism else {
             return Err(TaskError::WrongMechanism { needed: "function" });
         };
@@ -161,7 +174,8 @@ impl Bench<'_> {
         let covariance = kernel.matrix(&self.points, &self.points);
         let noise = Noise::of_function(function.sensitivity, &mean, &covariance)?;
         let mut stream = self.streams.of_block("function");
-        let draws = DMatrix::from_fn(noise.map.ncols(), self.task.draws, |_, _| StandardNormal.sample(&mut stream));
+        let draws =
+            DMatrix::from_fn(noise.map.ncols(), self.task.draws, |_, _| StandardNormal.sample(&mut stream));
         let draws = &noise.map * draws;
         let sensitivity = noise.bound.unwrap_or(0.0);
         let answer = |cell: &&PrivacySetting| {

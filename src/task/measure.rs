@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
 use super::{
-    Frame, Sample, Streams, TaskError, classification, convergence, density, posterior, prediction, regression,
-    selection, tutorial,
+    Frame, Sample, Streams, TaskError, classification, convergence, density, posterior, prediction,
+    regression, selection, tutorial,
 };
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};

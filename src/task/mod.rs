@@ -1,9 +1,9 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod binning;
 mod classification;
 mod clipped_square;
 mod convergence;
-mod binning;
 mod cross_validation;
 mod density;
 mod draw;

@@ -70,7 +70,8 @@ impl Bench<'_> {
         let private = self.noise.as_ref().filter(|_| cell.epsilon.is_finite());
         let zero = || DVector::zeros(self.grid.nrows());
         let noise_sd = private.map_or_else(zero, |noise| noise.standard_deviations() * scale);
-        let certificate = private.map_or_else(Certificate::none, |noise| noise.certificate(cell, &self.caveats));
+        let certificate =
+            private.map_or_else(Certificate::none, |noise| noise.certificate(cell, &self.caveats));
         let measurement = |metric: String, value: f64| Measurement {
             metric,
             values: vec![value],
@@ -85,7 +86,8 @@ impl Bench<'_> {
                 .extend(named.map(|(name, value)| measurement(PredictionTask::metric(name, point), value)));
         }
         metrics.push(measurement("influence".to_owned(), self.map.columns().amax()));
-        metrics.extend(private.and_then(|noise| noise.bound).map(|b| measurement("sensitivity".to_owned(), b)));
+        metrics
+            .extend(private.and_then(|noise| noise.bound).map(|b| measurement("sensitivity".to_owned(), b)));
         let name = if self.grid.ncols() == 1 { "curve" } else { "map" };
         let mut frame = Frame::new(name).with_points(&self.grid).with("mean", self.mean.iter().copied());
         frame = frame.with("gp-sd", self.gp_sd.iter().copied());

@@ -104,7 +104,8 @@ mod tests {
     /// The optimum is that of the interior point on all columns at once, for both objectives.
     #[test]
     fn the_optimum_is_that_of_all_columns_at_once() {
-        let columns = DMatrix::from_fn(6, 700, |i, j| ((i * i + 1) as f64 * 0.37 * j as f64 + i as f64).sin());
+        let columns =
+            DMatrix::from_fn(6, 700, |i, j| ((i * i + 1) as f64 * 0.37 * j as f64 + i as f64).sin());
         let problems: [Box<dyn WeightProblem>; 2] =
             [Box::new(LogDet::new(columns.clone())), Box::new(Trace::new(columns.clone()))];
         for problem in problems {
