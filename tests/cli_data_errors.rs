@@ -328,6 +328,10 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("TableError::StrayQuote", "line end in quotes inside a cell", b"x,y\n1,2\n1\"a\nb\"c,2\n"),
 ];
 
+/// The columns of a trip.
+const TRIP_COLUMNS: &str = "tripduration,starttime,start station id,end station id,start station latitude,\
+                            start station longitude,end station latitude,end station longitude,usertype";
+
 fn table_errors(transcript: &mut Transcript) {
     for (errors, name, table) in TABLES {
         let project = project(&[]);
@@ -341,6 +345,13 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");
     transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    let project = unlocked();
+    let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
+    let manifest = project.read("data/datasets.toml").replace("max_bytes = 22", "max_bytes = 999");
+    project.put("data/datasets.toml", manifest);
+    project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
+    transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
     let project = unlocked();
     project.put("cache/rows/rows.csv", "x,z\n1,2\n");
     transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");

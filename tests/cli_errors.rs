@@ -319,6 +319,61 @@ const POSTERIOR_MISTAKES: &[Mistake] = &[
     ("Problem::UnknownAxis", "lines of no axis", "lines = \"family\"", "lines = \"clip\""),
 ];
 
+/// A density without mistakes.
+const DENSITY: &str = r#"[experiment]
+title = "density"
+
+[data]
+source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }
+inputs = ["x"]
+target = "n"
+
+[task.density]
+bins = [{ from = 0.0, to = 3.0, bins = 3 }]
+test = [{ from = 0.0, to = 3.0, bins = 6 }]
+draws = 1
+estimate.process = { observed = "average", lengthscales = [1.0] }
+
+[privacy]
+epsilon = 1.0
+delta = 0.01
+mechanism.histogram = { relation = "add-remove" }
+"#;
+
+/// Mistakes in [`DENSITY`].
+const DENSITY_MISTAKES: &[Mistake] = &[
+    ("Problem::WrongDimension", "no bins", "bins = [{ from = 0.0, to = 3.0, bins = 3 }]", "bins = []"),
+    ("Problem::OutOfRange", "bins that end before they begin", "to = 3.0, bins = 3", "to = -3.0, bins = 3"),
+    ("Problem::OutOfRange", "too many bins", "to = 3.0, bins = 6", "to = 3.0, bins = 60000"),
+    ("Problem::WrongDimension", "two lengthscales", "lengthscales = [1.0]", "lengthscales = [1.0, 2.0]"),
+    ("Problem::OutOfRange", "lengthscale of nothing", "lengthscales = [1.0]", "lengthscales = [0.0]"),
+    ("Problem::Empty", "no search", "lengthscales = [1.0]", "widths = []"),
+    (
+        "Problem::WrongMechanism",
+        "histogram hidden by cloaking",
+        "histogram = { relation = \"add-remove\" }",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+    ),
+    (
+        "Problem::MissingSection",
+        "function without a model",
+        "estimate.process = { observed = \"average\", lengthscales = [1.0] }",
+        "estimate.function = {}",
+    ),
+    (
+        "Problem::UnknownDataset",
+        "no such trips",
+        "source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }",
+        "source.trips = { dataset = \"bikes\", journeys = \"trips.csv\" }",
+    ),
+    (
+        "Problem::Shape",
+        "no such file of trips",
+        "source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }",
+        "source.trips = { dataset = \"citibike-301\", journeys = \"trips.csv\" }",
+    ),
+];
+
 /// Runs a spec with each mistake; gives what was said, and the messages in one text.
 fn provoke(sound: &str, mistakes: &[Mistake], arguments: &[&str]) -> (Vec<(&'static str, Run)>, String) {
     let (mut runs, mut transcript) = (Vec::new(), String::new());
@@ -363,11 +418,21 @@ fn every_mistake_is_explained() {
     insta::assert_snapshot!("other_mistakes", transcript);
     let (quick, transcript) = provoke(SELECTION, QUICK_MISTAKES, &["--quick"]);
     insta::assert_snapshot!("quick_mistakes", transcript);
+    project(DENSITY).dpgp(&["run", "study.toml"]).expect(0);
+    let (density, transcript) = provoke(DENSITY, DENSITY_MISTAKES, &[]);
+    insta::assert_snapshot!("density_mistakes", transcript);
     let (posterior, transcript) = provoke(POSTERIOR, POSTERIOR_MISTAKES, &[]);
     insta::assert_snapshot!("posterior_mistakes", transcript);
     let large = too_many_cells();
     insta::assert_snapshot!("too_many_cells", large.err);
-    runs.extend(others.into_iter().chain(quick).chain(posterior).chain([("Problem::TooManyCells", large)]));
+    runs.extend(
+        others
+            .into_iter()
+            .chain(density)
+            .chain(quick)
+            .chain(posterior)
+            .chain([("Problem::TooManyCells", large)]),
+    );
     assert_covered("src/spec", &runs, &[]);
 }
 

@@ -3,6 +3,7 @@
 //! Only [`table`] touches polars and only `http` touches reqwest.
 
 pub mod cache;
+mod clock;
 pub mod digest;
 pub mod error;
 pub mod expected;
@@ -24,8 +25,10 @@ pub mod suggest;
 pub mod synthetic;
 pub mod table;
 pub mod table_error;
+mod trips;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
+pub use clock::hour_of_week;
 pub use digest::{Digest, Stamp};
 pub use error::{DataError, Place, Stamps};
 pub use expected::Expected;
@@ -42,3 +45,4 @@ pub use progress::{Bars, Progress, Silent};
 pub use schema::toml_schema;
 pub use table::Table;
 pub use table_error::{CellProblem, TableError};
+pub use trips::Trips;

@@ -4,13 +4,13 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
-    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataType, PolarsResult, Schema, SerReader,
-    StringChunked,
+    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataFrameJoinOps, DataType, IntoSeries,
+    JoinArgs, JoinType, JoinValidation, MaintainOrderJoin, PolarsResult, Schema, SerReader, StringChunked,
 };
 
 use super::error::{Action, DataError};
@@ -35,8 +35,22 @@ impl Table {
     /// [`DataError::Io`] when it cannot be read, [`DataError::Table`] when it is no table of this format.
     pub fn read(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
         let bytes = fs::read(path).map_err(|source| DataError::io(Action::Read, path, source))?;
+        Self::from_bytes(path, &bytes, format)
+    }
+
+    /// Reads the first CSV file of the zip archive at `path`.
+    ///
+    /// # Errors
+    /// As [`Table::read`]; an archive that cannot be read, or holds no CSV file, is no table.
+    pub fn read_zipped(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
+        let file = fs::File::open(path).map_err(|source| DataError::io(Action::Read, path, source))?;
+        let bytes = unzipped(file).map_err(|cause| DataError::table(path, TableError::Body(cause)))?;
+        Self::from_bytes(path, &bytes, format)
+    }
+
+    fn from_bytes(path: &Path, bytes: &[u8], format: &CsvFormat) -> Result<Self, DataError> {
         let table = || -> Result<Self, TableError> {
-            let text = utf8(&bytes)?;
+            let text = utf8(bytes)?;
             let mut rows = records(text, format)?;
             let columns = columns(&mut rows, format)?;
             check_widths(&rows, columns.len(), format)?;
@@ -129,6 +143,63 @@ impl Table {
         self.map(column, |cell| Ok(cell.map(str::to_owned)))
     }
 
+    /// The table with another name for a column.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there.
+    pub fn renamed(mut self, column: &str, name: &str) -> Result<Self, DataError> {
+        self.cells(column)?;
+        self.frame.rename(column, name.into()).map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(self)
+    }
+
+    /// The table with these columns alone.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there.
+    pub fn only(&self, columns: &[&str]) -> Result<Self, DataError> {
+        columns.iter().try_for_each(|column| self.cells(column).map(|_| ()))?;
+        let frame = self.frame.select(columns.iter().copied());
+        let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone() })
+    }
+
+    /// The table with a column of numbers, in place of one of that name.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] if there are not as many numbers as rows.
+    pub fn with_numbers(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
+        let cells: StringChunked = values.iter().map(|value| Some(format!("{value:?}"))).collect();
+        let column = cells.with_name(name.into()).into_series().into();
+        self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(self)
+    }
+
+    /// Each row with the columns of that row of `other` whose `key` equals its cell in `column`; they are missing where
+    /// there is none. Keys must not repeat.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there, or a key that is there twice.
+    pub fn joined(&self, column: &str, other: &Self, key: &str) -> Result<Self, DataError> {
+        self.cells(column)?;
+        other.cells(key)?;
+        let mut args = JoinArgs::new(JoinType::Left);
+        args.validation = JoinValidation::ManyToOne;
+        args.maintain_order = MaintainOrderJoin::Left;
+        let frame = self.frame.join(&other.frame, [column], [key], args, None);
+        let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone() })
+    }
+
+    /// The cells of a column as `read` understands them; `None` stands for a missing one.
+    pub(super) fn cells_as<T>(
+        &self,
+        column: &str,
+        read: impl Fn(Option<&str>) -> Result<T, CellProblem>,
+    ) -> Result<Vec<T>, DataError> {
+        self.map(column, read)
+    }
+
     /// Applies `read` to each cell of a column; `None` stands for a missing one.
     fn map<T>(
         &self,
@@ -167,6 +238,21 @@ fn number(cell: Option<&str>) -> Result<f64, CellProblem> {
     let cell = cell.ok_or(CellProblem::Missing)?;
     let value: f64 = cell.parse().map_err(|_| CellProblem::NotANumber(cell.to_owned()))?;
     if value.is_finite() { Ok(value) } else { Err(CellProblem::NotFinite(cell.to_owned())) }
+}
+
+/// The bytes of the first CSV file of an archive, those that the system of the archive adds apart.
+fn unzipped(file: fs::File) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
+    let mut archive = zip::ZipArchive::new(file)?;
+    for place in 0..archive.len() {
+        let mut entry = archive.by_index(place)?;
+        let name = entry.name()?.to_string();
+        if name.to_lowercase().ends_with(".csv") && !name.starts_with("__MACOSX") {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            return Ok(bytes);
+        }
+    }
+    Err("the archive holds no CSV file".into())
 }
 
 fn utf8(bytes: &[u8]) -> Result<&str, TableError> {

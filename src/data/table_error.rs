@@ -97,6 +97,9 @@ pub enum CellProblem {
     /// It holds something else.
     #[error("{0:?} is not a number")]
     NotANumber(String),
+    /// It holds something else than a time.
+    #[error("{0:?} is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37, month first")]
+    NotATime(String),
     /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
     #[error("{0:?} is not a finite number")]
     NotFinite(String),

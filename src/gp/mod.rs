@@ -1,21 +1,29 @@
 //! Gaussian process and linear models. Every model here is linear in the targets and exposes its map.
 
+mod binned;
 mod exact;
 mod features;
+mod fit;
 mod fitc;
 mod kmeans;
 mod laplace;
 #[cfg(test)]
 mod laws;
+mod likelihood;
 mod linear_map;
 mod polynomial;
+mod representer;
 mod variance;
 pub mod variational;
 
+pub use binned::BinnedFamily;
 pub use exact::{exact, exact_variance};
 pub use features::{Features, exact_features, regressor_features};
+pub use fit::{Fit, fit};
 pub use fitc::{fitc, fitc_variance};
 pub use kmeans::{KMeans, kmeans};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
+pub use likelihood::{CovarianceFamily, negative_log_likelihood};
 pub use linear_map::LinearMap;
 pub use polynomial::polynomial;
+pub use representer::{Representer, exact_representer, fitc_representer};

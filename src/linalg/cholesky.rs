@@ -68,7 +68,12 @@ impl Cholesky {
 
     /// `(L L')^-1 b`.
     pub fn solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut x = self.half_solve(b);
+        self.upper_solve(&self.half_solve(b))
+    }
+
+    /// `L^-T b`.
+    pub fn upper_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut x = b.clone();
         let upper = view(&self.factor).transpose();
         solve_upper_triangular_in_place(upper, view_mut(&mut x), Par::Seq);
         x

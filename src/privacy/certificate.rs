@@ -33,6 +33,10 @@ impl fmt::Display for Neighbours {
 pub enum Mechanism {
     /// Gaussian noise with a covariance shaped by cloaking.
     Cloaking(Calibration),
+    /// Gaussian noise on a histogram.
+    Histogram(Calibration),
+    /// A sample of a Gaussian process, added to a function.
+    Function(Calibration),
     /// The exponential mechanism, which satisfies pure differential privacy.
     Exponential,
     /// Clipped gradients with Gaussian noise, priced by an accountant.
@@ -55,6 +59,10 @@ pub enum Release {
     Predictions,
     /// The latent function of a classifier, and all predictions from it.
     LatentFunction,
+    /// A histogram, and whatever is computed from it.
+    Histogram,
+    /// A function, at however many inputs.
+    Function,
     /// The index of the candidate selected; not its errors or probabilities.
     SelectedIndex,
     /// The fitted posterior, and every step on the way to it.
@@ -67,6 +75,8 @@ impl fmt::Display for Release {
             Self::FoldPredictions => "for the predictions of one fold",
             Self::LatentFunction => "for the latent function and all predictions from it",
             Self::Predictions => "for all predictions on the grid",
+            Self::Histogram => "for the histogram and all computed from it",
+            Self::Function => "for the whole function",
             Self::Posterior => "for the fitted posterior",
             Self::SelectedIndex => "for the index selected, not for the numbers of this row",
         })
@@ -173,6 +183,13 @@ impl Certificate {
             delta_exact: Some(gaussian_delta(sigma, epsilon * times)),
             ..once
         }
+    }
+
+    /// As the certificate of Gaussian noise by another mechanism than cloaking.
+    #[must_use]
+    pub fn by(mut self, mechanism: Mechanism) -> Self {
+        self.mechanism = mechanism;
+        self
     }
 
     /// The certificate of the exponential mechanism: `epsilon`-DP, if the sensitivity is a bound.
@@ -290,6 +307,15 @@ impl fmt::Display for Certificate {
             Mechanism::Cloaking(calibration) => {
                 write!(f, "({epsilon:?}, {:?})-DP {}, ", self.delta, self.release)?;
                 write!(f, "cloaking, {} calibration", calibration.name())?;
+            }
+            Mechanism::Histogram(calibration) | Mechanism::Function(calibration) => {
+                let name = if matches!(self.mechanism, Mechanism::Histogram(_)) {
+                    "noise on bins"
+                } else {
+                    "a sample of the process"
+                };
+                write!(f, "({epsilon:?}, {:?})-DP {}, ", self.delta, self.release)?;
+                write!(f, "{name}, {} calibration", calibration.name())?;
             }
             Mechanism::NoisyGradient(accountant) => {
                 write!(

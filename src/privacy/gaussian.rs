@@ -33,6 +33,9 @@ pub enum Calibration {
     /// `sigma = sqrt(2 ln(2/delta)) / epsilon` (Hall et al. 2013, Proposition 3). Its proof needs
     /// `epsilon <= 1`; beyond, the exact delta tells the truth.
     Classic,
+    /// `sigma = sqrt(2 ln(1.25/delta)) / epsilon` (Dwork and Roth 2014, Theorem A.1). Its proof needs `epsilon < 1`,
+    /// and covers 1 because the exact delta is continuous.
+    Textbook,
     /// The smallest `sigma` whose exact delta is at most `delta` (Balle and Wang 2018, Algorithm 1).
     Analytic,
 }
@@ -45,19 +48,24 @@ impl Calibration {
         }
         match self {
             Self::Classic => (2.0 * (2.0 / delta).ln()).sqrt() / epsilon,
+            Self::Textbook => (2.0 * (1.25 / delta).ln()).sqrt() / epsilon,
             Self::Analytic => analytic_sigma(epsilon, delta),
         }
     }
 
     /// Whether the calibration's proof covers `epsilon`.
     pub fn is_proven_for(self, epsilon: f64) -> bool {
-        self == Self::Analytic || epsilon <= 1.0 || epsilon.is_infinite()
+        match self {
+            Self::Analytic => true,
+            Self::Classic | Self::Textbook => epsilon <= 1.0 || epsilon.is_infinite(),
+        }
     }
 
     /// The calibration's name, as specs spell it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Classic => "classic",
+            Self::Textbook => "textbook",
             Self::Analytic => "analytic",
         }
     }

@@ -52,6 +52,9 @@ impl<'a> Sheet<'a> {
         let x = Axis::tight(frames("curve").flat_map(|frame| frame.column("x1")).copied());
         let heights = frames("curve").flat_map(|frame| extremes(frame, setting.overlay.is_some()));
         let heights = heights.chain(frames("data").flat_map(|frame| frame.column("y").to_vec()));
+        let bins =
+            frames("histogram").flat_map(|frame| [frame.column("value"), frame.column("noisy")].concat());
+        let heights = heights.chain(bins);
         let y = Axis::of(false, heights).within(setting.least, setting.most);
         let panels = with_lengthscales(report, shown);
         Self { report, setting, panels, pens: pens(), x, y }
@@ -82,6 +85,7 @@ impl<'a> Sheet<'a> {
     /// A cell in a panel of its own.
     fn alone(&self, plot: &Plot<'_, '_>, cell: usize) -> Result<(), FigureError> {
         self.frames(cell, "curve").try_for_each(|frame| self.behind(plot, frame))?;
+        self.histogram(plot, cell)?;
         self.data(plot, cell, self.pens.data)?;
         self.frames(cell, "curve").try_for_each(|frame| self.mean(plot, frame))?;
         self.frames(cell, "inducing").try_for_each(|frame| self.inducing(plot, frame))
@@ -110,6 +114,21 @@ impl<'a> Sheet<'a> {
         })
     }
 
+    /// Bins as areas from zero to their values; to their noisy values, where they have them.
+    fn histogram(&self, plot: &Plot<'_, '_>, cell: usize) -> Result<(), FigureError> {
+        for frame in self.frames(cell, "histogram") {
+            let noisy = frame.column("noisy");
+            let heights = if noisy.is_empty() { frame.column("value") } else { noisy };
+            let sides = frame.column("left").iter().zip(frame.column("right"));
+            for ((left, right), height) in sides.zip(heights) {
+                let outline =
+                    [(*left, 0.0), (*left, *height), (*right, *height), (*right, 0.0), (*left, 0.0)];
+                plot.line(outline, self.pens.draw)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Inducing inputs: strokes on the lower edge, or crosses if they have outputs.
     fn inducing(&self, plot: &Plot<'_, '_>, frame: &Frame) -> Result<(), FigureError> {
         let x = frame.column("x1");
@@ -124,6 +143,9 @@ impl<'a> Sheet<'a> {
     /// A cell that shares its panel: the first is solid, the others are dashed.
     fn overlaid(&self, plot: &Plot<'_, '_>, number: usize, cell: usize) -> Result<(), FigureError> {
         let (mean, sd, data) = overlay_pens(number);
+        if number == 0 {
+            self.histogram(plot, cell)?;
+        }
         self.data(plot, cell, data)?;
         self.frames(cell, "curve").try_for_each(|frame| {
             plot.line(beside(frame, "gp-sd", 1.0), sd)?;
@@ -218,6 +240,18 @@ mod tests {
         let svg = svg("curves-where", &experiment, vec![(0, curve(0.0)), (0, data()), (1, curve(-5.0))]);
         assert_eq!(count(&svg, "polygon"), 1);
         assert!(!svg.contains("standard") && !svg.contains("\ndata\n"));
+    }
+
+    #[test]
+    fn bins_are_areas() {
+        let experiment = experiment(&["standard"], FIGURE);
+        let bins = Frame::new("histogram")
+            .with("left", [10.0, 20.0, 30.0])
+            .with("right", [20.0, 30.0, 40.0])
+            .with("value", [80.0, 100.0, 120.0]);
+        let plain = svg("curves-plain", &experiment, vec![(0, curve(0.0))]);
+        let with = svg("curves-bins", &experiment, vec![(0, curve(0.0)), (0, bins)]);
+        assert_eq!(count(&with, "polyline"), count(&plain, "polyline") + 3);
     }
 
     #[test]

@@ -36,7 +36,12 @@ impl Verdict {
         }
         let ours = standard_error(row.spread, row.spread_kind, row.repeats);
         let count = published.count.map_or(1, |n| n as usize);
-        let theirs = standard_error(published.spread, published.spread_kind, count);
+        let theirs = match (published.runs, row.spread_kind) {
+            (Some(runs), SpreadKind::SdReplicates) => {
+                standard_error(row.spread, row.spread_kind, runs as usize)
+            }
+            _ => standard_error(published.spread, published.spread_kind, count),
+        };
         let rounding = published.precision / 12f64.sqrt();
         let joint = (ours * ours + theirs * theirs + rounding * rounding).sqrt();
         if difference <= WITHIN * joint || difference <= 0.5 * published.precision {
@@ -95,6 +100,7 @@ mod tests {
             spread: Some(4.0),
             spread_kind: SpreadKind::SdFolds,
             count: Some(16),
+            runs: None,
             precision: 0.1,
             tolerance,
             source: String::new(),
@@ -109,6 +115,19 @@ mod tests {
         assert_eq!(Verdict::new(&row(12.53, 3.0, 16), &published(10.0, None), false), Verdict::Differs);
         assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), false), Verdict::Inconclusive);
         assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), true), Verdict::StandIn);
+    }
+
+    /// A single run is compared with the distribution over replicates, whatever spread it was printed with.
+    #[test]
+    fn of_a_single_run() {
+        let spread_kind = SpreadKind::SdReplicates;
+        let verdict = |value: f64, runs| {
+            let row = Row { spread_kind, ..row(value, 3.0, 200) };
+            Verdict::new(&row, &Published { runs, ..published(10.0, None) }, false)
+        };
+        assert_eq!(verdict(15.9, Some(1)), Verdict::Agrees);
+        assert_eq!(verdict(16.1, Some(1)), Verdict::Differs);
+        assert_eq!(verdict(15.9, None), Verdict::Differs);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 
 use super::RunError;
 use crate::data::{Cache, Manifest, Progress, digest::stamp};
-use crate::spec::{DataSetting, Experiment, Identity, ImagesSetting, SourceSetting};
+use crate::spec::{DataSetting, Experiment, Identity, ImagesSetting, SourceSetting, TripsSetting};
 
 /// A data file and its SHA-256.
 pub type FileDigest = (String, String);
@@ -78,7 +78,9 @@ fn files(
             let stamp = stamp(&experiment.beside(path)).map_err(Box::new)?;
             Ok(Some(vec![(path.clone(), stamp.digest.to_string())]))
         }
-        SourceSetting::Dataset(name) | SourceSetting::Images(ImagesSetting { dataset: name, .. }) => {
+        SourceSetting::Dataset(name)
+        | SourceSetting::Images(ImagesSetting { dataset: name, .. })
+        | SourceSetting::Trips(TripsSetting { dataset: name, .. }) => {
             let dataset = manifest.get(name).map_err(Box::new)?;
             let mut files = Vec::new();
             for file in &dataset.files {

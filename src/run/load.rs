@@ -9,9 +9,11 @@ use nalgebra::DMatrix;
 use super::{RunError, Unit};
 use crate::data::{
     Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest,
-    Progress, Separator, Table, TableError,
+    Progress, Separator, Table, TableError, Trips,
 };
-use crate::spec::{DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting};
+use crate::spec::{
+    DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting, TripsSetting,
+};
 use crate::task::Sample;
 
 /// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
@@ -59,6 +61,7 @@ impl Loader<'_> {
                 return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new()));
             }
             SourceSetting::Images(images) => return self.images(images),
+            SourceSetting::Trips(trips) => self.trips(trips)?,
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
             SourceSetting::Dataset(name) => self.dataset(name)?,
         };
@@ -88,6 +91,30 @@ impl Loader<'_> {
         let (_, labels) = read(&setting.labels).unwrap_or_else(|| Err(missing("labels")))?;
         let unfit = |reason| Box::new(DataError::table(path, TableError::NotIdx { reason }));
         Ok(scaled(&images, &labels, setting.side).map_err(unfit)?)
+    }
+
+    /// Trips joined with their stations; says how many have none.
+    fn trips(&self, setting: &TripsSetting) -> Result<Table, RunError> {
+        let dataset = self.manifest.get(&setting.dataset).map_err(Box::new)?;
+        let paths = self.cache.ensure(dataset, self.progress).map_err(Box::new)?;
+        let place = |name: &String| {
+            let found = dataset.files.iter().zip(&paths).find(|(file, _)| file.path == *name);
+            found.map(|(_, path)| path.as_path())
+        };
+        let Some(journeys) = place(&setting.journeys) else {
+            let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
+            return Err(Box::new(self.experiment.fault("data.source.trips.journeys", problem)).into());
+        };
+        let stations = setting.stations.as_ref().and_then(place);
+        let Trips { table, dropped } = Trips::read(journeys, stations).map_err(Box::new)?;
+        if dropped > 0 {
+            let list = setting.stations.as_deref().unwrap_or_default();
+            self.progress.note(&format!(
+                "{}: {dropped} trips left out, their stations are not in {list}",
+                setting.journeys
+            ));
+        }
+        Ok(table)
     }
 
     fn dataset(&self, name: &str) -> Result<Table, RunError> {

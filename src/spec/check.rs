@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::density::DensityEstimate;
 use super::setting::{
     Candidate, CloakingSetting, DataSetting, DrawSetting, GpCandidate, GpGrid, ImagesSetting,
     InducingSetting, KernelSetting, MechanismSetting, ModelSetting, NormaliseSetting, PosteriorMethod,
     PosteriorModel, PosteriorTask, PredictionTask, PrivacySetting, RangeSetting, SelectionTask, Setting,
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
+    TripsSetting,
 };
-use super::{Problem, sums_check};
+use super::{Problem, check_density, sums_check};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
@@ -76,6 +78,7 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
         SourceSetting::Csv { .. } => Ok(()),
         SourceSetting::Synthetic(setting) => synthetic(setting, data),
         SourceSetting::Images(setting) => images(setting, manifest),
+        SourceSetting::Trips(setting) => trips(setting, manifest),
     }?;
     draw(data)
 }
@@ -118,6 +121,21 @@ fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
         }
     }
     count("data.source.images.side", setting.side)
+}
+
+fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
+    let dataset = known("data.source.trips.dataset", &setting.dataset, manifest)?;
+    let files = [("journeys", Some(&setting.journeys)), ("stations", setting.stations.as_ref())];
+    for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
+        let file = dataset.files.iter().find(|file| file.path == *name);
+        if file.is_none_or(|file| file.format == Format::IdxGz) {
+            let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
+            let why =
+                format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
+        }
+    }
+    Ok(())
 }
 
 fn draw(data: &DataSetting) -> Checked {
@@ -163,13 +181,22 @@ fn normalise(normalise: &NormaliseSetting) -> Checked {
         NormaliseSetting::Private { clip, .. } => {
             clip.map_or(Ok(()), |clip| positive("normalise.private.clip", clip))
         }
+        NormaliseSetting::Constants { centre, scale } => {
+            range("normalise.constants.centre", centre.is_finite(), "finite", *centre)?;
+            positive("normalise.constants.scale", *scale)
+        }
         NormaliseSetting::Bounds { low, high, scale } => {
             positive("normalise.bounds.scale", *scale)?;
-            range("normalise.bounds.low", low.is_finite(), "finite", *low)?;
-            let inside = high > low && high.is_finite();
-            range("normalise.bounds.high", inside, "greater than low and finite", *high)
+            bounds("normalise.bounds", *low, *high)
         }
+        NormaliseSetting::Standardised { low, high } => bounds("normalise.standardised", *low, *high),
     }
+}
+
+fn bounds(path: &str, low: f64, high: f64) -> Checked {
+    range(&format!("{path}.low"), low.is_finite(), "finite", low)?;
+    let inside = high > low && high.is_finite();
+    range(&format!("{path}.high"), inside, "greater than low and finite", high)
 }
 
 fn model(model: &ModelSetting, inputs: usize) -> Checked {
@@ -233,6 +260,7 @@ fn inducing_inputs(path: &str, inducing: &InducingSetting, inputs: usize) -> Che
             count(&format!("{path}.kmeans.centres"), *centres)?;
             count(&format!("{path}.kmeans.restarts"), *restarts)
         }
+        InducingSetting::Grid(ranges) => grid(&format!("{path}.grid"), ranges, inputs),
         InducingSetting::Points(points) if points.is_empty() => {
             fail(&format!("{path}.points"), Problem::Empty)
         }
@@ -275,6 +303,12 @@ fn task(setting: &Setting) -> Checked {
             classifier("task.convergence", setting, task.train, &task.positive)?;
             count("task.convergence.steps", task.steps)
         }
+        TaskSetting::Density(task) => {
+            if matches!(task.estimate, DensityEstimate::Function {}) {
+                regression_model("task.density.estimate.function", setting)?;
+            }
+            check_density::density(task, inputs)
+        }
         TaskSetting::Tutorial(task) => {
             regression_model("task.tutorial", setting)?;
             dimension("data.inputs", 1, inputs)?;
@@ -316,7 +350,7 @@ fn classifier(path: &str, setting: &Setting, train: usize, positive: &ThresholdS
             let why = "classification releases a projection".to_owned();
             fail("privacy.mechanism.cloaking.release", Problem::Shape(why))
         }
-        MechanismSetting::Cloaking(_) | MechanismSetting::Gradient(_) | MechanismSetting::Sums(_) => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -432,13 +466,17 @@ fn candidates(task: &SelectionTask) -> Checked {
 }
 
 fn folds(path: &str, split: SplitSetting) -> Checked {
+    if let SplitSetting::Tail(rows) = split {
+        return count(&format!("{path}.tail"), rows);
+    }
     range(path, split.folds() >= 2, "at least 2", split.folds() as f64)
 }
 
 impl SplitSetting {
-    /// Number of folds.
+    /// Number of folds, or the fewest rows that it can split.
     pub fn folds(self) -> usize {
         match self {
+            Self::Tail(rows) => rows + 1,
             Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
         }
     }
@@ -477,8 +515,16 @@ fn mechanism(setting: &Setting) -> Checked {
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
-        (MechanismSetting::Gradient(_) | MechanismSetting::Sums(_), _) => {
-            fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" })
+        (mechanism, TaskSetting::Density(task)) => check_density::mechanism(task, mechanism, privacy.change),
+        (MechanismSetting::Binning(binning), TaskSetting::Regression(_)) => {
+            if privacy.change.is_none() {
+                return fail("privacy", Problem::MissingKey { key: "change", by: "binning" });
+            }
+            check_density::binning(binning, setting.data.inputs.len())
+        }
+        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) if privacy.change.is_some() => Ok(()),
+        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) => {
+            fail("privacy", Problem::MissingKey { key: "change", by: "function" })
         }
         (MechanismSetting::Cloaking(cloaking), _) => {
             if privacy.change.is_none() {
@@ -486,6 +532,7 @@ fn mechanism(setting: &Setting) -> Checked {
             }
             cloak(cloaking)
         }
+        (_, _) => fail("privacy.mechanism", Problem::WrongMechanism { needed: "cloaking" }),
     }
 }
 

@@ -206,23 +206,35 @@ impl PredictionTask {
     }
 }
 
+/// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
+pub const FEWEST_FOR_QUANTILES: u32 = 100;
+
 impl TaskSetting {
     /// The metrics that the task measures; with several replicates also their spread between replicates.
     pub fn metrics(&self, replicates: u32) -> Vec<String> {
         match self {
             Self::Regression(_) if replicates == 1 => vec!["rmse".to_owned()],
-            Self::Regression(_) => vec!["rmse".to_owned(), "rmse-replicates".to_owned()],
+            Self::Regression(_) => {
+                let quantiles =
+                    if replicates >= FEWEST_FOR_QUANTILES { &["rmse-low", "rmse-high"][..] } else { &[] };
+                ["rmse", "rmse-replicates"].iter().chain(quantiles).map(|m| (*m).to_owned()).collect()
+            }
             Self::Posterior(_) => {
                 ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
             }
             Self::Calibration(task) => task.metrics(),
             Self::Hyperparameters(task) => task.metrics(),
             Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
+            Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {
                 let of = |point: &Vec<f64>| {
                     ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point))
                 };
-                task.at.iter().flat_map(of).chain(["influence".to_owned()]).collect()
+                task.at
+                    .iter()
+                    .flat_map(of)
+                    .chain(["influence".to_owned(), "sensitivity".to_owned()])
+                    .collect()
             }
             Self::Classification(task) => {
                 let accuracy = ["accuracy", "accuracy-se"].map(str::to_owned);
@@ -279,6 +291,7 @@ impl Context<'_> {
             spread: raw.spread,
             spread_kind: raw.spread_kind,
             count: raw.count,
+            runs: raw.runs,
             precision: raw.precision,
             tolerance: raw.tolerance,
             source: raw.source.clone(),

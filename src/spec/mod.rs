@@ -8,7 +8,9 @@ mod canonical;
 mod catalogue;
 mod cell;
 mod check;
+mod check_density;
 mod claim;
+mod density;
 mod document;
 mod error;
 mod expand;
@@ -29,12 +31,16 @@ pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
+pub use density::{
+    BinningEstimate, BinningSetting, CutSetting, DensityEstimate, DensityTask, FunctionSetting,
+    HistogramSetting, ProcessSetting,
+};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::{Problem, SpecError};
-pub use experiment::Experiment;
+pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
-    BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting, LinesFigure,
-    MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
+    BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting,
+    LinesFigure, MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;

@@ -20,6 +20,8 @@ pub(super) struct RawPublished {
     #[serde(default)]
     pub count: Option<u32>,
     #[serde(default)]
+    pub runs: Option<u32>,
+    #[serde(default)]
     pub precision: f64,
     #[serde(default)]
     pub tolerance: Option<f64>,
@@ -43,6 +45,8 @@ pub struct Published {
     pub spread_kind: SpreadKind,
     /// Over how many things the spread was taken.
     pub count: Option<u32>,
+    /// The value is of so many runs, whose spread the paper does not know: that of our replicates stands for it.
+    pub runs: Option<u32>,
     /// The unit of the last printed digit.
     pub precision: f64,
     /// An absolute tolerance that decides instead of the uncertainties.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
 use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting};
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
@@ -176,6 +177,21 @@ pub enum SourceSetting {
     Synthetic(SyntheticSetting),
     /// Grey images of a dataset, and their labels as targets. The one name in `inputs` stands for all pixels.
     Images(ImagesSetting),
+    /// Trips of a bike share, with columns for their stations' places, their time of the week and their duration.
+    Trips(TripsSetting),
+}
+
+/// Trips of a bike share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TripsSetting {
+    /// The dataset of the manifest.
+    pub dataset: String,
+    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file.
+    pub journeys: String,
+    /// The path of its list of stations, which trips without places are joined with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stations: Option<String>,
 }
 
 /// Images of a dataset.
@@ -196,7 +212,9 @@ impl SourceSetting {
     /// The dataset of the manifest that the rows come from, if they do.
     pub fn dataset(&self) -> Option<&str> {
         match self {
-            Self::Dataset(name) | Self::Images(ImagesSetting { dataset: name, .. }) => Some(name),
+            Self::Dataset(name)
+            | Self::Images(ImagesSetting { dataset: name, .. })
+            | Self::Trips(TripsSetting { dataset: name, .. }) => Some(name),
             Self::Csv { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
         }
     }
@@ -239,6 +257,22 @@ pub enum NormaliseSetting {
         /// Whether to divide by the population standard deviation.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         scale: bool,
+    },
+    /// Clip to the public bounds [low, high], then subtract the mean of the clipped targets and divide by their
+    /// population standard deviation, which are private. Costs privacy that nobody pays for.
+    Standardised {
+        /// Least value of a target.
+        low: f64,
+        /// Greatest value of a target.
+        high: f64,
+    },
+    /// By public constants: subtract the centre, divide by the scale.
+    Constants {
+        /// What is subtracted, in units of the target.
+        #[serde(default, skip_serializing_if = "is_nought")]
+        centre: f64,
+        /// Units of the target per unit of the normalised one.
+        scale: f64,
     },
     /// By public constants: clip to [low, high], subtract the middle and divide by the scale.
     Bounds {
@@ -378,6 +412,8 @@ pub enum InducingSetting {
     },
     /// At given points, one row each.
     Points(Vec<Vec<f64>>),
+    /// At the points of a grid: the product of these, one per input.
+    Grid(Vec<RangeSetting>),
 }
 
 fn ten() -> usize {
@@ -396,6 +432,8 @@ pub enum TaskSetting {
     Posterior(PosteriorTask),
     /// Predictions of a regression on a grid.
     Prediction(PredictionTask),
+    /// The density of records over their inputs.
+    Density(DensityTask),
     /// Binary classification by the Laplace approximation.
     Classification(ClassificationTask),
     /// The way of the Laplace approximation to its mode.
@@ -492,6 +530,10 @@ pub struct RangeSetting {
     pub to: f64,
     /// How many.
     pub points: usize,
+}
+
+fn is_nought(number: &f64) -> bool {
+    *number == 0.0
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -691,6 +733,8 @@ pub enum SplitSetting {
     Contiguous(usize),
     /// Row i goes to fold i mod this.
     Interleaved(usize),
+    /// A single fold: the last rows, this many, are tested.
+    Tail(usize),
 }
 
 /// The guarantee and the mechanism.
@@ -732,6 +776,12 @@ pub enum MechanismSetting {
     Gradient(GradientSetting),
     /// Noisy sums of a variational model.
     Sums(SumsSetting),
+    /// Gaussian noise on the counts of a histogram.
+    Histogram(HistogramSetting),
+    /// A sample of the model's process, added to its mean function.
+    Function(FunctionSetting),
+    /// Gaussian noise on a statistic of the targets of each bin.
+    Binning(BinningSetting),
 }
 
 /// The settings of clipped and noisy gradients.

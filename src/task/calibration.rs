@@ -25,7 +25,8 @@ pub(super) fn calibration(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
-    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first()) else {
+    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first())
+    else {
         return Ok(Vec::new());
     };
     let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);

@@ -14,6 +14,7 @@ pub fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<Vec<usi
             (0..count).map(|fold| (fold..rows).step_by(count).collect()).collect()
         }
         SplitSetting::Contiguous(count) => cut(&order, count),
+        SplitSetting::Tail(tested) => vec![order.split_off(rows.saturating_sub(tested))],
         SplitSetting::Shuffled(count) => {
             order.shuffle(&mut streams.of_data("split"));
             cut(&order, count)

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
 use super::{
-    Frame, Sample, Streams, TaskError, calibration, classification, convergence, dirichlet, hyperparameters, posterior,
-    prediction, regression, selection, tutorial,
+    Frame, Sample, Streams, TaskError, calibration, classification, convergence, density, dirichlet,
+    hyperparameters, posterior, prediction, regression, selection, tutorial,
 };
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
@@ -88,6 +88,7 @@ pub fn measure(
             | TaskSetting::Dirichlet(_),
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
+        (TaskSetting::Density(task), _) => density::density(block, task, cells, sample, streams),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;

@@ -1,10 +1,12 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod binning;
 mod calibration;
 mod classification;
 mod clipped_square;
 mod convergence;
 mod cross_validation;
+mod density;
 mod dirichlet;
 mod draw;
 mod error;
@@ -14,6 +16,7 @@ mod hyperparameters;
 mod latent;
 mod measure;
 mod model;
+mod noise;
 mod noisy_sums;
 mod normalise;
 mod posterior;

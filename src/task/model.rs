@@ -2,6 +2,7 @@
 
 use nalgebra::DMatrix;
 
+use super::grid::grid;
 use super::{Streams, TaskError};
 use crate::gp::{
     Features, KMeans, LinearMap, exact, exact_features, exact_variance, fitc, fitc_variance, kmeans,
@@ -112,6 +113,7 @@ fn inducing_inputs(
             let options = KMeans { centres: *centres, restarts: *restarts, steps: KMEANS_STEPS };
             kmeans(training, options, &mut streams.of_data(&format!("inducing {purpose}")))
         }
+        InducingSetting::Grid(ranges) => grid(ranges),
         InducingSetting::Points(points) => {
             DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
         }

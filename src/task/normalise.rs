@@ -30,6 +30,13 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::None => {
             Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), 0.0, 1.0, false)
         }
+        NormaliseSetting::Standardised { low, high } => {
+            let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(low, high)).collect();
+            Normalised::new(targets, (low, high), mean(&clipped), population_sd(&clipped), true)
+        }
+        NormaliseSetting::Constants { centre, scale } => {
+            Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), centre, scale, false)
+        }
         NormaliseSetting::Bounds { low, high, scale } => {
             Normalised::new(targets, (low, high), 0.5 * (low + high), scale, false)
         }

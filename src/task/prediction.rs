@@ -5,18 +5,20 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::grid::grid;
 use super::measure::Measured;
+use super::noise::Noise;
 use super::normalise::{Normalised, caveats, normalise};
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::LinearMap;
 use crate::kernel::{DensityLengthscale, Kernel};
-use crate::privacy::{Caveat, Certificate, Cloak, Neighbours, Release};
+use crate::privacy::{Caveat, Certificate};
 use crate::spec::{KernelSetting, ModelSetting, PredictionTask, PrivacySetting, Setting};
 
 /// The stream of the inducing inputs.
 const PURPOSE: &str = "prediction";
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
-/// the largest change of a prediction when one target changes by 1. Frames: `curve` in one dimension, `map` (and
+/// the largest change of a prediction when one target changes by 1; for a private function `sensitivity`, which scales
+/// its noise, at change 1. Frames: `curve` in one dimension, `map` (and
 /// `surface`) in more, `data`, `inducing`, `lengthscale`.
 pub(super) fn prediction(
     block: &Setting,
@@ -32,8 +34,8 @@ pub(super) fn prediction(
     let pair = (&sample.inputs, &grid);
     let map = model::map(model, kernel.as_ref(), pair, streams, PURPOSE)?;
     let variance = model::variance(model, kernel.as_ref(), pair, streams, PURPOSE)?;
-    let cloak = match cells.iter().any(|cell| cell.epsilon.is_finite()) {
-        true => Some(model::noise(&block.privacy.mechanism, &map)?),
+    let noise = match cells.iter().any(|cell| cell.epsilon.is_finite()) {
+        true => Some(Noise::new(block, (model, kernel.as_ref()), pair, &map, (streams, PURPOSE))?),
         false => None,
     };
     let bench = Bench {
@@ -43,7 +45,7 @@ pub(super) fn prediction(
         beside: beside(task, model, kernel.as_ref(), sample, &normalised, streams)?,
         caveats: caveats(block, &normalised),
         map,
-        cloak,
+        noise,
         grid,
     };
     Ok(cells.iter().map(|cell| bench.cell(cell, streams)).collect())
@@ -56,7 +58,7 @@ struct Bench<'a> {
     map: LinearMap,
     mean: DVector<f64>,
     gp_sd: Vec<f64>,
-    cloak: Option<Cloak>,
+    noise: Option<Noise>,
     /// The frames beside the predictions.
     beside: Vec<Frame>,
     caveats: [(Caveat, bool); 2],
@@ -65,10 +67,11 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, streams: &Streams) -> Measured {
         let scale = cell.change() * cell.calibration.sigma(cell.epsilon, cell.delta);
-        let private = self.cloak.as_ref().filter(|_| cell.epsilon.is_finite());
+        let private = self.noise.as_ref().filter(|_| cell.epsilon.is_finite());
         let zero = || DVector::zeros(self.grid.nrows());
-        let noise_sd = private.map_or_else(zero, |cloak| cloak.standard_deviations() * scale);
-        let certificate = private.map_or_else(Certificate::none, |cloak| self.certificate(cell, cloak));
+        let noise_sd = private.map_or_else(zero, |noise| noise.standard_deviations() * scale);
+        let certificate =
+            private.map_or_else(Certificate::none, |noise| noise.certificate(cell, &self.caveats));
         let measurement = |metric: String, value: f64| Measurement {
             metric,
             values: vec![value],
@@ -83,11 +86,13 @@ impl Bench<'_> {
                 .extend(named.map(|(name, value)| measurement(PredictionTask::metric(name, point), value)));
         }
         metrics.push(measurement("influence".to_owned(), self.map.columns().amax()));
+        metrics
+            .extend(private.and_then(|noise| noise.bound).map(|b| measurement("sensitivity".to_owned(), b)));
         let name = if self.grid.ncols() == 1 { "curve" } else { "map" };
         let mut frame = Frame::new(name).with_points(&self.grid).with("mean", self.mean.iter().copied());
         frame = frame.with("gp-sd", self.gp_sd.iter().copied());
-        if let Some(cloak) = private {
-            frame = self.draws(frame.with("noise-sd", noise_sd.iter().copied()), cloak, scale, streams);
+        if let Some(noise) = private {
+            frame = self.draws(frame.with("noise-sd", noise_sd.iter().copied()), noise, scale, streams);
         }
         Measured { metrics, frames: std::iter::once(frame).chain(self.beside.iter().cloned()).collect() }
     }
@@ -98,24 +103,12 @@ impl Bench<'_> {
         (0..self.grid.nrows()).find(|&row| self.grid.row(row).iter().enumerate().all(close))
     }
 
-    fn certificate(&self, cell: &PrivacySetting, cloak: &Cloak) -> Certificate {
-        Certificate::gaussian(
-            (Release::Predictions, Neighbours::OneTargetChanges(cell.change())),
-            cell.calibration,
-            (cell.epsilon, cell.delta),
-            cloak.sensitivity,
-            cloak.gap,
-        )
-        .with_caveats(&self.caveats)
-    }
-
     /// With a column for each private sample: the mean with one draw of the noise.
-    fn draws(&self, frame: Frame, cloak: &Cloak, scale: f64, streams: &Streams) -> Frame {
+    fn draws(&self, frame: Frame, noise: &Noise, scale: f64, streams: &Streams) -> Frame {
         let mut stream = streams.of_block("draws");
-        let map = cloak.noise_map();
         (1..=self.task.draws).fold(frame, |frame, number| {
-            let unit = DVector::from_fn(map.ncols(), |_, _| StandardNormal.sample(&mut stream));
-            frame.with(format!("draw{number}"), (&self.mean + &map * unit * scale).iter().copied())
+            let unit = DVector::from_fn(noise.map.ncols(), |_, _| StandardNormal.sample(&mut stream));
+            frame.with(format!("draw{number}"), (&self.mean + &noise.map * unit * scale).iter().copied())
         })
     }
 }

@@ -3,13 +3,14 @@
 use nalgebra::{DMatrix, DVector};
 use rand_distr::{Distribution, StandardNormal};
 
+use super::binning::binning;
 use super::cross_validation::{folds, others};
 use super::normalise::{Normalised, caveats, normalise};
 use super::{Measurement, Sample, Streams, TaskError, model};
 use crate::kernel::Kernel;
 use crate::linalg::largest;
 use crate::privacy::{Caveat, Certificate, Neighbours, Release};
-use crate::spec::{ModelSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting};
+use crate::spec::{MechanismSetting, ModelSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting};
 
 /// What a fold contributes: errors without noise, and unit noise draws, both in units of the target.
 struct Fold {
@@ -33,6 +34,9 @@ pub(super) fn regression(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Vec<Measurement>>, TaskError> {
+    if let MechanismSetting::Binning(setting) = &block.privacy.mechanism {
+        return binning(block, task, setting, cells, sample, streams);
+    }
     let normalised = normalise(&sample.targets, &block.normalise);
     let kernel = model::kernel(&model.kernel, &sample.inputs);
     let bench =

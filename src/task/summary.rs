@@ -2,7 +2,10 @@
 
 use super::Measurement;
 use crate::privacy::Certificate;
-use crate::spec::SpreadKind;
+use crate::spec::{FEWEST_FOR_QUANTILES, SpreadKind};
+
+/// The share of the replicates beyond each quantile.
+const TAIL: f64 = 0.025;
 
 /// One metric of one cell over all replicates.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +46,10 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
         if replicates.len() > 1 && measurement.values.len() > 1 {
             let metric = format!("{}-replicates", measurement.metric);
             rows.push(over_replicates(cell, &of_metric, metric));
+            if replicates.len() >= FEWEST_FOR_QUANTILES as usize {
+                let ends = [("low", TAIL), ("high", 1.0 - TAIL)];
+                rows.extend(ends.map(|(end, q)| quantile(cell, &of_metric, end, q)));
+            }
         }
     }
     rows
@@ -80,6 +87,18 @@ fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> 
     }
 }
 
+/// A quantile of the replicates' values (linear between neighbours in their order), as `METRIC-low` or `METRIC-high`.
+fn quantile(cell: usize, replicates: &[&Measurement], end: &str, share: f64) -> Row {
+    let mut means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
+    means.sort_by(f64::total_cmp);
+    let place = share * (means.len() - 1) as f64;
+    let (below, part) = (place.floor() as usize, place.fract());
+    let above = (below + 1).min(means.len() - 1);
+    let metric = format!("{}-{end}", replicates[0].metric);
+    let value = means[below] + part * (means[above] - means[below]);
+    Row { value, spread: None, spread_kind: SpreadKind::None, ..over_replicates(cell, replicates, metric) }
+}
+
 /// The certificate with the largest exact delta and gap of all replicates.
 fn worst(replicates: &[&Measurement]) -> Certificate {
     let mut worst = replicates[0].certificate.clone();
@@ -113,6 +132,15 @@ mod tests {
             certificate: Certificate::none(),
             jitter: 0.0,
         }
+    }
+
+    #[test]
+    fn many_replicates_have_quantiles() {
+        let replicates: Vec<Vec<Measurement>> =
+            (0..=200).rev().map(|i| vec![measurement(&[f64::from(i), f64::from(i)])]).collect();
+        let rows = summarise(0, &replicates);
+        let of = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
+        assert_eq!((of("m-low"), of("m-high"), of("m-replicates")), (5.0, 195.0, 100.0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::log_det::LogDet;
 use super::objective::WeightProblem;
 use super::release::{Cloak, Design, Gap};
 use super::trace::Trace;
-use super::{gradient, interior_point};
+use super::{active_set, gradient};
 use crate::linalg::{ThinSvd, gram_factor, thin_svd};
 use crate::privacy::PrivacyError;
 
@@ -78,7 +78,13 @@ pub fn cloak(
         Objective::Trace => Box::new(Trace::new(reduction.columns.clone())),
     };
     let solution = match options.solver {
-        Solver::InteriorPoint => interior_point::solve(problem.as_ref())?,
+        Solver::InteriorPoint => {
+            let columns = match options.objective {
+                Objective::LogDet => &reduction.whitened,
+                Objective::Trace => &reduction.columns,
+            };
+            active_set::solve(problem.as_ref(), columns)?
+        }
         Solver::Gradient { step, steps } => gradient::ascend(problem.as_ref(), counts, step, steps)?,
     };
     if solution.weights.iter().all(|w| *w == 0.0) {

@@ -21,7 +21,7 @@ const LITTLE_PATIENCE: usize = 3;
 /// A gap far below what anyone asks for.
 const GOOD_GAP: f64 = 1e-9;
 /// The gap at which the method stops; the certificate prints what was reached.
-const TARGET_GAP: f64 = 1e-11;
+pub(super) const TARGET_GAP: f64 = 1e-11;
 
 /// The best weights found and their gap.
 pub(super) struct Solution {
@@ -36,10 +36,19 @@ pub(super) struct Solution {
 /// `ds = (mu - v s - s dv) / v`. The best iterate by the certified gap is returned, so a step that overshoots, or one that
 /// rounding makes impossible near the optimum, costs nothing.
 ///
+/// It begins at the given weights, or at those of a few multiplicative steps, and stops at the gap `target`.
+///
 /// # Errors
 /// [`LinalgError`] if the covariance is singular at the start.
-pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError> {
-    let weights = warm_start(problem)?;
+pub(super) fn solve(
+    problem: &dyn WeightProblem,
+    start: Option<Vec<f64>>,
+    target: f64,
+) -> Result<Solution, LinalgError> {
+    let weights = match start {
+        Some(weights) => weights,
+        None => warm_start(problem)?,
+    };
     let at = problem.evaluate(&weights)?;
     let slacks = at.leverages.iter().map(|g| (1.0 - g).max(0.1)).collect();
     let gap = problem.gap(&weights, &at);
@@ -47,7 +56,7 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
     let mut iterate = Iterate { weights, slacks, at };
     for steps in 1..=NEWTON_STEPS {
         let patience = if best.gap <= GOOD_GAP { LITTLE_PATIENCE } else { PATIENCE };
-        if best.gap <= TARGET_GAP || steps > best.steps + patience || iterate.step(problem).is_err() {
+        if best.gap <= target || steps > best.steps + patience || iterate.step(problem).is_err() {
             break;
         }
         let gap = problem.gap(&iterate.weights, &iterate.at);

@@ -26,6 +26,10 @@ impl WeightProblem for LogDet {
         self.columns.ncols()
     }
 
+    fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem> {
+        Box::new(Self::new(self.columns.select_columns(columns)))
+    }
+
     fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError> {
         let factor = gram_factor("W V W'", &self.root(weights)?)?;
         let coordinates = factor.half_solve(&self.columns);
@@ -43,15 +47,17 @@ impl WeightProblem for LogDet {
     }
 
     fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
-        Ok(scale_rows(self.columns.transpose(), weights))
+        Ok(weighted_rows(&self.columns, weights))
     }
 }
 
-/// Multiplies row i by the root of weight i.
-pub(super) fn scale_rows(mut rows: DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> {
+/// The columns of positive weight as rows, each times the root of its weight.
+pub(super) fn weighted_rows(columns: &DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> {
+    let positive: Vec<usize> = (0..weights.len()).filter(|&i| weights[i] > 0.0).collect();
+    let mut rows = columns.select_columns(&positive).transpose();
     for mut column in rows.column_iter_mut() {
-        for (value, weight) in column.iter_mut().zip(weights) {
-            *value *= weight.sqrt();
+        for (value, &i) in column.iter_mut().zip(&positive) {
+            *value *= weights[i].sqrt();
         }
     }
     rows

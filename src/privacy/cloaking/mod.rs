@@ -5,6 +5,7 @@
 //! because the covariance is rescaled by the largest leverage that it is sampled with; the solvers
 //! only decide how much noise that costs.
 
+mod active_set;
 mod design;
 mod gradient;
 mod interior_point;

@@ -11,7 +11,10 @@ pub(super) trait WeightProblem {
     /// Number of columns.
     fn columns(&self) -> usize;
 
-    /// The leverages at positive weights, with what the Hessian needs.
+    /// The same problem over some of the columns.
+    fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem>;
+
+    /// The leverages of all columns, with what the Hessian needs. Columns without weight do not matter to M.
     ///
     /// # Errors
     /// [`LinalgError`] if `M(v)` is singular.

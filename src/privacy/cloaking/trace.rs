@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::log_det::scale_rows;
+use super::log_det::weighted_rows;
 use super::objective::{Evaluation, WeightProblem};
 use crate::linalg::{LinalgError, ThinSvd, add_gram, thin_svd};
 
@@ -27,13 +27,17 @@ impl Trace {
 
     /// The singular value decomposition of `V^(1/2) B'` (k x r): M has its values and right vectors.
     fn decompose(&self, weights: &[f64]) -> Result<ThinSvd, LinalgError> {
-        thin_svd("V^(1/2) B'", &scale_rows(self.columns.transpose(), weights))
+        thin_svd("V^(1/2) B'", &weighted_rows(&self.columns, weights))
     }
 }
 
 impl WeightProblem for Trace {
     fn columns(&self) -> usize {
         self.columns.ncols()
+    }
+
+    fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem> {
+        Box::new(Self::new(self.columns.select_columns(columns)))
     }
 
     fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError> {

@@ -1,0 +1,146 @@
+//! Trips of a bike share, in the two layouts that they are published in, as one.
+
+use std::path::Path;
+
+use super::clock::hour_of_week;
+use super::error::DataError;
+use super::table::Table;
+use super::table_error::CellProblem;
+
+/// Trips with these columns, whatever the layout of their file:
+///
+/// | column | what |
+/// |---|---|
+/// | `start_station`, `end_station` | station ids |
+/// | `start_latitude`, `start_longitude`, `end_latitude`, `end_longitude` | degrees |
+/// | `hour_of_week` | start of the trip, in hours since Monday 0:00 |
+/// | `duration`, `hours` | seconds, and the same in hours |
+/// | `subscriber` | 1 for subscribers, 0 for others |
+/// | `trip` | 1, so that trips can be counted |
+#[derive(Debug, Clone)]
+pub struct Trips {
+    /// The table.
+    pub table: Table,
+    /// Trips left out because a station of theirs is not in the list of stations.
+    pub dropped: usize,
+}
+
+/// The names of the columns with the place of a station in the long layout.
+const LONG: [(&str, &str); 6] = [
+    ("start station id", "start_station"),
+    ("end station id", "end_station"),
+    ("start station latitude", "start_latitude"),
+    ("start station longitude", "start_longitude"),
+    ("end station latitude", "end_latitude"),
+    ("end station longitude", "end_longitude"),
+];
+
+impl Trips {
+    /// From a table in the long layout (the published one: places with each trip), or from one in the short layout
+    /// and the list of its stations, which it is joined with. Trips whose station is not in the list are dropped.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a missing column, a time that cannot be read, or a duration that is no number.
+    pub fn new(journeys: Table, stations: Option<&Table>) -> Result<Self, DataError> {
+        let long = journeys.columns().iter().any(|column| column == "tripduration");
+        let (table, dropped) = match stations {
+            Some(stations) if !long => joined(&journeys, stations)?,
+            _ => (renamed(journeys, &LONG)?, 0),
+        };
+        let (time, duration) = if long { ("starttime", "tripduration") } else { ("start_ts", "duration") };
+        let hours = table.cells_as(time, |cell| {
+            let cell = cell.ok_or(CellProblem::Missing)?;
+            hour_of_week(cell).ok_or_else(|| CellProblem::NotATime(cell.to_owned()))
+        })?;
+        let seconds = table.numeric(duration)?;
+        let subscriber = match long {
+            true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
+            false => table.numeric("subscriber")?,
+        };
+        let in_hours: Vec<f64> = seconds.iter().map(|s| s / 3600.0).collect();
+        let ones = vec![1.0; table.rows()];
+        let table = table.with_numbers("hour_of_week", &hours)?.with_numbers("duration", &seconds)?;
+        let table = table.with_numbers("hours", &in_hours)?.with_numbers("subscriber", &subscriber)?;
+        Ok(Self { table: table.with_numbers("trip", &ones)?, dropped })
+    }
+
+    /// From a CSV file, or from the one CSV file in a zip archive.
+    ///
+    /// # Errors
+    /// As [`Trips::new`], and [`DataError::Io`].
+    pub fn read(journeys: &Path, stations: Option<&Path>) -> Result<Self, DataError> {
+        let format = super::CsvFormat::default();
+        let zipped = journeys.extension().is_some_and(|e| e == "zip");
+        let journeys =
+            if zipped { Table::read_zipped(journeys, &format) } else { Table::read(journeys, &format) }?;
+        let stations = stations.map(|path| Table::read(path, &format)).transpose()?;
+        Self::new(journeys, stations.as_ref())
+    }
+}
+
+fn renamed(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError> {
+    for (old, new) in names {
+        table = table.renamed(old, new)?;
+    }
+    Ok(table)
+}
+
+/// Each trip with the places of its stations, and how many trips have none.
+fn joined(journeys: &Table, stations: &Table) -> Result<(Table, usize), DataError> {
+    let places = |end: &str| -> Result<Table, DataError> {
+        let names = ["latitude", "longitude"].map(|name| (name, format!("{end}_{name}")));
+        let mut table = stations.clone();
+        for (old, new) in &names {
+            table = table.renamed(old, new)?;
+        }
+        table.only(&["station_id", &names[0].1, &names[1].1])
+    };
+    let table = journeys.joined("start_station", &places("start")?, "station_id")?;
+    let table = table.joined("end_station", &places("end")?, "station_id")?;
+    let kept = table.without_missing(&["start_latitude", "end_latitude"])?;
+    let dropped = table.rows() - kept.rows();
+    Ok((kept, dropped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(folder: &Path, name: &str, text: &str) -> std::path::PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    #[test]
+    fn both_layouts_give_the_same_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let long = "tripduration,starttime,start station id,start station latitude,start station longitude,\
+                    end station id,end station latitude,end station longitude,usertype\n\
+                    90,2017-07-17 01:00:00,7,40.5,-73.5,8,40.75,-74,Subscriber\n";
+        let short = "start_ts,duration,start_station,end_station,subscriber\n\
+                     2017-07-17 01:00:00,90,7,8,1\n2017-07-17 02:00:00,90,7,99,1\n2017-07-18 01:00:00,60,8,7,0\n";
+        let stations = "station_id,latitude,longitude,name\n7,40.5,-73.5,A\n8,40.75,-74,\"B, C\"\n";
+        let long = Trips::read(&table(folder.path(), "long.csv", long), None).unwrap();
+        let stations = table(folder.path(), "stations.csv", stations);
+        let short = Trips::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap();
+        assert_eq!((long.dropped, short.dropped, short.table.rows()), (0, 1, 2));
+        assert_eq!(short.table.lines(), [2, 4]);
+        let columns = ["start_latitude", "end_longitude", "hour_of_week", "hours", "subscriber", "trip"];
+        for column in columns {
+            let (a, b) = (long.table.numeric(column).unwrap(), short.table.numeric(column).unwrap());
+            assert_eq!(a[0], b[0], "{column}");
+        }
+        assert_eq!(short.table.numeric("end_latitude").unwrap(), [40.75, 40.5]);
+        assert_eq!(short.table.numeric("hour_of_week").unwrap(), [1.0, 25.0]);
+    }
+
+    #[test]
+    fn a_time_that_is_none_is_named_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let stations = table(folder.path(), "stations.csv", "station_id,latitude,longitude\n7,40.5,-73.5\n");
+        let short = "start_ts,duration,start_station,end_station,subscriber\nnoon,90,7,7,1\n";
+        let error = Trips::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap_err();
+        assert!(error.to_string().contains("line 2") && error.to_string().contains("\"noon\""), "{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Private functions: a sample of the Gaussian process, scaled by a sensitivity in its Hilbert space.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::linalg::{Cholesky, LinalgError, largest};
+
+/// How far a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves at most in the norm of the RKHS when one target moves by 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionSensitivity {
+    /// The largest absolute row sum of A (its infinity norm), as Smith et al. 2016 print it. One target touches a column
+    /// and not a row: for A that is not symmetric this is **not a bound**.
+    Published,
+    /// The largest absolute column sum of A: a bound for kernels of at most 1, by the triangle inequality.
+    Column,
+    /// The largest sum of the entries of one sign in a row, from the authors' code. **Not a bound**.
+    SameSign,
+    /// `sqrt(max_j [A' K A]_jj)`: not a bound but the value itself.
+    Exact,
+}
+
+impl FunctionSensitivity {
+    /// The sensitivity of a mean with weights `A` (m x n), whose norms `sqrt([A' K A]_jj)` are given (n values).
+    pub fn of(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
+        let positive = |v: &f64| v.max(0.0);
+        let negative = |v: &f64| (-v).max(0.0);
+        match self {
+            Self::Published => largest(weights.row_iter().map(|row| row.lp_norm(1))),
+            Self::Column => largest(weights.column_iter().map(|column| column.lp_norm(1))),
+            Self::SameSign => {
+                let above = largest(weights.row_iter().map(|row| row.iter().map(positive).sum()));
+                above.max(largest(weights.row_iter().map(|row| row.iter().map(negative).sum())))
+            }
+            Self::Exact => largest(norms.iter().copied()),
+        }
+    }
+}
+
+/// Samples of a Gaussian process with the kernel of the mean, at test inputs (t).
+///
+/// Obligation: `f + s G` with G such a process and `s = sigma Delta`, where `Delta` bounds the change of f in the RKHS and
+/// sigma is the noise multiplier of the Gaussian mechanism, has the privacy of that mechanism at every finite set of
+/// inputs, however many are asked for: restricted to inputs with covariance K, the change v of f has `v' K^-1 v` at most the
+/// squared norm of the change in the RKHS (its least-norm interpolant is that element's projection).
+/// Source: Hall, Rinaldo and Wasserman 2013, Proposition 7 and Corollary 9.
+#[derive(Debug, Clone)]
+pub struct FunctionNoise {
+    factor: DMatrix<f64>,
+    jitter: f64,
+}
+
+impl FunctionNoise {
+    /// For the covariance K (t x t) of the kernel at the test inputs. Jitter only adds noise.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if K cannot be factorised.
+    pub fn new(covariance: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        let cholesky = Cholesky::new("K_**", covariance)?;
+        Ok(Self { factor: cholesky.factor().clone(), jitter: cholesky.jitter() })
+    }
+
+    /// The matrix (t x t) that turns standard normal draws into samples of the process.
+    pub fn noise_map(&self) -> &DMatrix<f64> {
+        &self.factor
+    }
+
+    /// What was added to the diagonal of K.
+    pub fn jitter(&self) -> f64 {
+        self.jitter
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::{exact_representer, fitc_representer};
+    use crate::kernel::{ExponentiatedQuadratic, Kernel};
+
+    #[test]
+    fn norms_of_a_matrix() {
+        let weights = DMatrix::from_row_slice(2, 3, &[1.0, -2.0, 4.0, -3.0, 0.5, 0.0]);
+        let of = |rule: FunctionSensitivity| rule.of(&weights, &[0.3, 0.9, 0.2]);
+        assert_eq!(of(FunctionSensitivity::Published), 7.0);
+        assert_eq!(of(FunctionSensitivity::Column), 4.0);
+        assert_eq!(of(FunctionSensitivity::SameSign), 5.0);
+        assert_eq!(of(FunctionSensitivity::Exact), 0.9);
+    }
+
+    /// The column bound holds; and at any finite set of inputs the change of the mean, measured by the covariance
+    /// of the noise, is at most the exact sensitivity, and comes up to it where the inputs hold the basis.
+    #[test]
+    fn the_exact_sensitivity_covers_every_finite_set() {
+        let training = DMatrix::from_fn(9, 1, |i, _| 0.8 * i as f64);
+        let inducing = DMatrix::from_column_slice(2, 1, &[1.0, 5.0]);
+        let kernel = ExponentiatedQuadratic::isotropic(1.0, 0.6);
+        let means = [
+            exact_representer(&kernel, 0.2, &training).unwrap(),
+            fitc_representer(&kernel, 0.2, &inducing, &training).unwrap(),
+        ];
+        for mean in means {
+            let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
+            assert!(exact <= FunctionSensitivity::Column.of(&mean.weights, &mean.norms));
+            let change = |test: &DMatrix<f64>| {
+                let factor = Cholesky::new("K", &kernel.matrix(test, test)).unwrap();
+                let moved = kernel.matrix(test, &mean.basis) * &mean.weights;
+                largest(factor.half_solve(&moved).column_iter().map(|c| c.norm()))
+            };
+            let elsewhere = DMatrix::from_fn(6, 1, |i, _| 1.3 * i as f64 - 1.0);
+            assert!(change(&elsewhere) < exact);
+            assert!((change(&mean.basis) - exact).abs() < 1e-8);
+        }
+    }
+}

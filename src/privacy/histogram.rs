@@ -1,0 +1,102 @@
+//! Histograms: what one person changes in them, and what is released of each bin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::accounting::Relation;
+
+/// What is released of a bin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// How many records there are; where the records are private.
+    Count,
+    /// The mean of their targets; where only the targets are private.
+    Mean,
+    /// The median of their targets; where only the targets are private.
+    Median,
+}
+
+/// How far a histogram of counts moves (in the Euclidean norm) between neighbours.
+///
+/// A record added or removed changes one bin by 1; a replaced one may leave a bin and enter another, `sqrt 2`.
+pub fn count_sensitivity(relation: Relation) -> f64 {
+    match relation {
+        Relation::AddRemove => 1.0,
+        Relation::ReplaceOne => std::f64::consts::SQRT_2,
+    }
+}
+
+impl Statistic {
+    /// The statistic of the targets of one bin; none of an empty one, which has no mean.
+    pub fn of(self, targets: &[f64]) -> Option<f64> {
+        let n = targets.len();
+        if self == Self::Count {
+            return Some(n as f64);
+        }
+        if n == 0 {
+            return None;
+        }
+        Some(match self {
+            Self::Count | Self::Mean => targets.iter().sum::<f64>() / n as f64,
+            Self::Median => {
+                let mut sorted = targets.to_vec();
+                sorted.sort_by(f64::total_cmp);
+                0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+            }
+        })
+    }
+
+    /// How far the statistic of a bin with `n` records moves when one target moves by at most `change` within an interval
+    /// of that length; the number of records is public. Only one bin moves, so noise in proportion to each bin's own
+    /// value has the sensitivity 1 in its metric.
+    ///
+    /// A mean moves by `change / n`. A median of an odd number may move from one end of the interval to the other; of an
+    /// even number it is the middle of two neighbours in the order, and `m' - m <= (y_(k+1) - y_(k-1)) / 2 <= change / 2`.
+    pub fn sensitivity(self, n: usize, change: f64) -> f64 {
+        match self {
+            Self::Count => 0.0,
+            Self::Mean => change / n as f64,
+            Self::Median if n % 2 == 1 => change,
+            Self::Median => 0.5 * change,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// No change of one target within [0, 1] moves a statistic by more than its sensitivity.
+        #[test]
+        fn sensitivities_are_bounds(
+            targets in prop::collection::vec(0.0..=1.0f64, 1..9),
+            at in 0usize..9,
+            to in 0.0..=1.0f64,
+        ) {
+            let mut moved = targets.clone();
+            let at = at % targets.len();
+            moved[at] = to;
+            for statistic in [Statistic::Count, Statistic::Mean, Statistic::Median] {
+                let change = (statistic.of(&targets).unwrap() - statistic.of(&moved).unwrap()).abs();
+                prop_assert!(change <= statistic.sensitivity(targets.len(), 1.0) + 1e-15);
+            }
+        }
+    }
+
+    /// The bounds are reached.
+    #[test]
+    fn sensitivities_are_tight() {
+        let moves = |a: &[f64], b: &[f64], statistic: Statistic| {
+            let change = (statistic.of(a).unwrap() - statistic.of(b).unwrap()).abs();
+            assert_eq!(change, statistic.sensitivity(a.len(), 1.0));
+        };
+        moves(&[0.0, 0.0, 1.0, 1.0], &[1.0, 0.0, 1.0, 1.0], Statistic::Median);
+        moves(&[0.0, 0.0, 1.0], &[0.0, 1.0, 1.0], Statistic::Median);
+        moves(&[0.0, 0.0], &[0.0, 1.0], Statistic::Mean);
+        assert_eq!(Statistic::Mean.of(&[]), None);
+        assert_eq!(count_sensitivity(Relation::ReplaceOne), 2f64.sqrt());
+    }
+}
