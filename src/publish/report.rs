@@ -54,7 +54,9 @@ impl<'a> Report<'a> {
             ReportRow {
                 cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
-                verdict: published.as_ref().map_or(Verdict::None, |p| Verdict::new(&row, p, stand_in)),
+                verdict: published
+                    .as_ref()
+                    .map_or(Verdict::None, |p| Verdict::new(&row, p, stand_in, experiment.quick)),
                 published,
                 row,
             }

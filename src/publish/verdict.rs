@@ -25,14 +25,19 @@ const FEW: usize = 5;
 
 impl Verdict {
     /// The verdict on a row: by the stated tolerance if there is one, else by the standard errors of both
-    /// means and the printed precision (a rounding error is uniform: its sd is precision / sqrt 12).
-    pub fn new(row: &Row, published: &Published, stand_in: bool) -> Self {
+    /// means and the printed precision (a rounding error is uniform: its sd is precision / sqrt 12). A stated tolerance
+    /// supposes the repeats of the whole experiment: outside it, `reduced` settings show nothing.
+    pub fn new(row: &Row, published: &Published, stand_in: bool, reduced: bool) -> Self {
         if stand_in {
             return Self::StandIn;
         }
         let difference = (row.value - published.value).abs();
         if let Some(tolerance) = published.tolerance {
-            return if difference <= tolerance { Self::Agrees } else { Self::Differs };
+            return match (difference <= tolerance, reduced) {
+                (true, _) => Self::Agrees,
+                (false, true) => Self::Inconclusive,
+                (false, false) => Self::Differs,
+            };
         }
         let ours = standard_error(row.spread, row.spread_kind, row.repeats);
         let count = published.count.map_or(1, |n| n as usize);
@@ -111,10 +116,16 @@ mod tests {
     #[test]
     fn by_joint_standard_errors() {
         // Standard errors 0.75 and 1 join to 1.25 (and a little for rounding): 2.5 is the limit.
-        assert_eq!(Verdict::new(&row(12.49, 3.0, 16), &published(10.0, None), false), Verdict::Agrees);
-        assert_eq!(Verdict::new(&row(12.53, 3.0, 16), &published(10.0, None), false), Verdict::Differs);
-        assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), false), Verdict::Inconclusive);
-        assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), true), Verdict::StandIn);
+        assert_eq!(Verdict::new(&row(12.49, 3.0, 16), &published(10.0, None), false, false), Verdict::Agrees);
+        assert_eq!(
+            Verdict::new(&row(12.53, 3.0, 16), &published(10.0, None), false, false),
+            Verdict::Differs
+        );
+        assert_eq!(
+            Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), false, false),
+            Verdict::Inconclusive
+        );
+        assert_eq!(Verdict::new(&row(19.0, 3.0, 2), &published(10.0, None), true, false), Verdict::StandIn);
     }
 
     /// A single run is compared with the distribution over replicates, whatever spread it was printed with.
@@ -123,7 +134,7 @@ mod tests {
         let spread_kind = SpreadKind::SdReplicates;
         let verdict = |value: f64, runs| {
             let row = Row { spread_kind, ..row(value, 3.0, 200) };
-            Verdict::new(&row, &Published { runs, ..published(10.0, None) }, false)
+            Verdict::new(&row, &Published { runs, ..published(10.0, None) }, false, false)
         };
         assert_eq!(verdict(15.9, Some(1)), Verdict::Agrees);
         assert_eq!(verdict(16.1, Some(1)), Verdict::Differs);
@@ -132,7 +143,15 @@ mod tests {
 
     #[test]
     fn by_tolerance() {
-        assert_eq!(Verdict::new(&row(10.2, 3.0, 16), &published(10.0, Some(0.1)), false), Verdict::Differs);
-        assert_eq!(Verdict::new(&row(10.05, 0.0, 1), &published(10.0, Some(0.1)), false), Verdict::Agrees);
+        assert_eq!(
+            Verdict::new(&row(10.2, 3.0, 16), &published(10.0, Some(0.1)), false, false),
+            Verdict::Differs
+        );
+        assert_eq!(
+            Verdict::new(&row(10.05, 0.0, 1), &published(10.0, Some(0.1)), false, false),
+            Verdict::Agrees
+        );
+        let reduced = Verdict::new(&row(10.2, 3.0, 2), &published(10.0, Some(0.1)), false, true);
+        assert_eq!(reduced, Verdict::Inconclusive);
     }
 }
