@@ -41,10 +41,10 @@ impl PrivateSelection {
     ) -> Result<Option<T>, E> {
         let mut best: Option<(f64, T)> = None;
         for _ in 0..self.most {
-            if let Some(candidate) = draw(stream)? {
-                if best.as_ref().is_none_or(|(score, _)| candidate.0 > *score) {
-                    best = Some(candidate);
-                }
+            if let Some(candidate) = draw(stream)?
+                && best.as_ref().is_none_or(|(score, _)| candidate.0 > *score)
+            {
+                best = Some(candidate);
             }
             if stream.random::<f64>() < self.gamma {
                 break;

@@ -12,8 +12,8 @@ use super::{Measurement, Sample, Streams, TaskError};
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{
-    Calibration, Certificate, PrivateSelection, SumsNoise, coinpress_mean, coinpress_shares, gaussian_rho,
-    zcdp_rho_classic,
+    Calibration, Certificate, PrivateSelection, Release, SumsNoise, coinpress_mean, coinpress_shares,
+    gaussian_rho, zcdp_rho_classic,
 };
 use crate::spec::{
     BudgetRule, HyperparametersMethod, HyperparametersTask, ModelSetting, PrivacySetting, RefusalRule,
@@ -95,7 +95,13 @@ impl Bench<'_> {
                 (Some(self.composed(cell, clip, &mut stream)?), Vec::new())
             }
         };
-        let certificate = Certificate::private_selection(budget);
+        let certificate = match self.task.method {
+            HyperparametersMethod::PrivateSelection { .. } => Certificate::private_selection(budget),
+            HyperparametersMethod::Composition { .. } if cell.epsilon.is_infinite() => Certificate::none(),
+            HyperparametersMethod::Composition { .. } => {
+                Certificate::noisy_sums(Release::SelectedIndex, cell.calibration, budget, 1.0)
+            }
+        };
         let measurement = |(metric, value): (String, f64)| Measurement {
             metric,
             values: vec![value],
