@@ -2,9 +2,10 @@
 
 use nalgebra::DMatrix;
 
-/// `L` (n x r) with `A ~ L L'`, by the Cholesky factorisation that pivots on the largest remaining diagonal entry. It stops where
-/// that is at most `tolerance` times the largest entry of the diagonal, so that no entry of `A - L L'` is larger; cost `n r^2`.
-/// `column(j)` writes column j of A. Source: Harbrecht, Peters and Schneider 2012, Algorithm 1.
+/// `L` (n x r) with `A ~ L L'`, by the Cholesky factorisation that pivots on the largest remaining diagonal
+/// entry. It stops where that is at most `tolerance` times the largest entry of the diagonal, so that no entry
+/// of `A - L L'` is larger; cost `n r^2`. `column(j)` writes column j of A. Source: Harbrecht, Peters and
+/// Schneider 2012, Algorithm 1.
 pub fn pivoted_cholesky(
     diagonal: &[f64],
     mut column: impl FnMut(usize, &mut [f64]),

@@ -7,8 +7,9 @@ use super::{Cholesky, LinalgError};
 /// Steps relative to the number of vertices after which the search gives up tightening the answer.
 const STEPS: usize = 50;
 
-/// Weights `q >= 0`, `sum q = 1` that minimise `q' M q`: `M` (g x g) holds the inner products of the vertices. The result meets
-/// `q' M q - min_g (M q)_g <= tolerance max_g M_gg`, which bounds the excess of `q' M q` over its minimum by twice as much.
+/// Weights `q >= 0`, `sum q = 1` that minimise `q' M q`: `M` (g x g) holds the inner products of the vertices.
+/// The result meets `q' M q - min_g (M q)_g <= tolerance max_g M_gg`, which bounds the excess of `q' M q` over
+/// its minimum by twice as much.
 ///
 /// Source: Wolfe 1976, "Finding the nearest point in a polytope".
 ///
@@ -93,7 +94,8 @@ impl Corral {
 mod tests {
     use super::*;
 
-    /// The optimality conditions decide: every vertex lies on the far side of the plane through the nearest point.
+    /// The optimality conditions decide: every vertex lies on the far side of the plane through the nearest
+    /// point.
     fn assert_optimal(points: &DMatrix<f64>) {
         let m = points.transpose() * points;
         let q = nearest_in_simplex(&m, 1e-13).unwrap();

@@ -15,10 +15,11 @@ pub fn tail_bound(d: usize, beta: f64) -> f64 {
     (d + 2.0 * (d * log).sqrt() + 2.0 * log).sqrt()
 }
 
-/// What one step does, before it sees the data: it clips n rows of unit variance to a ball and releases their mean with noise.
+/// What one step does, before it sees the data: it clips n rows of unit variance to a ball and releases their
+/// mean with noise.
 ///
-/// The geometry follows the authors' own code: beta is 0.01, and 3 stands for `sqrt(ln(2/beta))`. Neighbours replace one row.
-/// Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.
+/// The geometry follows the authors' own code: beta is 0.01, and 3 stands for `sqrt(ln(2/beta))`. Neighbours
+/// replace one row. Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoinPressStep {
     /// Rows are clipped to this distance from the centre.
@@ -52,11 +53,12 @@ pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
     shares
 }
 
-/// The private mean of scalar values: each step clips them around the last centre and moves the centre to their noisy mean. The values
-/// stay clipped for later steps, as in the authors' code; what it returns lies outside `centre +- radius` now and then.
+/// The private mean of scalar values: each step clips them around the last centre and moves the centre to their
+/// noisy mean. The values stay clipped for later steps, as in the authors' code; what it returns lies outside
+/// `centre +- radius` now and then.
 ///
-/// Obligation: with shares that sum to rho it is rho-zCDP when one value is replaced, since each step is a Gaussian mechanism given
-/// what the former released.
+/// Obligation: with shares that sum to rho it is rho-zCDP when one value is replaced, since each step is a
+/// Gaussian mechanism given what the former released.
 pub fn coinpress_mean(
     values: &mut [f64],
     (mut centre, mut radius): (f64, f64),

@@ -2,7 +2,8 @@
 
 use rand::{Rng, RngExt};
 
-/// How often candidates are drawn and what each may spend, so that the best of them is (epsilon, delta)-DP in total.
+/// How often candidates are drawn and what each may spend, so that the best of them is (epsilon, delta)-DP in
+/// total.
 ///
 /// With t the smaller root of `t (1 - ln t) = delta_total`: `delta = gamma^2 t^2 / 2`, `delta_2 = t`,
 /// `epsilon = epsilon_total / 3 - sqrt(2 delta)`, and at most `T = ln(1/t) / gamma` draws, rounded up. Then
@@ -32,8 +33,8 @@ impl PrivateSelection {
         (left > 0.0).then_some(Self { gamma, root, epsilon: left, delta: 0.5 * lost * lost, most })
     }
 
-    /// The candidate with the greatest score among all that are drawn until the stop; `None` if every one was refused. Whatever is
-    /// stopped at, refused draws count.
+    /// The candidate with the greatest score among all that are drawn until the stop; `None` if every one was
+    /// refused. Whatever is stopped at, refused draws count.
     pub fn select<T, R: Rng, E>(
         &self,
         stream: &mut R,
@@ -54,7 +55,8 @@ impl PrivateSelection {
     }
 }
 
-/// The smaller root of `t (1 - ln t) = delta`, by bisection on `ln t`, along which the left side rises on (0, 1).
+/// The smaller root of `t (1 - ln t) = delta`, by bisection on `ln t`, along which the left side rises on (0,
+/// 1).
 fn root(delta: f64) -> f64 {
     let (mut low, mut high) = (2.0 * delta.ln() - 2.0, 0.0);
     loop {

@@ -20,18 +20,21 @@ pub struct RecordBounds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SumsRule {
-    /// `sqrt(R_y^4 / (2 c) + 2 R_y^2 R_k^2 + 2 c R_k^4)`: Honkela 2021, Eq. 6. A bound for all c, exact if `R_y^2 <= 2 c R_k^2`.
+    /// `sqrt(R_y^4 / (2 c) + 2 R_y^2 R_k^2 + 2 c R_k^4)`: Honkela 2021, Eq. 6. A bound for all c, exact if
+    /// `R_y^2 <= 2 c R_k^2`.
     Published,
     /// The exact value: Eq. 6 where it is exact, else `2 R_y R_k`.
     Exact,
 }
 
 impl SumsRule {
-    /// The L2 sensitivity of `(A, sqrt(c) B^)` when one record is replaced, in units of the noise on A. `c = sigma_a^2 / sigma_b^2` is the
-    /// split ratio; `B^` holds the diagonal of B and `sqrt 2` times its upper triangle.
+    /// The L2 sensitivity of `(A, sqrt(c) B^)` when one record is replaced, in units of the noise on A. `c =
+    /// sigma_a^2 / sigma_b^2` is the split ratio; `B^` holds the diagonal of B and `sqrt 2` times its upper
+    /// triangle.
     ///
-    /// With `t = k.k'` the squared distance of two records is at most `2 R_k^2 R_y^2 + 2 R_y^2 |t| + 2 c R_k^4 - 2 c t^2`, reached for
-    /// opposite targets at the bound. It is greatest at `t = R_y^2 / (2 c)`, or at the end `t = R_k^2` if that is beyond it.
+    /// With `t = k.k'` the squared distance of two records is at most `2 R_k^2 R_y^2 + 2 R_y^2 |t| + 2 c R_k^4
+    /// - 2 c t^2`, reached for opposite targets at the bound. It is greatest at `t = R_y^2 / (2 c)`, or at the
+    /// end `t = R_k^2` if that is beyond it.
     pub fn sensitivity(self, bounds: RecordBounds, c: f64) -> f64 {
         let (k, y) = (bounds.features.powi(2), bounds.target.powi(2));
         if self == Self::Exact && y > 2.0 * c * k {
@@ -41,28 +44,31 @@ impl SumsRule {
     }
 }
 
-/// The split ratio up to which noise on B costs nothing: for `c <= R_y^2 / (2 R_k^2)` the sensitivity is `2 R_y R_k` whatever c is.
+/// The split ratio up to which noise on B costs nothing: for `c <= R_y^2 / (2 R_k^2)` the sensitivity is `2 R_y
+/// R_k` whatever c is.
 pub fn free_split(bounds: RecordBounds) -> f64 {
     (bounds.target / bounds.features).powi(2) / 2.0
 }
 
-/// The L2 sensitivity of the sums `(M_j, sqrt(c) N^_j)` over the rows of each class j, all classes together, when one record and its
-/// class are replaced: `sqrt(2 R_k^2 + 2 c R_k^4)`, whatever the number of classes. A change of class moves two pairs of sums, each by
-/// the norm of one contribution; within a class the distance of two contributions is no greater.
+/// The L2 sensitivity of the sums `(M_j, sqrt(c) N^_j)` over the rows of each class j, all classes together,
+/// when one record and its class are replaced: `sqrt(2 R_k^2 + 2 c R_k^4)`, whatever the number of classes. A
+/// change of class moves two pairs of sums, each by the norm of one contribution; within a class the distance
+/// of two contributions is no greater.
 pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
     let k = features * features;
     (2.0 * k + 2.0 * c * k * k).sqrt()
 }
 
-/// How much heteroscedastic noise raises the sensitivity of `A = sum k_i y_i / sigma_i^2`, `B = sum k_i k_i' / sigma_i^2`.
+/// How much heteroscedastic noise raises the sensitivity of `A = sum k_i y_i / sigma_i^2`, `B = sum k_i k_i' /
+/// sigma_i^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HeteroscedasticRule {
-    /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is no bound: noise variances below 1 are under-noised by up to
-    /// `max sigma^2 min sigma^2`.
+    /// `max sigma_i^2`, as Honkela 2021, Appendix D says. It is no bound: noise variances below 1 are
+    /// under-noised by up to `max sigma^2 min sigma^2`.
     Published,
-    /// `1 / min sigma_i^2`: a record with weight s contributes as one with `sqrt(s) k` and `sqrt(s) y` would, and the
-    /// sensitivity is homogeneous of degree 2 in `(R_k, R_y)`.
+    /// `1 / min sigma_i^2`: a record with weight s contributes as one with `sqrt(s) k` and `sqrt(s) y` would,
+    /// and the sensitivity is homogeneous of degree 2 in `(R_k, R_y)`.
     Corrected,
 }
 
@@ -86,8 +92,8 @@ pub struct SumsNoise {
 }
 
 impl SumsNoise {
-    /// From the noise on A and the split ratio: `sd_b = sd_a / sqrt(c)`. (Algorithm 1 of the paper divides by c, its Eq. 6
-    /// by the root; they agree at 1.)
+    /// From the noise on A and the split ratio: `sd_b = sd_a / sqrt(c)`. (Algorithm 1 of the paper divides by
+    /// c, its Eq. 6 by the root; they agree at 1.)
     pub fn new(sd_a: f64, c: f64) -> Self {
         Self { sd_a, sd_b: sd_a / c.sqrt() }
     }
@@ -119,8 +125,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    /// The greatest squared distance over norms and angles of two contributions, with targets at the bound: a grid, then a descent
-    /// by shrinking steps.
+    /// The greatest squared distance over norms and angles of two contributions, with targets at the bound: a
+    /// grid, then a descent by shrinking steps.
     fn numerical(bounds: RecordBounds, c: f64) -> f64 {
         let distance = |p: [f64; 4]| {
             let [k, l, cosine, y] = p;
@@ -202,7 +208,11 @@ mod tests {
         }
 
         #[test]
-        fn class_sums_are_covered(k in prop::collection::vec(0.0..1.0f64, 6), c in 0.1..3.0f64, same in any::<bool>()) {
+        fn class_sums_are_covered(
+            k in prop::collection::vec(0.0..1.0f64, 6),
+            c in 0.1..3.0f64,
+            same in any::<bool>(),
+        ) {
             let (k, l) = (DVector::from_column_slice(&k[..3]), DVector::from_column_slice(&k[3..]));
             let bound = class_sums_sensitivity(k.norm().max(l.norm()), c);
             let (kk, ll) = (&k * k.transpose(), &l * l.transpose());
@@ -215,8 +225,9 @@ mod tests {
         }
     }
 
-    /// Two data sets that differ in one record, with noise variances in [0.01, 0.04]: noise by the printed factor is 2500 times
-    /// too small, and the exact delta at the claimed epsilon is 1. The corrected factor covers them.
+    /// Two data sets that differ in one record, with noise variances in [0.01, 0.04]: noise by the printed
+    /// factor is 2500 times too small, and the exact delta at the claimed epsilon is 1. The corrected factor
+    /// covers them.
     #[test]
     fn the_printed_heteroscedastic_rule_violates_its_epsilon() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);

@@ -2,14 +2,16 @@
 
 use super::Calibration;
 
-/// `rho + 2 sqrt(rho ln(1/delta))`: an epsilon that rho-zCDP gives. Source: Bun and Steinke 2016, Proposition 1.3.
+/// `rho + 2 sqrt(rho ln(1/delta))`: an epsilon that rho-zCDP gives. Source: Bun and Steinke 2016, Proposition
+/// 1.3.
 pub fn zcdp_epsilon_classic(rho: f64, delta: f64) -> f64 {
     rho + 2.0 * (-rho * delta.ln()).sqrt()
 }
 
-/// The smallest `rho alpha + ln(1/(alpha delta)) / (alpha - 1) + ln(1 - 1/alpha)` over `alpha > 1`, at least zero: the smallest epsilon
-/// known to follow from rho-zCDP. The derivative is zero where `rho (alpha - 1)^2 = -ln(alpha delta)`, whose left side
-/// rises and whose right side falls. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+/// The smallest `rho alpha + ln(1/(alpha delta)) / (alpha - 1) + ln(1 - 1/alpha)` over `alpha > 1`, at least
+/// zero: the smallest epsilon known to follow from rho-zCDP. The derivative is zero where `rho (alpha - 1)^2 =
+/// -ln(alpha delta)`, whose left side rises and whose right side falls. Source: Canonne, Kamath and Steinke
+/// 2020, Proposition 12.
 pub fn zcdp_epsilon(rho: f64, delta: f64) -> f64 {
     let rises = |alpha: f64| rho * (alpha - 1.0).powi(2) + (alpha * delta).ln() > 0.0;
     let alpha = bisect(1.0, 1.0 / delta, rises);
@@ -17,7 +19,8 @@ pub fn zcdp_epsilon(rho: f64, delta: f64) -> f64 {
     epsilon.max(0.0)
 }
 
-/// `(sqrt(epsilon + ln(1/delta)) - sqrt(ln(1/delta)))^2`, the inverse of [`zcdp_epsilon_classic`] in rho. Source: Honkela 2021, Eq. 19.
+/// `(sqrt(epsilon + ln(1/delta)) - sqrt(ln(1/delta)))^2`, the inverse of [`zcdp_epsilon_classic`] in rho.
+/// Source: Honkela 2021, Eq. 19.
 ///
 /// ```
 /// use dpgp::privacy::{zcdp_epsilon_classic, zcdp_rho_classic};
@@ -46,9 +49,9 @@ pub fn zcdp_rho_of_pure(epsilon: f64) -> f64 {
     0.5 * epsilon * epsilon
 }
 
-/// The rho that Gaussian mechanisms may spend together, each on what the former have released, to be (epsilon, delta)-DP:
-/// `1 / (2 s^2)` with s the exact Gaussian noise per unit of sensitivity. It is 1.15 to 1.9 times what zCDP alone allows.
-/// Source: Dong, Roth and Su 2022, Corollary 3.3.
+/// The rho that Gaussian mechanisms may spend together, each on what the former have released, to be (epsilon,
+/// delta)-DP: `1 / (2 s^2)` with s the exact Gaussian noise per unit of sensitivity. It is 1.15 to 1.9 times
+/// what zCDP alone allows. Source: Dong, Roth and Su 2022, Corollary 3.3.
 pub fn gaussian_rho(epsilon: f64, delta: f64) -> f64 {
     0.5 / Calibration::Analytic.sigma(epsilon, delta).powi(2)
 }

@@ -27,8 +27,8 @@ fn one() -> f64 {
     1.0
 }
 
-/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid each but `trivial` and `separated` is
-/// the product of those of its sides.
+/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid each but
+/// `trivial` and `separated` is the product of those of its sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FeaturesSetting {
@@ -48,8 +48,8 @@ pub enum FeaturesSetting {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationTask {
-    /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same inputs that hold the true
-    /// function.
+    /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same
+    /// inputs that hold the true function.
     pub train: usize,
     /// The public inducing inputs, a product grid with a range for each input.
     pub inducing: Vec<RangeSetting>,
@@ -111,7 +111,8 @@ pub struct HyperparametersTask {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum HyperparametersMethod {
-    /// The best of candidates drawn at random until a random stop, each with a fresh release and a CoinPress mean.
+    /// The best of candidates drawn at random until a random stop, each with a fresh release and a CoinPress
+    /// mean.
     PrivateSelection {
         /// The probability of stopping after each draw.
         gamma: f64,

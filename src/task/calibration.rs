@@ -15,9 +15,10 @@ use crate::spec::{CalibrationTask, ModelSetting, PosteriorRule, PrivacySetting};
 /// Training rows that a figure shows.
 const SHOWN: usize = 128;
 
-/// The metrics `rmse` (of the mean against the true function), `width` (two standard deviations of f, on average), `log-likelihood` (of
-/// a noisy target, on average), `coverage/MASS` (share of the noisy targets within their central interval of this mass) and `coverage-f/MASS`
-/// (the same of the true function). Frames: `curve`, `data` (the first 128 rows) and `inducing`, if the task asks for them.
+/// The metrics `rmse` (of the mean against the true function), `width` (two standard deviations of f, on
+/// average), `log-likelihood` (of a noisy target, on average), `coverage/MASS` (share of the noisy targets
+/// within their central interval of this mass) and `coverage-f/MASS` (the same of the true function). Frames:
+/// `curve`, `data` (the first 128 rows) and `inducing`, if the task asks for them.
 pub(super) fn calibration(
     task: &CalibrationTask,
     model: &ModelSetting,

@@ -18,8 +18,9 @@ use crate::spec::{DirichletRelease, DirichletTask, ModelSetting, PrivacySetting}
 /// Draws of the latent functions that class probabilities average over.
 const DRAWS: usize = 64;
 
-/// The metrics `accuracy` (share of the test rows whose class has the greatest mean) and `log-loss` (mean negative logarithm of the
-/// probability of the true class: the softmax of the latent functions, averaged over 64 draws of them at each row).
+/// The metrics `accuracy` (share of the test rows whose class has the greatest mean) and `log-loss` (mean
+/// negative logarithm of the probability of the true class: the softmax of the latent functions, averaged over
+/// 64 draws of them at each row).
 pub(super) fn dirichlet(
     task: &DirichletTask,
     model: &ModelSetting,
@@ -114,7 +115,8 @@ impl Bench<'_> {
         Ok(metrics.into())
     }
 
-    /// What noise is scaled by, and what is known to be enough. Every record takes part in the weighted sums of all classes.
+    /// What noise is scaled by, and what is known to be enough. Every record takes part in the weighted sums of
+    /// all classes.
     fn sensitivities(&self) -> (f64, f64) {
         let labels = &self.labels;
         match self.task.release {

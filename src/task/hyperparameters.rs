@@ -19,8 +19,9 @@ use crate::spec::{
     BudgetRule, HyperparametersMethod, HyperparametersTask, ModelSetting, PrivacySetting, RefusalRule,
 };
 
-/// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where both are those of the
-/// model section), and for private selection `root` (t), `draw-delta` (delta of one draw) and `most-draws` (T).
+/// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
+/// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)
+/// and `most-draws` (T).
 pub(super) fn hyperparameters(
     task: &HyperparametersTask,
     model: &ModelSetting,
@@ -137,9 +138,10 @@ impl Bench<'_> {
         Ok(posterior.predict(validation))
     }
 
-    /// One release per lengthscale, `sqrt(lengthscales)` times as noisy, serves all standard deviations. The mean log-likelihoods of
-    /// all pairs, clipped to `clip` nats below their greatest value, are one vector with sensitivity `clip sqrt(pairs) / rows`. Training
-    /// and validation rows are apart, so that either may spend all of the budget.
+    /// One release per lengthscale, `sqrt(lengthscales)` times as noisy, serves all standard deviations. The
+    /// mean log-likelihoods of all pairs, clipped to `clip` nats below their greatest value, are one vector
+    /// with sensitivity `clip sqrt(pairs) / rows`. Training and validation rows are apart, so that either may
+    /// spend all of the budget.
     fn composed(&self, cell: &PrivacySetting, clip: f64, stream: &mut impl Rng) -> Result<Choice, TaskError> {
         let sigma = cell.calibration.sigma(cell.epsilon, cell.delta);
         let releases = (self.prepared.len() as f64).sqrt();

@@ -15,7 +15,8 @@ pub(super) struct NoisySums<'a> {
     pub setting: &'a SumsSetting,
     /// On the norm of one input's covariances with the inducing inputs, as the spec asks for.
     pub features: f64,
-    /// The least that is known, which certificates use: the supremum over all inputs, which is reached between the inducing inputs.
+    /// The least that is known, which certificates use: the supremum over all inputs, which is reached between
+    /// the inducing inputs.
     pub least: f64,
 }
 
@@ -43,7 +44,8 @@ impl<'a> NoisySums<'a> {
         Ok(Self { setting, features: variance * squared.sqrt(), least: variance * squared.min(whole).sqrt() })
     }
 
-    /// The sensitivity of `(A, sqrt(c) B)` that noise is scaled by, and the least that is known to bound it, for targets within a bound.
+    /// The sensitivity of `(A, sqrt(c) B)` that noise is scaled by, and the least that is known to bound it,
+    /// for targets within a bound.
     pub fn sensitivities(&self, target: f64) -> (f64, f64) {
         let of = |features| RecordBounds { features, target };
         let rule = self.setting.sensitivity;

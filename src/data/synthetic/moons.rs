@@ -10,9 +10,9 @@ use super::Rows;
 /// The radius of either half circle.
 const RADIUS: f64 = 0.8;
 
-/// Points of two classes (0 and 1, with equal probability) on two half circles of radius 0.8 that hold each other, the upper one centred
-/// at (-0.4, -0.2) and the lower one at (0.4, 0.2), plus `N(0, noise^2)` in either coordinate: within the square of side 2.4 around the
-/// origin but for the noise.
+/// Points of two classes (0 and 1, with equal probability) on two half circles of radius 0.8 that hold each
+/// other, the upper one centred at (-0.4, -0.2) and the lower one at (0.4, 0.2), plus `N(0, noise^2)` in either
+/// coordinate: within the square of side 2.4 around the origin but for the noise.
 pub fn moons(points: usize, noise: f64, rng: &mut impl Rng) -> Rows {
     let mut rows = Rows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {

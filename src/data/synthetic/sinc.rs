@@ -8,8 +8,8 @@ use super::Rows;
 /// The ends of the interval that inputs come from.
 const HALF_WIDTH: f64 = 4.0;
 
-/// Training points with `x ~ U(-4, 4)` and `y = sin(2 x) / (2 x) + N(0, noise^2)`; then `grid` test points at equal distances from -4
-/// to 4, with noise, and the same without. Source: Honkela 2021, Section 6.1.
+/// Training points with `x ~ U(-4, 4)` and `y = sin(2 x) / (2 x) + N(0, noise^2)`; then `grid` test points at
+/// equal distances from -4 to 4, with noise, and the same without. Source: Honkela 2021, Section 6.1.
 pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> Rows {
     let mut rows = Rows { inputs: vec![Vec::new()], targets: Vec::new() };
     let mut noisy = |x: f64, rng: &mut _| {

@@ -12,8 +12,9 @@ const RADII: (f64, f64) = (0.15, 1.0);
 /// Turns of an arm.
 const TURNS: f64 = 0.35;
 
-/// Points of as many classes as there are arms, with equal probabilities. Along an arm the distance from the origin grows evenly from
-/// 0.15 to 1 over 0.35 turns; arms differ by a rotation. `N(0, noise^2)` is added to either coordinate.
+/// Points of as many classes as there are arms, with equal probabilities. Along an arm the distance from the
+/// origin grows evenly from 0.15 to 1 over 0.35 turns; arms differ by a rotation. `N(0, noise^2)` is added to
+/// either coordinate.
 pub fn spirals(points: usize, arms: usize, noise: f64, rng: &mut impl Rng) -> Rows {
     let mut rows = Rows { inputs: vec![Vec::new(), Vec::new()], targets: Vec::new() };
     for _ in 0..points {

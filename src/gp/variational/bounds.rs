@@ -1,18 +1,20 @@
 //! Bounds on the norm of the covariances of any input with the inducing inputs.
 
-/// Bounds on `|k(Z, x)|^2` over `sigma_f^4`, for a stationary kernel `sigma_f^2 r(distance)` with r falling from 1, m inducing inputs
-/// and inputs x anywhere.
+/// Bounds on `|k(Z, x)|^2` over `sigma_f^4`, for a stationary kernel `sigma_f^2 r(distance)` with r falling
+/// from 1, m inducing inputs and inputs x anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FeatureBound {
     /// `m`: Honkela 2021, Eq. 4.
     Trivial,
-    /// On a line, spacing at least d: `sum_{j=0}^{floor(m/2)} 2 r(j d)^2 + (ceil(m/2) - floor(m/2)) r(ceil(m/2) d)^2`: Eq. 7 as
-    /// printed, m + 2 terms.
+    /// On a line, spacing at least d: `sum_{j=0}^{floor(m/2)} 2 r(j d)^2 + (ceil(m/2) - floor(m/2)) r(ceil(m/2)
+    /// d)^2`: Eq. 7 as printed, m + 2 terms.
     PrintedLine,
-    /// On a line, spacing at least d: the m largest terms of two rows that begin at x, `sum_{j<floor(m/2)} 2 r(j d)^2`, and
-    /// `r(floor(m/2) d)^2` for odd m. On each side of x the j-th point is at least j d away, and two sides of equal length are worst.
+    /// On a line, spacing at least d: the m largest terms of two rows that begin at x, `sum_{j<floor(m/2)} 2
+    /// r(j d)^2`, and `r(floor(m/2) d)^2` for odd m. On each side of x the j-th point is at least j d away, and
+    /// two sides of equal length are worst.
     Line,
-    /// In any dimension, distances at least d: `1 + (m - 1) r(d / 2)^2`, since only one point can be nearer than d/2: Eq. 8.
+    /// In any dimension, distances at least d: `1 + (m - 1) r(d / 2)^2`, since only one point can be nearer
+    /// than d/2: Eq. 8.
     Separated,
 }
 
@@ -35,12 +37,13 @@ impl FeatureBound {
 /// Steps per lengthscale of the search for a supremum.
 const STEPS_PER_LENGTHSCALE: f64 = 200.0;
 
-/// An upper bound on `sup_x sum_j exp(-(x - z_j)^2 / l^2)`, the squared norm of the covariances over `sigma_f^4` for the exponentiated
-/// quadratic kernel with lengthscale l, over a public interval; it exceeds the supremum by less than `m / 160 000`.
+/// An upper bound on `sup_x sum_j exp(-(x - z_j)^2 / l^2)`, the squared norm of the covariances over
+/// `sigma_f^4` for the exponentiated quadratic kernel with lengthscale l, over a public interval; it exceeds
+/// the supremum by less than `m / 160 000`.
 ///
-/// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the interval the derivative
-/// is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within h/2. For inducing inputs on a product
-/// grid the supremum over a box is the product of those of its sides.
+/// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the
+/// interval the derivative is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within
+/// h/2. For inducing inputs on a product grid the supremum over a box is the product of those of its sides.
 pub fn grid_supremum(points: &[f64], lengthscale: f64, (low, high): (f64, f64)) -> f64 {
     let steps = ((high - low) / lengthscale * STEPS_PER_LENGTHSCALE).ceil().max(1.0);
     let width = (high - low) / steps;
@@ -78,7 +81,8 @@ mod tests {
         near(Separated.squared(3, 1.0, eq(1.0)), 1.0 + 2.0 * e(0.25));
     }
 
-    /// The figures of the protocol: 38.4 and 3.142 (to these digits pi) for a 7 x 7 grid whose spacing is the lengthscale; Eq. 7 is the supremum plus 1.
+    /// The figures of the protocol: 38.4 and 3.142 (to these digits pi) for a 7 x 7 grid whose spacing is the
+    /// lengthscale; Eq. 7 is the supremum plus 1.
     #[test]
     fn figures_of_the_protocol() {
         let seven = grid(7, -1.2, 1.2);
@@ -93,7 +97,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn every_bound_holds(m in 1usize..12, spacing in 0.1..2.0f64, x in -6.0..6.0f64, gaps in prop::collection::vec(0.0..0.7f64, 12)) {
+        fn every_bound_holds(
+            m in 1usize..12,
+            spacing in 0.1..2.0f64,
+            x in -6.0..6.0f64,
+            gaps in prop::collection::vec(0.0..0.7f64, 12),
+        ) {
             let mut z = -4.0;
             let points: Vec<f64> = gaps.iter().take(m).map(|gap| { z += spacing + gap; z }).collect();
             let squared: f64 = points.iter().map(|z| eq(0.8)(x - z).powi(2)).sum();

@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 /// How the posterior covariance accounts for the noise on B.
 ///
-/// In units of unit noise variance, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds `sd_a^2 S S`, and noise on B
-/// moves the weights by `-S E_b w` to first order.
+/// In units of unit noise variance, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds
+/// `sd_a^2 S S`, and noise on B moves the weights by `-S E_b w` to first order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
     /// Nothing is added, for noise on A neither: the naive posterior.
     None,
-    /// `sd_b^2 / 2 S (|w|^2 I + diag(w o w)) S`: Honkela 2021, Eq. 14, as printed. It takes entries (i, j) and (j, i) of the
-    /// symmetric noise as independent.
+    /// `sd_b^2 / 2 S (|w|^2 I + diag(w o w)) S`: Honkela 2021, Eq. 14, as printed. It takes entries (i, j) and
+    /// (j, i) of the symmetric noise as independent.
     Printed,
     /// `sd_b^2 / 2 S (|w|^2 I + w w') S`, the covariance of `S E_b w`.
     FirstOrder,

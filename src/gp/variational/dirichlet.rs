@@ -4,8 +4,9 @@ use nalgebra::DMatrix;
 
 use super::{NoisyStatistics, Statistics};
 
-/// The Gaussian targets of the two values of a one-hot label: with `a = y + alpha` for y = 0, 1 the noise variance is
-/// `s^2 = ln(1/a + 1)` and the target `ln a - s^2 / 2`. Source: Milios et al. 2018, Eq. 8; Honkela 2021, Eq. 21.
+/// The Gaussian targets of the two values of a one-hot label: with `a = y + alpha` for y = 0, 1 the noise
+/// variance is `s^2 = ln(1/a + 1)` and the target `ln a - s^2 / 2`. Source: Milios et al. 2018, Eq. 8; Honkela
+/// 2021, Eq. 21.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DirichletLabels {
     /// Targets of the other classes and of the own class.
@@ -22,10 +23,12 @@ impl DirichletLabels {
         Self { target, variance }
     }
 
-    /// The sums of one class, of unit noise variance, from sums over the rows of each class (`A = sum k_i`, `B = sum k_i k_i'`):
+    /// The sums of one class, of unit noise variance, from sums over the rows of each class (`A = sum k_i`, `B
+    /// = sum k_i k_i'`):
     ///
-    /// `A_j = a_0 sum_l M_l + (a_1 - a_0) M_j`, `a = target / variance`, and `B_j` likewise with `1 / variance`. The noise of
-    /// different classes is independent, so its variance is `a_1^2 + (C - 1) a_0^2` times that of one sum.
+    /// `A_j = a_0 sum_l M_l + (a_1 - a_0) M_j`, `a = target / variance`, and `B_j` likewise with `1 /
+    /// variance`. The noise of different classes is independent, so its variance is `a_1^2 + (C - 1) a_0^2`
+    /// times that of one sum.
     pub fn class(&self, sums: &[NoisyStatistics], class: usize) -> NoisyStatistics {
         let of = |j: usize| {
             let y = usize::from(j == class);

@@ -1,9 +1,9 @@
-//! Variational sparse regression that meets its data in two sums alone, so that noise on those sums protects inputs and
-//! targets alike.
+//! Variational sparse regression that meets its data in two sums alone, so that noise on those sums protects
+//! inputs and targets alike.
 //!
-//! The data enter as `A = sum_i k_i y_i` and `B = sum_i k_i k_i'` ([`Statistics`]); `k_i = k(Z, x_i)` are the covariances of
-//! input i with m public inducing inputs ([`Inducing`]). A posterior over the weights v of `f(x) = k(x)' v` follows from noisy
-//! sums ([`noise_aware`], [`moment`]). Source: Titsias 2009; Honkela 2021.
+//! The data enter as `A = sum_i k_i y_i` and `B = sum_i k_i k_i'` ([`Statistics`]); `k_i = k(Z, x_i)` are the
+//! covariances of input i with m public inducing inputs ([`Inducing`]). A posterior over the weights v of `f(x)
+//! = k(x)' v` follows from noisy sums ([`noise_aware`], [`moment`]). Source: Titsias 2009; Honkela 2021.
 
 mod bounds;
 mod correction;

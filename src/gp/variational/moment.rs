@@ -10,12 +10,12 @@ const TOLERANCE: f64 = 1e-10;
 
 /// The posterior of the weights without a regularisation.
 ///
-/// 1. `B^ = sum_g p_g k(g) k(g)'` with `p >= 0`, `sum p = rows` over a public grid of inputs, the nearest such matrix to the noisy
-///    `B~` in the Frobenius norm, in which its noise is isotropic.
+/// 1. `B^ = sum_g p_g k(g) k(g)'` with `p >= 0`, `sum p = rows` over a public grid of inputs, the nearest such
+///    matrix to the noisy `B~` in the Frobenius norm, in which its noise is isotropic.
 /// 2. `A~ = B^ v + eta`, `eta ~ N(0, noise_variance B^ + sd_a^2 I)`, `v ~ N(0, K_ZZ^-1)`.
 ///
-/// Needs a public number of rows and a public domain of the inputs; `grid` (g x m) holds the covariances of its points with the
-/// inducing inputs. The projection looks at nothing but what is released.
+/// Needs a public number of rows and a public domain of the inputs; `grid` (g x m) holds the covariances of its
+/// points with the inducing inputs. The projection looks at nothing but what is released.
 ///
 /// # Errors
 /// [`LinalgError`] if a factorisation fails.
@@ -40,7 +40,8 @@ pub fn moment(
     Ok(WeightPosterior { mean: mean.column(0).into_owned(), covariance, jitter })
 }
 
-/// The nearest matrix of the cone. With `p = rows q` it is `rows^2 |sum_g q_g (k(g) k(g)' - B~ / rows)|^2` that is least.
+/// The nearest matrix of the cone. With `p = rows q` it is `rows^2 |sum_g q_g (k(g) k(g)' - B~ / rows)|^2` that
+/// is least.
 fn project(b: &DMatrix<f64>, grid: &DMatrix<f64>, rows: f64) -> Result<DMatrix<f64>, LinalgError> {
     let inner = grid * grid.transpose();
     let image = grid * b;
@@ -61,7 +62,8 @@ mod tests {
     use crate::gp::variational::{Correction, Regularisation, Statistics, noise_aware};
     use crate::kernel::ExponentiatedQuadratic;
 
-    /// Inputs on the grid and hardly any noise: the projection changes nothing, and the posterior is that of exact sums.
+    /// Inputs on the grid and hardly any noise: the projection changes nothing, and the posterior is that of
+    /// exact sums.
     #[test]
     fn without_noise_it_is_the_exact_posterior() {
         let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
@@ -80,7 +82,8 @@ mod tests {
         assert!((projected.covariance - &exact.covariance).amax() < 1e-3 * exact.covariance.amax());
     }
 
-    /// A noisy matrix far outside the cone gives a positive semidefinite one whose diagonal is that of as many rows.
+    /// A noisy matrix far outside the cone gives a positive semidefinite one whose diagonal is that of as many
+    /// rows.
     #[test]
     fn the_projection_is_in_the_cone() {
         let grid =

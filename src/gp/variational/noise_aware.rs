@@ -12,8 +12,9 @@ const DOUBLINGS: usize = 60;
 ///
 /// `S = (K_ZZ + B~ + lambda I)^-1`, mean `S A~`, covariance `S` and what the correction adds.
 ///
-/// Where the noise makes the matrix indefinite in spite of lambda, lambda is doubled until it no longer is: that looks at nothing
-/// but what is released. Source: Honkela 2021, Eqs. 9, 11 and 14, in terms of the weights `K_ZZ^-1 u`.
+/// Where the noise makes the matrix indefinite in spite of lambda, lambda is doubled until it no longer is:
+/// that looks at nothing but what is released. Source: Honkela 2021, Eqs. 9, 11 and 14, in terms of the weights
+/// `K_ZZ^-1 u`.
 ///
 /// # Errors
 /// [`LinalgError`] if the matrix stays indefinite.

@@ -4,9 +4,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{Inducing, Located, Prediction};
 
-/// `v ~ N(mean, covariance)` for `f(x) = k(x)' v + r(x)`, with r the part of f that the inducing values leave open. The inducing
-/// values are `u = K_ZZ v`: with `m = K_ZZ mean` and `S = K_ZZ covariance K_ZZ` this is `q(u) = N(m, S)`, but predictions need no
-/// `K_ZZ^-1 m`, which is inaccurate where inducing inputs lie close together.
+/// `v ~ N(mean, covariance)` for `f(x) = k(x)' v + r(x)`, with r the part of f that the inducing values leave
+/// open. The inducing values are `u = K_ZZ v`: with `m = K_ZZ mean` and `S = K_ZZ covariance K_ZZ` this is
+/// `q(u) = N(m, S)`, but predictions need no `K_ZZ^-1 m`, which is inaccurate where inducing inputs lie close
+/// together.
 #[derive(Debug, Clone)]
 pub struct WeightPosterior {
     /// The mean of the m weights.

@@ -25,8 +25,8 @@ impl Prediction {
         self.mean.iter().zip(&self.variance).zip(observed).map(density).collect()
     }
 
-    /// The mass of the smallest central interval of each prediction that holds the observation: `P(|Z| <= |y - mean| / sd)`, with the
-    /// variance of the noise added.
+    /// The mass of the smallest central interval of each prediction that holds the observation: `P(|Z| <= |y -
+    /// mean| / sd)`, with the variance of the noise added.
     pub fn central_masses(&self, observed: &[f64], noise_variance: f64) -> Vec<f64> {
         let mass = |((mean, variance), y): ((&f64, &f64), &f64)| {
             let distance = (y - mean).abs() / (variance + noise_variance).sqrt();

@@ -10,8 +10,8 @@ use crate::linalg::pivoted_cholesky;
 /// The largest entry by which the covariance of a draw falls short of the kernel's, relative to its variance.
 const TOLERANCE: f64 = 1e-12;
 
-/// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor of their covariance: cost `n r^2`, where the rank r of a
-/// smooth kernel on a few lengthscales is some tens whatever n is.
+/// One draw of f at n inputs (n x d), by a pivoted low-rank Cholesky factor of their covariance: cost `n r^2`,
+/// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
 pub fn prior_draw(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
     let rows: Vec<Vec<f64>> = inputs.row_iter().map(|row| row.iter().copied().collect()).collect();
     let column = |j: usize, out: &mut [f64]| {

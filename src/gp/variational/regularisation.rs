@@ -3,24 +3,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B with standard
-/// deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a probability of about rho.
+/// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B
+/// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
+/// probability of about rho.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
-    /// `sd_b sqrt(m ln(2 m^2 / rho)) (m + 1) / (2 m)`: Honkela 2021, Eq. 10, as printed. It takes the mean variance of the
-    /// entries outside the root: no bound for `m <= 9`, 40 % too large at m = 256.
+    /// `sd_b sqrt(m ln(2 m^2 / rho)) (m + 1) / (2 m)`: Honkela 2021, Eq. 10, as printed. It takes the mean
+    /// variance of the entries outside the root: no bound for `m <= 9`, 40 % too large at m = 256.
     Printed {
         /// The probability.
         rho: f64,
     },
-    /// `sd_b sqrt(m ln(2 m^2 / rho) (m + 1) / (2 m))`: the same with the variance inside the root, a bound for all m.
+    /// `sd_b sqrt(m ln(2 m^2 / rho) (m + 1) / (2 m))`: the same with the variance inside the root, a bound for
+    /// all m.
     Inside {
         /// The probability.
         rho: f64,
     },
-    /// `sd_b (sqrt(2 m) + 1.43 m^(-1/6))`: the edge of the semicircle plus the 99 % quantile of the Tracy-Widom law of real
-    /// symmetric matrices (2.02 over sqrt 2); rho = 0.01.
+    /// `sd_b (sqrt(2 m) + 1.43 m^(-1/6))`: the edge of the semicircle plus the 99 % quantile of the Tracy-Widom
+    /// law of real symmetric matrices (2.02 over sqrt 2); rho = 0.01.
     Tight,
 }
 
@@ -65,7 +67,8 @@ mod tests {
         all
     }
 
-    /// At most 1 % of the spectra reach below the tight bound, up to two standard errors, and it is close: 15 % less is no bound.
+    /// At most 1 % of the spectra reach below the tight bound, up to two standard errors, and it is close: 15 %
+    /// less is no bound.
     #[test]
     fn the_tight_bound_holds_and_is_close() {
         for (m, draws) in

@@ -8,7 +8,8 @@ use crate::linalg::add_gram_lower;
 /// Rows that are multiplied at a time.
 const BLOCK: usize = 256;
 
-/// `A = sum_i s_i k_i y_i` (m) and `B = sum_i s_i k_i k_i'` (m x m); the weights `s_i` are 1 but for heteroscedastic noise.
+/// `A = sum_i s_i k_i y_i` (m) and `B = sum_i s_i k_i k_i'` (m x m); the weights `s_i` are 1 but for
+/// heteroscedastic noise.
 ///
 /// Obligation: targets are within the public bound that sensitivities assume; [`Statistics::new`] clips them.
 #[derive(Debug, Clone, PartialEq)]
