@@ -1,11 +1,14 @@
 //! Curves over one input: means with bands, draws and the data behind them.
 
+use plotters::style::Color;
+
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::clip::Rect;
 use super::curve::{around, beside, extremes, pairs};
 use super::curve_pens::{Pens, legend, overlay_pens, pens};
 use super::figure::FigureError;
+use super::palette::DARK;
 use super::panels::{Group, Layout, groups, lettered};
 use super::pen::{Pen, Stroke};
 use super::plot::Plot;
@@ -123,6 +126,7 @@ impl<'a> Sheet<'a> {
             for ((left, right), height) in sides.zip(heights) {
                 let outline =
                     [(*left, 0.0), (*left, *height), (*right, *height), (*right, 0.0), (*left, 0.0)];
+                plot.area(outline, DARK.mix(0.12))?;
                 plot.line(outline, self.pens.draw)?;
             }
         }
@@ -251,7 +255,7 @@ mod tests {
             .with("value", [80.0, 100.0, 120.0]);
         let plain = svg("curves-plain", &experiment, vec![(0, curve(0.0))]);
         let with = svg("curves-bins", &experiment, vec![(0, curve(0.0)), (0, bins)]);
-        assert_eq!(count(&with, "polyline"), count(&plain, "polyline") + 3);
+        assert_eq!(count(&with, "polygon"), count(&plain, "polygon") + 3);
     }
 
     #[test]
