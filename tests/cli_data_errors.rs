@@ -328,6 +328,13 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("TableError::StrayQuote", "line end in quotes inside a cell", b"x,y\n1,2\n1\"a\nb\"c,2\n"),
 ];
 
+/// Bytes as gzip.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// The columns of a trip.
 const TRIP_COLUMNS: &str = "tripduration,starttime,start station id,end station id,start station latitude,\
                             start station longitude,end station latitude,end station longitude,usertype";
@@ -352,6 +359,13 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("data/datasets.toml", manifest);
     project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
     transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
+    let unlocked_arrays = [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
+    let arrays = self::project(&unlocked_arrays);
+    let images =
+        "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
+    arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
+    arrays.put("cache/rows/rows.csv", compressed(b"no array"));
+    transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");
     let project = unlocked();
     project.put("cache/rows/rows.csv", "x,z\n1,2\n");
     transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");
