@@ -15,7 +15,7 @@ const ROUNDS: usize = 60;
 /// Rounds after which no column leaves any more, so that none comes and goes for ever.
 const LEAVING: usize = 20;
 /// The gap of a round's own problem, relative to that of the whole problem in the round before.
-const SHARPER: f64 = 0.02;
+const SHARPER: f64 = 0.002;
 /// A weight below this share of the mean leaves the set.
 const NEGLIGIBLE: f64 = 1e-4;
 

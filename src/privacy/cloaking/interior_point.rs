@@ -9,6 +9,9 @@ use crate::linalg::{Cholesky, LinalgError};
 const WARM_STEPS: usize = 12;
 /// Where the warm start stops shrinking a weight, relative to the mean.
 const LEAST_WEIGHT: f64 = 1e-4;
+/// The least slack to begin with, and that of a start which is near the optimum.
+const LEAST_SLACK: f64 = 0.1;
+const LEAST_SLACK_GIVEN: f64 = 0.02;
 /// Most Newton steps.
 const NEWTON_STEPS: usize = 150;
 /// How close a step may come to the boundary.
@@ -45,12 +48,12 @@ pub(super) fn solve(
     start: Option<Vec<f64>>,
     target: f64,
 ) -> Result<Solution, LinalgError> {
-    let weights = match start {
-        Some(weights) => weights,
-        None => warm_start(problem)?,
+    let (weights, least_slack) = match start {
+        Some(weights) => (weights, LEAST_SLACK_GIVEN),
+        None => (warm_start(problem)?, LEAST_SLACK),
     };
     let at = problem.evaluate(&weights)?;
-    let slacks = at.leverages.iter().map(|g| (1.0 - g).max(0.1)).collect();
+    let slacks = at.leverages.iter().map(|g| (1.0 - g).max(least_slack)).collect();
     let gap = problem.gap(&weights, &at);
     let mut best = Solution { weights: weights.clone(), gap, steps: 0 };
     let mut iterate = Iterate { weights, slacks, at };
