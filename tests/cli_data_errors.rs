@@ -359,10 +359,10 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("data/datasets.toml", manifest);
     project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
     transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
-    let unlocked_arrays = [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
+    let unlocked_arrays =
+        [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
     let arrays = self::project(&unlocked_arrays);
-    let images =
-        "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
+    let images = "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
     arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
     arrays.put("cache/rows/rows.csv", compressed(b"no array"));
     transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");

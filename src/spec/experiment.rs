@@ -245,7 +245,8 @@ impl TaskSetting {
             Self::Convergence(_) => ConvergenceTask::METRICS.map(str::to_owned).to_vec(),
             Self::Tutorial(_) => TutorialTask::METRICS.map(str::to_owned).to_vec(),
             Self::Selection(task) => {
-                let names: Vec<String> = task.all_candidates().iter().map(Candidate::name).collect();
+                let each = if task.summary { Vec::new() } else { task.all_candidates() };
+                let names: Vec<String> = each.iter().map(Candidate::name).collect();
                 let of = |metric: &str| names.iter().map(|name| format!("{metric}/{name}")).collect();
                 let each: [Vec<String>; 4] = ["sse", "sensitivity", "probability", "rmse"].map(of);
                 let lengthscales = task.gp.iter().flat_map(|grid| &grid.lengthscales);

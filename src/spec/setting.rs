@@ -599,6 +599,9 @@ pub struct SelectionTask {
     /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<usize>,
+    /// Whether only what is about all candidates together is measured, not each of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
 }
 
 /// Rows in their order, from one number (counted from 0) to before another.

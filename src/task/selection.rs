@@ -146,7 +146,7 @@ impl Bench<'_> {
         };
         let lists =
             [("sse", &sse), ("sensitivity", &sensitivity), ("probability", &probability), ("rmse", &rmse)];
-        let of_each = lists.into_iter().flat_map(|(metric, values)| {
+        let of_each = lists.into_iter().filter(|_| !task.summary).flat_map(|(metric, values)| {
             let named = names.iter().zip(values);
             named.map(move |(candidate, value)| (format!("{metric}/{}", candidate.name()), *value))
         });
