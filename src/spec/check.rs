@@ -304,7 +304,7 @@ fn task(setting: &Setting) -> Checked {
             count("task.convergence.steps", task.steps)
         }
         TaskSetting::Density(task) => {
-            if matches!(task.estimate, DensityEstimate::Function {}) {
+            if matches!(task.estimate, DensityEstimate::Function { .. }) {
                 regression_model("task.density.estimate.function", setting)?;
             }
             check_density::density(task, inputs)

@@ -18,7 +18,7 @@ pub(super) fn density(task: &DensityTask, inputs: usize) -> Checked {
         super::check::grid(&format!("{path}.curve"), &[curve], inputs)?;
     }
     match &task.estimate {
-        DensityEstimate::Histogram {} | DensityEstimate::Function {} => Ok(()),
+        DensityEstimate::Histogram {} | DensityEstimate::Function { .. } => Ok(()),
         DensityEstimate::Process(process) => {
             let widths = format!("{path}.estimate.process.widths");
             if process.widths.is_empty() {
@@ -48,11 +48,11 @@ fn cuts(path: &str, cuts: &[CutSetting], inputs: usize) -> Checked {
 pub(super) fn mechanism(task: &DensityTask, mechanism: &MechanismSetting, change: Option<f64>) -> Checked {
     let wrong = |needed| fail("privacy.mechanism", Problem::WrongMechanism { needed });
     match (&task.estimate, mechanism) {
-        (DensityEstimate::Function {}, MechanismSetting::Function(_)) if change.is_none() => {
+        (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) if change.is_none() => {
             fail("privacy", Problem::MissingKey { key: "change", by: "function" })
         }
-        (DensityEstimate::Function {}, MechanismSetting::Function(_)) => Ok(()),
-        (DensityEstimate::Function {}, _) => wrong("function"),
+        (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) => Ok(()),
+        (DensityEstimate::Function { .. }, _) => wrong("function"),
         (_, MechanismSetting::Histogram(_)) => Ok(()),
         (_, _) => wrong("histogram"),
     }

@@ -48,7 +48,11 @@ pub enum DensityEstimate {
     Process(ProcessSetting),
     /// Regression on the densities of the bins by the process of [model], with noise on the mean function; needs
     /// mechanism.function.
-    Function {},
+    Function {
+        /// Whether the mean of all densities is subtracted first, which is private and not paid for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        centred: bool,
+    },
 }
 
 /// Regression on a histogram.

@@ -33,8 +33,8 @@ pub(super) fn density(
     let truth = DVector::from_fn(test.len(), |i, _| of_test[i] / test.volume(i));
     let bench = Bench { block, task, bins, counts, points: test.centres(), truth, streams };
     match (&task.estimate, block.model.as_deref()) {
-        (DensityEstimate::Function {}, Some(model)) => bench.function(model, cells),
-        (DensityEstimate::Function {}, None) => Ok(vec![Measured::default(); cells.len()]),
+        (DensityEstimate::Function { centred }, Some(model)) => bench.function(*centred, model, cells),
+        (DensityEstimate::Function { .. }, None) => Ok(vec![Measured::default(); cells.len()]),
         (DensityEstimate::Histogram {}, _) => cells.iter().map(|cell| bench.histogram(None, cell)).collect(),
         (DensityEstimate::Process(process), _) => {
             cells.iter().map(|cell| bench.histogram(Some(process), cell)).collect()
@@ -160,6 +160,7 @@ impl Bench<'_> {
     /// The mean of the model on all bins, with a sample of its process as noise.
     fn function(
         &self,
+        centred: bool,
         setting: &ModelSetting,
         cells: &[&PrivacySetting],
     ) -> Result<Vec<Measured>, TaskError> {
@@ -169,8 +170,10 @@ impl Bench<'_> {
         let centres = self.bins.centres();
         let kernel = model::kernel(&setting.kernel, &centres);
         let mean = representer(setting, kernel.as_ref(), &centres, (self.streams, "density"))?;
-        let targets = self.densities(&self.counts);
-        let plain = mean.predict(kernel.as_ref(), &targets, &self.points);
+        let mut targets = self.densities(&self.counts);
+        let centre = if centred { targets.mean() } else { 0.0 };
+        targets.add_scalar_mut(-centre);
+        let plain = mean.predict(kernel.as_ref(), &targets, &self.points).add_scalar(centre);
         let covariance = kernel.matrix(&self.points, &self.points);
         let noise = Noise::of_function(function.sensitivity, &mean, &covariance)?;
         let mut stream = self.streams.of_block("function");
@@ -184,7 +187,8 @@ impl Bench<'_> {
                 true => vec![self.rmse(&plain)],
                 false => draws.column_iter().map(|z| self.rmse(&(&plain + z * scale))).collect(),
             };
-            let certificate = self.certificate(cell, &noise);
+            let private = (Caveat::PrivateNormalisation, centred && cell.epsilon.is_finite());
+            let certificate = self.certificate(cell, &noise).with_caveats(&[private]);
             let metrics = vec![
                 measurement("rmse", values, &certificate),
                 measurement("sensitivity", vec![sensitivity], &certificate),
