@@ -36,7 +36,11 @@ pub fn assert_covered(folder: &str, cases: &[(&str, Run)], unreachable: &[(&str,
 fn messages(folder: &str) -> Vec<Message> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
-        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        let source = std::fs::read_to_string(path).unwrap();
         let (mut owner, mut message) = ("", None);
         for (at, line) in source.lines().enumerate() {
             if let Some(item) =

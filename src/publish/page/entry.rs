@@ -12,7 +12,7 @@ use crate::publish::folder::PublishError;
 use crate::spec::{Deviation, Experiment};
 
 /// Rows of one experiment that the page shows; more are in its table.
-const MOST_ROWS: usize = 2000;
+const MOST_ROWS: usize = 500;
 
 /// What the page shows of an experiment.
 #[derive(Debug, Serialize)]
