@@ -45,6 +45,11 @@ pub fn double_integral_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 
 /// `int_a exp(-(u - x)^2 / l^2) du = sqrt(pi)/2 l [erf((t - x)/l) - erf((s - x)/l)]`, in units of the input.
 pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
     let (s, t) = ((a.low - x) / lengthscale, (a.high - x) / lengthscale);
+    if is_long(lengthscale, a, Interval { low: x, high: x }) {
+        let at = |node: f64| 0.5 * (s + t + node * (t - s));
+        return a.width()
+            * rule().iter().map(|(node, weight)| weight * (-at(*node).powi(2)).exp()).sum::<f64>();
+    }
     let difference = if s > 0.0 {
         libm::erfc(s) - libm::erfc(t)
     } else if t < 0.0 {
@@ -66,10 +71,7 @@ fn is_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
 /// `int_a int_b f((u - v)^2 / l^2) du dv` by the four-point Gauss-Legendre rule in both variables, which is exact to
 /// degree 7: within [`LONG`] lengthscales what it leaves out is far below rounding.
 fn smooth(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
-    let root = 2.0 / 7.0 * 1.2f64.sqrt();
-    let (near, far) = ((3.0 / 7.0 - root).sqrt(), (3.0 / 7.0 + root).sqrt());
-    let (heavy, light) = ((18.0 + 30f64.sqrt()) / 72.0, (18.0 - 30f64.sqrt()) / 72.0);
-    let rule = [(-far, light), (-near, heavy), (near, heavy), (far, light)];
+    let rule = rule();
     let at = |interval: Interval, x: f64| 0.5 * (interval.low + interval.high + x * interval.width());
     let of_pair = |(x, v): (f64, f64), (y, w): (f64, f64)| {
         let r = (at(a, x) - at(b, y)) / lengthscale;
@@ -77,6 +79,14 @@ fn smooth(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) ->
     };
     let sum: f64 = rule.iter().map(|p| rule.iter().map(|q| of_pair(*p, *q)).sum::<f64>()).sum();
     a.width() * b.width() * sum
+}
+
+/// Nodes on [-1, 1] and weights, which add up to 1, of the four-point Gauss-Legendre rule.
+fn rule() -> [(f64, f64); 4] {
+    let root = 2.0 / 7.0 * 1.2f64.sqrt();
+    let (near, far) = ((3.0 / 7.0 - root).sqrt(), (3.0 / 7.0 + root).sqrt());
+    let (heavy, light) = ((18.0 + 30f64.sqrt()) / 72.0, (18.0 - 30f64.sqrt()) / 72.0);
+    [(-far, light), (-near, heavy), (near, heavy), (far, light)]
 }
 
 /// The length that two intervals share.
@@ -115,6 +125,15 @@ mod tests {
             RULE.iter().map(|(x, w)| w * (f(middle - half * x) + f(middle + half * x))).sum::<f64>()
         };
         half * (0..panels).map(panel).sum::<f64>()
+    }
+
+    /// What a search for hyperparameters may ask for.
+    #[test]
+    fn an_infinite_lengthscale_integrates_a_constant() {
+        let (a, b) = (interval(1.0, 3.0), interval(5.0, 2.0));
+        assert!((double_integral(f64::INFINITY, a, b) - 6.0).abs() < 1e-14);
+        assert_eq!(double_integral_slope(f64::INFINITY, a, b), 0.0);
+        assert!((single_integral(f64::INFINITY, a, 100.0) - 3.0).abs() < 1e-14);
     }
 
     fn reach(a: Interval, b: Interval) -> f64 {
