@@ -39,6 +39,7 @@ impl Client {
         if !safe_url(url) {
             return Err(FetchFailure::Insecure);
         }
+        install_cryptography();
         let builder = Inner::builder()
             .user_agent(USER_AGENT)
             .connect_timeout(options.connect_timeout)
@@ -70,6 +71,11 @@ impl Answer {
     pub(super) fn read(&mut self, block: &mut [u8]) -> Result<usize, FetchFailure> {
         self.body.read(block).map_err(transport)
     }
+}
+
+/// TLS by ring, which builds without a C toolchain of its own. A second installation changes nothing.
+fn install_cryptography() {
+    let _already_installed = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
