@@ -42,7 +42,8 @@ pub fn exact_variance(
     Ok(unexplained(kernel, test, &cholesky.half_solve(&kernel.matrix(training, test))))
 }
 
-fn factor(
+/// The factor of `K_ff + noise_variance I`.
+pub(super) fn factor(
     kernel: &dyn Kernel,
     noise_variance: f64,
     training: &DMatrix<f64>,

@@ -52,14 +52,14 @@ pub fn fitc_variance(
 }
 
 /// The factors of `K_MM` and of `A`, and `V D^-1`.
-struct Factors {
-    k_mm: Cholesky,
-    scaled: DMatrix<f64>,
-    a: Cholesky,
+pub(super) struct Factors {
+    pub k_mm: Cholesky,
+    pub scaled: DMatrix<f64>,
+    pub a: Cholesky,
 }
 
 impl Factors {
-    fn new(
+    pub fn new(
         kernel: &dyn Kernel,
         noise_variance: f64,
         inducing: &DMatrix<f64>,

@@ -2,8 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::exact::factor;
+use super::fitc::Factors;
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, LinalgError};
+use crate::linalg::LinalgError;
 
 /// The predictive mean `f = sum_i w_i k(., b_i)` with `w = A y`, an element of the kernel's Hilbert space (RKHS).
 #[derive(Debug, Clone)]
@@ -36,12 +38,8 @@ pub fn exact_representer(
     noise_variance: f64,
     training: &DMatrix<f64>,
 ) -> Result<Representer, LinalgError> {
-    let mut k = kernel.matrix(training, training);
-    let n = k.nrows();
-    for i in 0..n {
-        k[(i, i)] += noise_variance;
-    }
-    let cholesky = Cholesky::new("K + sigma^2 I", &k)?;
+    let cholesky = factor(kernel, noise_variance, training)?;
+    let n = training.nrows();
     let weights = cholesky.solve(&DMatrix::identity(n, n));
     let square = |j: usize| weights[(j, j)] - noise_variance * weights.column(j).norm_squared();
     let norms = (0..n).map(|j| square(j).max(0.0).sqrt()).collect();
@@ -60,15 +58,8 @@ pub fn fitc_representer(
     inducing: &DMatrix<f64>,
     training: &DMatrix<f64>,
 ) -> Result<Representer, LinalgError> {
-    let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
-    let v = k_mm.half_solve(&kernel.matrix(inducing, training));
-    let mut scaled = v.clone();
-    for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {
-        let conditional = (k_nn - v.column(i).norm_squared()).max(0.0);
-        scaled.column_mut(i).unscale_mut(conditional + noise_variance);
-    }
-    let a = &scaled * v.transpose() + DMatrix::identity(inducing.nrows(), inducing.nrows());
-    let b = Cholesky::new("I + V D^-1 V'", &a)?.solve(&scaled);
+    let Factors { k_mm, scaled, a } = Factors::new(kernel, noise_variance, inducing, training)?;
+    let b = a.solve(&scaled);
     let norms = b.column_iter().map(|column| column.norm()).collect();
     let weights = k_mm.upper_solve(&b);
     Ok(Representer { basis: inducing.clone(), weights, norms, jitter: k_mm.jitter() })

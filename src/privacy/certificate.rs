@@ -106,7 +106,7 @@ impl fmt::Display for Caveat {
         f.write_str(match self {
             Self::Accounting(caveat) => return caveat.fmt(f),
             Self::PrivateStandardisation => "inputs standardised by statistics of all private rows",
-            Self::PrivateFilter => "rows filtered by the private target",
+            Self::PrivateFilter => "rows chosen by the private target",
             Self::PrivateNormalisation => "targets normalised by private statistics",
             Self::OutsideProof => "epsilon > 1 is outside the proof of the classic calibration",
             Self::InvalidSensitivity => "the published sensitivity is not a bound",

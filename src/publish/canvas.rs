@@ -83,6 +83,12 @@ impl Canvas<'_> {
         checked(self.area.draw(&Circle::new(raster(centre), fine(radius), colour.filled())))
     }
 
+    /// A circle.
+    pub fn ring(&self, centre: Point, radius: f64, pen: Pen) -> Result<(), FigureError> {
+        let style = pen.colour.stroke_width((FINE * pen.width).round() as u32);
+        checked(self.area.draw(&Circle::new(raster(centre), fine(radius), style)))
+    }
+
     /// A small mark with arms of so many pixels.
     pub fn mark(&self, (x, y): Point, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), FigureError> {
         let upright = [(x, y - arm), (x, y + arm)];

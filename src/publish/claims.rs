@@ -21,23 +21,30 @@ pub(super) struct ClaimRow<'a> {
     pub value: f64,
 }
 
-/// Checks a claim: every selected row on the left against every one on the right. The worst pair decides.
+/// Checks a claim: every selected row on the left against every one on the right that agrees with it on the claim's
+/// axes. The worst pair decides.
 pub(super) fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
-    let values = |selector: &Selector| -> Vec<f64> {
+    let selected = |selector: &Selector| -> Vec<&ClaimRow<'_>> {
         let about = |row: &&ClaimRow<'_>| row.metric == claim.metric && selector.selects(row.labels);
-        rows.iter().filter(about).map(|row| row.value).collect()
+        rows.iter().filter(about).collect()
     };
-    let left = values(&claim.cells);
-    let right = match &claim.other {
-        Ok(selector) => values(selector),
-        Err(number) => vec![*number],
+    let left = selected(&claim.cells);
+    let pairs: Vec<(f64, f64)> = match &claim.other {
+        Err(number) => left.iter().map(|row| (row.value, *number)).collect(),
+        Ok(other) => {
+            let right = selected(other);
+            let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
+            let agree = |(a, b): &(&&ClaimRow<'_>, &&ClaimRow<'_>)| {
+                claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
+            };
+            pairs.filter(agree).map(|(a, b)| (a.value, b.value)).collect()
+        }
     };
-    let least = |values: &[f64]| values.iter().copied().min_by(f64::total_cmp);
-    let greatest = |values: &[f64]| values.iter().copied().max_by(f64::total_cmp);
-    let worst = match claim.is {
-        Relation::Below => greatest(&left).zip(least(&right)),
-        Relation::Above => least(&left).zip(greatest(&right)),
+    let excess = |(left, right): &(f64, f64)| match claim.is {
+        Relation::Below => left - right,
+        Relation::Above => right - left,
     };
+    let worst = pairs.into_iter().max_by(|a, b| excess(a).total_cmp(&excess(b)));
     let holds = worst.is_some_and(|(left, right)| claim.is.holds(left, right));
     ClaimOutcome { text: claim.text.clone(), holds, values: worst }
 }

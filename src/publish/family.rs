@@ -30,7 +30,7 @@ pub(super) fn members(report: &Report<'_>, cell: usize, family: &str) -> Vec<Poi
 }
 
 /// The standard error of the mean over replicates; zero where there is no spread.
-fn standard_error(row: &ReportRow) -> f64 {
+pub(super) fn standard_error(row: &ReportRow) -> f64 {
     let spread = row.row.spread.unwrap_or(0.0);
     match row.row.spread_kind {
         SpreadKind::StandardError | SpreadKind::None => spread,

@@ -13,9 +13,9 @@ const TITLE_LINE: f64 = 22.0;
 const TEXT: f64 = 13.0;
 const LINE: f64 = 22.0;
 const MARGIN: f64 = 16.0;
-/// The width of a sample, and the room around the text after it.
+/// The width of a sample, and the room behind the text after it.
 const SAMPLE: f64 = 26.0;
-const GAPS: f64 = 32.0;
+const GAP: f64 = 24.0;
 
 /// What stands before an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -28,11 +28,20 @@ pub(super) enum Sample {
     Mark(Stroke, f64, Pen),
     /// A disc of so many pixels.
     Disc(f64, RGBAColor),
+    /// A circle of so many pixels.
+    Ring(f64, Pen),
+    /// Nothing: the text stands alone.
+    None,
     /// A disc of so many pixels on a ground of its own.
     Framed(f64, RGBAColor, RGBAColor),
 }
 
 impl Sample {
+    /// The room that it takes.
+    fn room(self) -> f64 {
+        if matches!(self, Self::None) { 0.0 } else { SAMPLE + 8.0 }
+    }
+
     /// Drawn to the right of a point.
     fn paint(self, canvas: &Canvas<'_>, (x, y): Point) -> Result<(), FigureError> {
         let middle = (x + SAMPLE / 2.0, y);
@@ -43,6 +52,8 @@ impl Sample {
             }
             Self::Mark(stroke, arm, pen) => canvas.mark(middle, stroke, arm, pen),
             Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
+            Self::Ring(radius, pen) => canvas.ring(middle, radius, pen),
+            Self::None => Ok(()),
             Self::Framed(radius, colour, ground) => {
                 let side = SAMPLE - 4.0;
                 let square = Rect { left: x + 2.0, top: y - side / 2.0, width: side, height: side };
@@ -68,9 +79,9 @@ impl Head {
     /// Where each entry begins; an entry that does not fit begins a new line.
     fn places(&self) -> Vec<Point> {
         let (mut x, mut y) = (MARGIN, 14.0 + TITLE_LINE * self.title.len() as f64 + LINE / 2.0);
-        let place = |(_, text): &(Sample, String)| {
-            let wide = SAMPLE + text_width(text, TEXT) + GAPS;
-            if x > MARGIN && x + wide - GAPS / 2.0 > self.width {
+        let place = |(sample, text): &(Sample, String)| {
+            let wide = sample.room() + text_width(text, TEXT) + GAP;
+            if x > MARGIN && x + wide - GAP / 2.0 > self.width {
                 (x, y) = (MARGIN, y + LINE);
             }
             x += wide;
@@ -92,7 +103,7 @@ impl Head {
         }
         for ((sample, text), (x, y)) in self.entries.iter().zip(self.places()) {
             sample.paint(canvas, (x, y))?;
-            canvas.text(text, (x + SAMPLE + 8.0, y), TEXT, (HPos::Left, VPos::Center))?;
+            canvas.text(text, (x + sample.room(), y), TEXT, (HPos::Left, VPos::Center))?;
         }
         Ok(())
     }

@@ -1,22 +1,18 @@
 //! The lines that a figure of a metric along an axis has, by panel.
 
+use super::family::{Point, standard_error};
 use super::report::{Report, ReportRow, named};
-use crate::spec::{LinesFigure, SpreadKind};
-
-/// A point with its error bar, and what is published there.
-pub(super) struct Point {
-    pub x: f64,
-    pub y: f64,
-    pub error: f64,
-    pub published: Option<f64>,
-}
+use crate::spec::LinesFigure;
 
 /// The points of one label.
 pub(super) struct Line {
     pub label: String,
-    /// Its place among the labels: 0 for the first, 1 for the last.
+    /// Its place among the labels: counted from 0, and 0 for the first to 1 for the last.
+    pub place: usize,
     pub rank: f64,
     pub points: Vec<Point>,
+    /// What is published, by place.
+    pub published: Vec<(f64, f64)>,
     /// Points that lie below the axis.
     pub below: usize,
 }
@@ -39,14 +35,17 @@ pub(super) fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
         let rows: Vec<&ReportRow> =
             report.rows.iter().filter(|row| row.row.metric == setting.metric).filter(here).collect();
         let last = axes[line].labels.len().saturating_sub(1).max(1) as f64;
-        let one = |(rank, label): (usize, &String)| {
-            let points = rows.iter().filter(|row| row.labels[line] == *label).filter_map(|row| point(row, x));
+        let one = |(place, label): (usize, &String)| {
+            let own = || rows.iter().filter(|row| row.labels[line] == *label);
+            let shown = |value: f64| setting.least.is_none_or(|least| value >= least);
             let (points, below): (Vec<Point>, Vec<Point>) =
-                points.partition(|point| setting.least.is_none_or(|least| point.y >= least));
+                own().filter_map(|row| point(row, x)).partition(|point| shown(point.value));
             Line {
                 label: format!("{} = {label}", setting.lines),
-                rank: rank as f64 / last,
+                place,
+                rank: place as f64 / last,
                 points,
+                published: own().filter_map(|row| published(row, x)).filter(|(_, y)| shown(*y)).collect(),
                 below: below.len(),
             }
         };
@@ -57,13 +56,15 @@ pub(super) fn panels(report: &Report<'_>, setting: &LinesFigure) -> Vec<Panel> {
     titles.into_iter().map(panel).filter(|panel| !panel.lines.is_empty()).collect()
 }
 
-/// The point of a row; none where the label is no finite number. Its bar is the standard error.
+/// The point of a row; none where the label is no finite number.
 fn point(row: &ReportRow, x: usize) -> Option<Point> {
-    let x = row.labels[x].parse::<f64>().ok().filter(|x| x.is_finite())?;
-    let spread = row.row.spread.unwrap_or(0.0);
-    let error = match row.row.spread_kind {
-        SpreadKind::StandardError | SpreadKind::None => spread,
-        SpreadKind::SdFolds | SpreadKind::SdReplicates => spread / (row.row.repeats.max(1) as f64).sqrt(),
-    };
-    Some(Point { x, y: row.row.value, error, published: row.published.as_ref().map(|p| p.value) })
+    Some(Point { x: place(row, x)?, value: row.row.value, error: standard_error(row) })
+}
+
+fn published(row: &ReportRow, x: usize) -> Option<(f64, f64)> {
+    Some((place(row, x)?, row.published.as_ref()?.value))
+}
+
+fn place(row: &ReportRow, x: usize) -> Option<f64> {
+    row.labels[x].parse::<f64>().ok().filter(|x| x.is_finite())
 }

@@ -65,6 +65,12 @@ impl Plot<'_, '_> {
         if self.rect.holds(centre) { self.canvas.disc(centre, radius, colour) } else { Ok(()) }
     }
 
+    /// A circle of so many pixels, if its centre lies inside.
+    pub fn ring(&self, value: (f64, f64), radius: f64, pen: Pen) -> Result<(), FigureError> {
+        let centre = self.at(value);
+        if self.rect.holds(centre) { self.canvas.ring(centre, radius, pen) } else { Ok(()) }
+    }
+
     /// The title above, and both axes with their labels.
     pub fn axes(&self, title: &str, x_label: &str, y_label: &str) -> Result<(), FigureError> {
         self.y_ticks(y_label, true)?;

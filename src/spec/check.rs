@@ -10,7 +10,7 @@ use super::setting::{
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
     TripsSetting,
 };
-use super::{Problem, check_density, sums_check};
+use super::{Problem, density_check, sums_check};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
@@ -277,7 +277,8 @@ fn task(setting: &Setting) -> Checked {
         TaskSetting::Regression(task) => {
             regression_model("task.regression", setting)?;
             folds("task.regression.split", task.split)?;
-            count("task.regression.draws", task.draws)
+            let cloaking = matches!(setting.privacy.mechanism, MechanismSetting::Cloaking(_));
+            if task.draws == 0 && cloaking { Ok(()) } else { count("task.regression.draws", task.draws) }
         }
         TaskSetting::Selection(task) => selection(task),
         TaskSetting::Posterior(task) => posterior(task),
@@ -307,7 +308,7 @@ fn task(setting: &Setting) -> Checked {
             if matches!(task.estimate, DensityEstimate::Function { .. }) {
                 regression_model("task.density.estimate.function", setting)?;
             }
-            check_density::density(task, inputs)
+            density_check::density(task, inputs)
         }
         TaskSetting::Tutorial(task) => {
             regression_model("task.tutorial", setting)?;
@@ -515,12 +516,12 @@ fn mechanism(setting: &Setting) -> Checked {
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
-        (mechanism, TaskSetting::Density(task)) => check_density::mechanism(task, mechanism, privacy.change),
+        (mechanism, TaskSetting::Density(task)) => density_check::mechanism(task, mechanism, privacy.change),
         (MechanismSetting::Binning(binning), TaskSetting::Regression(_)) => {
             if privacy.change.is_none() {
                 return fail("privacy", Problem::MissingKey { key: "change", by: "binning" });
             }
-            check_density::binning(binning, setting.data.inputs.len())
+            density_check::binning(binning, setting.data.inputs.len())
         }
         (MechanismSetting::Function(_), TaskSetting::Prediction(_)) if privacy.change.is_some() => Ok(()),
         (MechanismSetting::Function(_), TaskSetting::Prediction(_)) => {

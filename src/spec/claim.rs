@@ -21,6 +21,9 @@ pub(super) struct RawClaim {
     pub other: Option<Table>,
     #[serde(default)]
     pub value: Option<f64>,
+    /// Compare only rows that agree on every axis that neither side names.
+    #[serde(default)]
+    pub paired: bool,
 }
 
 /// A predicate over rows: every row of `cells` stands in the relation to every row of `other`, or to a number.
@@ -36,6 +39,8 @@ pub struct Claim {
     pub is: Relation,
     /// The cells on the right, or a number.
     pub other: Result<Selector, f64>,
+    /// The axes on which rows that are compared agree, by index.
+    pub agree: Vec<usize>,
 }
 
 /// The relation of a claim.

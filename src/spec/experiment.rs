@@ -213,11 +213,15 @@ impl TaskSetting {
     /// The metrics that the task measures; with several replicates also their spread between replicates.
     pub fn metrics(&self, replicates: u32) -> Vec<String> {
         match self {
-            Self::Regression(_) if replicates == 1 => vec!["rmse".to_owned()],
-            Self::Regression(_) => {
-                let quantiles =
-                    if replicates >= FEWEST_FOR_QUANTILES { &["rmse-low", "rmse-high"][..] } else { &[] };
-                ["rmse", "rmse-replicates"].iter().chain(quantiles).map(|m| (*m).to_owned()).collect()
+            Self::Regression(task) => {
+                let ends = [
+                    ("", 1),
+                    ("-replicates", 2),
+                    ("-low", FEWEST_FOR_QUANTILES),
+                    ("-high", FEWEST_FOR_QUANTILES),
+                ];
+                let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
+                shown.map(|(end, _)| format!("{}{end}", task.metric())).collect()
             }
             Self::Posterior(_) => {
                 ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
@@ -233,7 +237,7 @@ impl TaskSetting {
                 task.at
                     .iter()
                     .flat_map(of)
-                    .chain(["influence".to_owned(), "sensitivity".to_owned()])
+                    .chain(["influence", "noise-rms", "sensitivity"].map(str::to_owned))
                     .collect()
             }
             Self::Classification(task) => {
@@ -339,7 +343,12 @@ impl Context<'_> {
             _ => return Err(self.source.error(&["claim", &number], Problem::ClaimNeedsOneSide)),
         };
         self.metric(&place("metric"), &raw.metric)?;
-        Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other })
+        let free = |axis: &usize| {
+            let name = &self.axes[*axis].name;
+            !raw.cells.contains_key(name) && raw.other.iter().all(|other| !other.contains_key(name))
+        };
+        let agree = (0..self.axes.len()).filter(|axis| raw.paired && free(axis)).collect();
+        Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other, agree })
     }
 
     fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
@@ -359,9 +368,7 @@ impl Context<'_> {
                     let why = "the labels of this axis are not numbers".to_owned();
                     return Err(self.source.error(&["figure", "lines", "x"], Problem::Shape(why)));
                 }
-                let axes =
-                    [("x", Some(&lines.x)), ("lines", Some(&lines.lines)), ("panels", lines.panels.as_ref())];
-                axes.into_iter().try_for_each(|(key, axis)| self.axis(&["figure", "lines", key], axis))
+                self.named(&lines.named())
             }
             Some(figure) => self.named(&figure.named()),
         }

@@ -49,10 +49,11 @@ pub(super) struct Named<'a> {
 }
 
 impl FigureSetting {
-    /// What it names; nothing for the kinds that name a metric.
+    /// What it names beside metrics.
     pub(super) fn named(&self) -> Named<'_> {
         match self {
-            Self::Intervals(_) | Self::Lines(_) => Named::default(),
+            Self::Intervals(_) => Named::default(),
+            Self::Lines(lines) => lines.named(),
             Self::Curves(curves) => Named {
                 kind: "curves",
                 axes: vec![("panels", curves.panels.as_ref()), ("overlay", curves.overlay.as_ref())],
@@ -146,6 +147,9 @@ pub struct LinesFigure {
     /// A logarithmic x axis.
     #[serde(default)]
     pub log: bool,
+    /// A logarithmic y axis.
+    #[serde(default)]
+    pub log_y: bool,
     /// Where the y axis begins; points below are left out, and counted.
     #[serde(default)]
     pub least: Option<f64>,
@@ -155,6 +159,19 @@ pub struct LinesFigure {
     /// Levels to compare with.
     #[serde(default)]
     pub levels: Vec<LevelSetting>,
+}
+
+impl LinesFigure {
+    pub(super) fn named(&self) -> Named<'_> {
+        let least = vec![("least", self.least)];
+        Named {
+            kind: "lines",
+            axes: vec![("x", Some(&self.x)), ("lines", Some(&self.lines)), ("panels", self.panels.as_ref())],
+            positive: if self.log_y { least.clone() } else { Vec::new() },
+            finite: least,
+            ..Named::default()
+        }
+    }
 }
 
 /// A horizontal line.

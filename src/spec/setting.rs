@@ -51,6 +51,12 @@ pub struct DataSetting {
 }
 
 impl DataSetting {
+    /// Whether rows are chosen by their private target, by a filter or by quotas.
+    pub fn chosen_by_target(&self) -> bool {
+        let quotas = matches!(self.draw, Some(DrawSetting::Quotas(_)));
+        quotas || self.filter.iter().any(|filter| filter.column == self.target)
+    }
+
     /// The rows that a replicate works on, of as many as the data hold.
     pub fn rows_drawn(&self, held: usize) -> usize {
         match (&self.source, &self.draw) {
@@ -546,11 +552,19 @@ fn is_zero(number: &usize) -> bool {
 pub struct RegressionTask {
     /// How rows are split into folds.
     pub split: SplitSetting,
-    /// Draws of the privacy noise in each fold.
+    /// Draws of the privacy noise in each fold; 0 for the exact expectation over the noise of cloaking, as
+    /// `expected-rmse`.
     pub draws: usize,
     /// Which held-out targets predictions are compared with.
     #[serde(default, skip_serializing_if = "ScoreSetting::is_original")]
     pub score: ScoreSetting,
+}
+
+impl RegressionTask {
+    /// The metric that it measures.
+    pub fn metric(&self) -> &'static str {
+        if self.draws == 0 { "expected-rmse" } else { "rmse" }
+    }
 }
 
 /// Which held-out targets predictions are compared with.

@@ -8,7 +8,7 @@ use super::{Sample, Streams, TaskError, model};
 use crate::gp::{Features, NewtonStep};
 use crate::linalg::{gram_factor, largest};
 use crate::privacy::{Calibration, Caveat, Certificate, CloakingOptions, Neighbours, PrivateStep, Release};
-use crate::spec::{DrawSetting, ModelSetting, PrivacySetting, Setting, ThresholdSetting};
+use crate::spec::{ModelSetting, PrivacySetting, Setting, ThresholdSetting};
 
 /// A training set as features, with its labels; test inputs likewise.
 pub(super) struct Problem {
@@ -45,14 +45,12 @@ impl Problem {
                 None => sample.inputs[(train + i, j)],
             });
         let features = model::features(model, (&inputs, &test), streams, "classification")?;
-        let quotas = matches!(block.data.draw, Some(DrawSetting::Quotas(_)));
-        let filtered = block.data.filter.iter().any(|filter| filter.column == block.data.target);
         Ok(Self {
             root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),
             labels: DVector::from_fn(train, |i, _| if class(&sample.targets[i]) { 1.0 } else { -1.0 }),
             truth: sample.targets[train..].iter().map(class).collect(),
             options: model::options(&block.privacy.mechanism)?,
-            chosen_by_target: quotas || filtered,
+            chosen_by_target: block.data.chosen_by_target(),
             features,
             inputs,
             test,

@@ -59,8 +59,8 @@ fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: boo
 
 /// What the use of private targets outside the mechanism takes from the guarantee.
 pub(super) fn caveats(block: &Setting, normalised: &Normalised) -> [(Caveat, bool); 2] {
-    let filtered = block.data.filter.iter().any(|filter| filter.column == block.data.target);
-    [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, filtered)]
+    let chosen = block.data.chosen_by_target();
+    [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]
 }
 
 fn midrange(values: &[f64]) -> f64 {

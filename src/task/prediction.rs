@@ -17,7 +17,8 @@ use crate::spec::{KernelSetting, ModelSetting, PredictionTask, PrivacySetting, S
 const PURPOSE: &str = "prediction";
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
-/// the largest change of a prediction when one target changes by 1; for a private function `sensitivity`, which scales
+/// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
+/// `noise-sd` over the grid; for a private function `sensitivity`, which scales
 /// its noise, at change 1. Frames: `curve` in one dimension, `map` (and
 /// `surface`) in more, `data`, `inducing`, `lengthscale`.
 pub(super) fn prediction(
@@ -86,6 +87,10 @@ impl Bench<'_> {
                 .extend(named.map(|(name, value)| measurement(PredictionTask::metric(name, point), value)));
         }
         metrics.push(measurement("influence".to_owned(), self.map.columns().amax()));
+        if private.is_some() {
+            let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
+            metrics.push(measurement("noise-rms".to_owned(), rms));
+        }
         metrics
             .extend(private.and_then(|noise| noise.bound).map(|b| measurement("sensitivity".to_owned(), b)));
         let name = if self.grid.ncols() == 1 { "curve" } else { "map" };

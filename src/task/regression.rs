@@ -20,12 +20,16 @@ struct Fold {
     released: DVector<f64>,
     /// Noise at multiplier 1 and change 1 (t x draws).
     noise: DMatrix<f64>,
+    /// The sum of its variances.
+    variance: f64,
     sensitivity: f64,
     gap: Option<f64>,
     jitter: f64,
 }
 
-/// The metric `rmse`: for each fold the mean over noise draws of the RMSE over its test rows.
+/// The metric `rmse`: for each fold the mean over noise draws of the RMSE over its test rows. With no draws it is
+/// `expected-rmse`, the root of the expectation over the noise of the mean squared error, which is exact:
+/// `sqrt(|e|^2 / t + s^2 |L|_F^2 / t)` for errors e of the released mean and noise `s L z`.
 pub(super) fn regression(
     block: &Setting,
     task: &RegressionTask,
@@ -43,20 +47,22 @@ pub(super) fn regression(
         Bench { block, task, model, kernel: kernel.as_ref(), sample, normalised: &normalised, streams };
     let private = cells.iter().any(|cell| cell.epsilon.is_finite());
     let splits = folds(sample.rows(), task.split, streams);
-    let folds: Result<Vec<Fold>, TaskError> = splits
-        .iter()
-        .enumerate()
-        .map(|(number, test)| bench.fold(number, test, if private { task.draws } else { 0 }))
-        .collect();
+    let folds: Result<Vec<Fold>, TaskError> =
+        splits.iter().enumerate().map(|(number, test)| bench.fold(number, test, private)).collect();
     let folds = folds?;
     let caveats = caveats(block, &normalised);
-    Ok(cells.iter().map(|cell| vec![measurement(cell, &folds, &caveats)]).collect())
+    Ok(cells.iter().map(|cell| vec![measurement(task, cell, &folds, &caveats)]).collect())
 }
 
-fn measurement(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]) -> Measurement {
+fn measurement(
+    task: &RegressionTask,
+    cell: &PrivacySetting,
+    folds: &[Fold],
+    caveats: &[(Caveat, bool)],
+) -> Measurement {
     let scale = cell.change() * cell.calibration.sigma(cell.epsilon, cell.delta);
     Measurement {
-        metric: "rmse".to_owned(),
+        metric: task.metric().to_owned(),
         values: folds.iter().map(|fold| fold.rmse(scale)).collect(),
         certificate: certificate(cell, folds, caveats),
         jitter: largest(folds.iter().map(|fold| fold.jitter)),
@@ -79,11 +85,15 @@ fn certificate(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]
 }
 
 impl Fold {
-    /// Mean over draws of the root mean squared error with noise of this scale.
+    /// Mean over draws of the root mean squared error with noise of this scale; without draws the root of its expected
+    /// square.
     fn rmse(&self, scale: f64) -> f64 {
         let tests = self.plain.len() as f64;
         if scale == 0.0 {
             return (self.plain.norm_squared() / tests).sqrt();
+        }
+        if self.noise.ncols() == 0 {
+            return ((self.released.norm_squared() + scale * scale * self.variance) / tests).sqrt();
         }
         let rmse = |noise: nalgebra::DVectorView<'_, f64>| {
             let squares = self.released.iter().zip(noise.iter()).map(|(e, z)| (e + scale * z).powi(2));
@@ -115,7 +125,7 @@ impl Bench<'_> {
         rows.iter().map(of_row).collect()
     }
 
-    fn fold(&self, number: usize, test: &[usize], draws: usize) -> Result<Fold, TaskError> {
+    fn fold(&self, number: usize, test: &[usize], private: bool) -> Result<Fold, TaskError> {
         let training = others(self.sample.rows(), test);
         let inputs = |rows: &[usize]| self.sample.inputs.select_rows(rows);
         let targets =
@@ -127,17 +137,20 @@ impl Bench<'_> {
         let truth = DVector::from_vec(self.truth(test));
         let plain = (map.columns() * &sums - &truth) * self.normalised.scale;
         let jitter = map.jitter();
-        if draws == 0 {
+        if !private {
             let noise = DMatrix::zeros(test.len(), 0);
-            return Ok(Fold { released: plain.clone(), plain, noise, sensitivity: 0.0, gap: None, jitter });
+            let released = plain.clone();
+            return Ok(Fold { released, plain, noise, variance: 0.0, sensitivity: 0.0, gap: None, jitter });
         }
         let cloak = model::noise(&self.block.privacy.mechanism, &map)?;
         let mut stream = self.streams.of_block(&format!("noise {purpose}"));
         let noise_map = cloak.noise_map();
-        let draws = DMatrix::from_fn(noise_map.ncols(), draws, |_, _| StandardNormal.sample(&mut stream));
+        let draws =
+            DMatrix::from_fn(noise_map.ncols(), self.task.draws, |_, _| StandardNormal.sample(&mut stream));
         Ok(Fold {
             plain,
             released: (cloak.mean_columns() * sums - truth) * self.normalised.scale,
+            variance: noise_map.norm_squared(),
             noise: noise_map * draws,
             sensitivity: cloak.sensitivity,
             gap: cloak.gap,
