@@ -1,6 +1,7 @@
 //! `dpgp` reproduces, certifies and extends works on differentially private Gaussian processes.
 
 pub mod advi;
+pub mod audit;
 pub mod cli;
 pub mod data;
 pub mod gp;

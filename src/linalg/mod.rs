@@ -10,6 +10,7 @@ mod simplex;
 mod special;
 mod svd;
 mod view;
+mod wide;
 
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
@@ -20,3 +21,4 @@ pub use qr::gram_factor;
 pub use simplex::nearest_in_simplex;
 pub use special::{normal_cdf, normal_pdf};
 pub use svd::{ThinSvd, thin_svd};
+pub use wide::{largest_quadratic_norm, largest_solved_norm};

@@ -163,6 +163,13 @@ impl Certificate {
         }
     }
 
+    /// With a choice of pure epsilon before the release, by basic composition: `delta_exact` stays that of the release.
+    #[must_use]
+    pub fn after_choice(mut self, epsilon: f64) -> Self {
+        self.epsilon = self.epsilon.map(|release| release + epsilon);
+        self
+    }
+
     /// The certificate of several steps with Gaussian noise, each calibrated to `(epsilon, delta)`: the claim is that of
     /// basic composition, `(steps epsilon, steps delta)`. The exact delta is that of one Gaussian mechanism with the
     /// noise over `sqrt(steps)`, which no adaptive sequence of such steps exceeds (Dong, Roth and Su 2022, Corollary 2).

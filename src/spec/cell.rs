@@ -70,6 +70,7 @@ impl Cell {
             TaskSetting::Hyperparameters(task) => {
                 return to_test("task.hyperparameters.train", task.train, rows);
             }
+            TaskSetting::Leaderboard(task) => ("task.leaderboard.split", task.split),
             TaskSetting::Dirichlet(task) => return to_test("task.dirichlet.train", task.train, rows),
         };
         enough(path, split, rows)

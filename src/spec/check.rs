@@ -10,7 +10,7 @@ use super::setting::{
     SourceSetting, SparseSetting, SplitSetting, SyntheticSetting, TaskSetting, ThresholdSetting,
     TripsSetting,
 };
-use super::{Problem, density_check, sums_check};
+use super::{Problem, density_check, leaderboard, sums_check};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 use crate::privacy::{ReleaseRecipe, SensitivityRule, Solver};
@@ -285,6 +285,7 @@ fn task(setting: &Setting) -> Checked {
         TaskSetting::Calibration(task) => sums_check::calibration(task, setting),
         TaskSetting::Hyperparameters(task) => sums_check::hyperparameters(task, setting),
         TaskSetting::Dirichlet(task) => sums_check::dirichlet(task, setting),
+        TaskSetting::Leaderboard(task) => leaderboard::leaderboard(task, setting),
         TaskSetting::Prediction(task) => {
             regression_model("task.prediction", setting)?;
             prediction(task, inputs)
@@ -320,7 +321,7 @@ fn task(setting: &Setting) -> Checked {
 }
 
 /// The model of a regression: it has noise, and is exact or by FITC.
-fn regression_model(path: &str, setting: &Setting) -> Checked {
+pub(super) fn regression_model(path: &str, setting: &Setting) -> Checked {
     let Some(model) = &setting.model else {
         return fail(path, Problem::MissingSection { section: "model" });
     };
@@ -466,7 +467,7 @@ fn candidates(task: &SelectionTask) -> Checked {
     Ok(())
 }
 
-fn folds(path: &str, split: SplitSetting) -> Checked {
+pub(super) fn folds(path: &str, split: SplitSetting) -> Checked {
     if let SplitSetting::Tail(rows) = split {
         return count(&format!("{path}.tail"), rows);
     }
@@ -508,7 +509,10 @@ fn mechanism(setting: &Setting) -> Checked {
         }
         (
             MechanismSetting::Sums(sums),
-            TaskSetting::Calibration(_) | TaskSetting::Hyperparameters(_) | TaskSetting::Dirichlet(_),
+            TaskSetting::Calibration(_)
+            | TaskSetting::Hyperparameters(_)
+            | TaskSetting::Dirichlet(_)
+            | TaskSetting::Leaderboard(_),
         ) => sums_check::sums(sums, setting),
         (_, TaskSetting::Calibration(_) | TaskSetting::Hyperparameters(_) | TaskSetting::Dirichlet(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "sums" })
@@ -517,15 +521,15 @@ fn mechanism(setting: &Setting) -> Checked {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }
         (mechanism, TaskSetting::Density(task)) => density_check::mechanism(task, mechanism, privacy.change),
-        (MechanismSetting::Binning(binning), TaskSetting::Regression(_)) => {
+        (MechanismSetting::Binning(binning), TaskSetting::Regression(_) | TaskSetting::Leaderboard(_)) => {
             if privacy.change.is_none() {
                 return fail("privacy", Problem::MissingKey { key: "change", by: "binning" });
             }
             density_check::binning(binning, setting.data.inputs.len())
         }
-        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) if privacy.change.is_some() => Ok(()),
-        (MechanismSetting::Function(_), TaskSetting::Prediction(_)) => {
-            fail("privacy", Problem::MissingKey { key: "change", by: "function" })
+        (MechanismSetting::Function(_), TaskSetting::Prediction(_) | TaskSetting::Leaderboard(_)) => {
+            let missing = Problem::MissingKey { key: "change", by: "function" };
+            if privacy.change.is_some() { Ok(()) } else { fail("privacy", missing) }
         }
         (MechanismSetting::Cloaking(cloaking), _) => {
             if privacy.change.is_none() {

@@ -7,6 +7,7 @@ use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
+use super::leaderboard::LeaderboardTask;
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
 use super::setting::{
@@ -228,6 +229,11 @@ impl TaskSetting {
             }
             Self::Calibration(task) => task.metrics(),
             Self::Hyperparameters(task) => task.metrics(),
+            Self::Leaderboard(_) => {
+                let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
+                let of = |metric: &&str| ends.iter().map(|end| format!("{metric}{end}")).collect::<Vec<_>>();
+                LeaderboardTask::METRICS.iter().flat_map(of).collect()
+            }
             Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
             Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {

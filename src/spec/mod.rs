@@ -16,6 +16,7 @@ mod error;
 mod expand;
 mod experiment;
 mod figure;
+mod leaderboard;
 mod published;
 mod quick;
 mod schema;
@@ -42,6 +43,7 @@ pub use figure::{
     BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting,
     LinesFigure, MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
+pub use leaderboard::{ChooseSetting, LeaderboardTask};
 pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;

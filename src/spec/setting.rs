@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
+use super::leaderboard::LeaderboardTask;
 use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting};
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
@@ -452,6 +453,8 @@ pub enum TaskSetting {
     Hyperparameters(HyperparametersTask),
     /// Test accuracy of classification by regression on Dirichlet labels.
     Dirichlet(DirichletTask),
+    /// Scores of the predictive distributions of a private regression.
+    Leaderboard(LeaderboardTask),
 }
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.

@@ -199,6 +199,12 @@ fn model<'a>(path: &str, setting: &'a Setting) -> Result<&'a ModelSetting, Fault
     Ok(model)
 }
 
+/// What a task of another kind needs for noisy sums: the kernel, the noise and inducing inputs.
+pub(super) fn sums_model(path: &str, ranges: &[RangeSetting], setting: &Setting) -> Checked {
+    noise(model(path, setting)?, "noisy sums")?;
+    inducing(path, ranges, setting)
+}
+
 fn inducing(path: &str, ranges: &[RangeSetting], setting: &Setting) -> Checked {
     let path = format!("{path}.inducing");
     grid(&path, ranges, setting.data.inputs.len())?;

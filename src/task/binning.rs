@@ -2,9 +2,11 @@
 
 use nalgebra::{DMatrix, DVector};
 use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
 
 use super::cross_validation::{folds, others};
 use super::normalise::{Normalised, caveats, normalise};
+use super::witness::{Sampled, record};
 use super::{Measurement, Sample, Streams, TaskError};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::{Bins, Observed};
@@ -30,6 +32,17 @@ pub(super) fn binning(
     let caveats = caveats(block, &normalised);
     let answer = |cell: &&PrivacySetting| -> Result<Vec<Measurement>, TaskError> {
         let noise = cell.change() / normalised.scale * cell.calibration.sigma(cell.epsilon, cell.delta);
+        if noise > 0.0 {
+            let bins = |fold: &Fold| {
+                let binned = &fold.binned;
+                binned.counts.iter().copied().zip(binned.sds(noise)).collect::<Vec<_>>()
+            };
+            record(cell, || Sampled::Statistics {
+                statistic: setting.statistic,
+                bins: folds.iter().flat_map(bins).collect(),
+                change: cell.change() / normalised.scale,
+            });
+        }
         let rmse = |(number, fold): (usize, &Fold)| {
             fold.rmse(setting, noise, task.draws, (streams, number)).map(|rmse| rmse * normalised.scale)
         };
@@ -51,13 +64,62 @@ pub(super) fn binning(
     cells.iter().map(answer).collect()
 }
 
-/// The bins with training rows, in units of the normalised target, and the test rows.
-struct Fold {
+/// The bins with training rows, in units of the normalised target.
+pub(super) struct Binned {
     bins: Bins,
     /// The statistic of each bin, how far it moves when one target moves by 1, and its number of records.
-    values: Vec<f64>,
-    sensitivities: Vec<f64>,
-    counts: Vec<usize>,
+    pub values: Vec<f64>,
+    pub sensitivities: Vec<f64>,
+    pub counts: Vec<usize>,
+}
+
+impl Binned {
+    /// Of training rows, with bins over the range of their inputs, which are public.
+    pub fn new(setting: &BinningSetting, inputs: &DMatrix<f64>, targets: &[f64]) -> Self {
+        let bins = covering(inputs, setting.bins);
+        let mut members = vec![Vec::new(); bins.len()];
+        for (input, target) in inputs.row_iter().zip(targets) {
+            let point: Vec<f64> = input.iter().copied().collect();
+            if let Some(bin) = bins.holding(&point) {
+                members[bin].push(*target);
+            }
+        }
+        let held: Vec<usize> = (0..bins.len()).filter(|&bin| !members[bin].is_empty()).collect();
+        let counts: Vec<usize> = held.iter().map(|&bin| members[bin].len()).collect();
+        Self {
+            bins: bins.select(&held),
+            values: held.iter().filter_map(|&bin| setting.statistic.of(&members[bin])).collect(),
+            sensitivities: counts.iter().map(|&n| setting.statistic.sensitivity(n, 1.0)).collect(),
+            counts,
+        }
+    }
+
+    /// The bin that holds each input; none outside all of them.
+    pub fn places(&self, inputs: &DMatrix<f64>) -> Vec<Option<usize>> {
+        let place = |i: usize| -> Option<usize> {
+            self.bins.holding(&inputs.row(i).iter().copied().collect::<Vec<f64>>())
+        };
+        (0..inputs.nrows()).map(place).collect()
+    }
+
+    /// The standard deviations of the noise of all bins.
+    pub fn sds(&self, noise: f64) -> Vec<f64> {
+        self.sensitivities.iter().map(|s| s * noise).collect()
+    }
+
+    /// The statistics with noise.
+    pub fn noisy(&self, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
+        let noisy = self.values.iter().zip(sds).map(|(value, sd)| {
+            let unit: f64 = StandardNormal.sample(stream);
+            value + sd * unit
+        });
+        DVector::from_iterator(sds.len(), noisy)
+    }
+}
+
+/// The bins with training rows, and the test rows.
+struct Fold {
+    binned: Binned,
     test: DMatrix<f64>,
     truth: DVector<f64>,
 }
@@ -71,26 +133,14 @@ impl Fold {
         test: &[usize],
     ) -> Self {
         let training = others(sample.rows(), test);
-        let bins = covering(&sample.inputs.select_rows(&training), setting.bins);
-        let mut members = vec![Vec::new(); bins.len()];
-        for &row in &training {
-            let point: Vec<f64> = sample.inputs.row(row).iter().copied().collect();
-            if let Some(bin) = bins.holding(&point) {
-                members[bin].push(normalised.targets[row]);
-            }
-        }
-        let held: Vec<usize> = (0..bins.len()).filter(|&bin| !members[bin].is_empty()).collect();
-        let counts: Vec<usize> = held.iter().map(|&bin| members[bin].len()).collect();
         let Normalised { targets, originals, centre, scale, .. } = normalised;
         let truth = |&row: &usize| match task.score {
             ScoreSetting::Clipped => targets[row],
             ScoreSetting::Original => (originals[row] - centre) / scale,
         };
+        let inside: Vec<f64> = training.iter().map(|&row| targets[row]).collect();
         Self {
-            bins: bins.select(&held),
-            values: held.iter().filter_map(|&bin| setting.statistic.of(&members[bin])).collect(),
-            sensitivities: counts.iter().map(|&n| setting.statistic.sensitivity(n, 1.0)).collect(),
-            counts,
+            binned: Binned::new(setting, &sample.inputs.select_rows(&training), &inside),
             test: sample.inputs.select_rows(test),
             truth: DVector::from_iterator(test.len(), test.iter().map(truth)),
         }
@@ -105,35 +155,39 @@ impl Fold {
         (streams, number): (&Streams, usize),
     ) -> Result<f64, TaskError> {
         let draws = if noise == 0.0 { 1 } else { draws };
-        let sds: Vec<f64> = self.sensitivities.iter().map(|s| s * noise).collect();
+        let sds = self.binned.sds(noise);
+        let places = self.binned.places(&self.test);
         let mut total = 0.0;
         for draw in 0..draws {
             let mut stream = streams.of_block(&format!("bins {number} {draw}"));
-            let noisy = self.values.iter().zip(&sds).map(|(value, sd)| {
-                let unit: f64 = StandardNormal.sample(&mut stream);
-                value + sd * unit
-            });
-            let noisy = DVector::from_iterator(sds.len(), noisy);
+            let noisy = self.binned.noisy(&sds, &mut stream);
             let predicted = match setting.estimate {
-                BinningEstimate::Bin {} => self.of_bins(&noisy),
-                BinningEstimate::Integral { fitted } => self.integral(&noisy, &sds, fitted)?,
+                BinningEstimate::Bin {} => of_bins(&noisy, &places),
+                BinningEstimate::Integral { fitted } => {
+                    self.binned.integral(&noisy, &sds, &self.test, fitted)?
+                }
             };
             total += ((predicted - &self.truth).norm_squared() / self.truth.len() as f64).sqrt();
         }
         Ok(total / draws as f64)
     }
+}
 
-    /// The value of the bin that holds each test input; zero, the centre of the targets, where there is none.
-    fn of_bins(&self, noisy: &DVector<f64>) -> DVector<f64> {
-        DVector::from_fn(self.test.nrows(), |i, _| {
-            let point: Vec<f64> = self.test.row(i).iter().copied().collect();
-            self.bins.holding(&point).map_or(0.0, |bin| noisy[bin])
-        })
-    }
+/// The value of the bin that holds each input; zero, the centre of the targets, where there is none.
+pub(super) fn of_bins(noisy: &DVector<f64>, places: &[Option<usize>]) -> DVector<f64> {
+    DVector::from_iterator(places.len(), places.iter().map(|place| place.map_or(0.0, |bin| noisy[bin])))
+}
 
+impl Binned {
     /// Regression on the averages of bins with their known noise, about their mean. The parameters are fitted to the bins
     /// with the most records, whose noise is least.
-    fn integral(&self, noisy: &DVector<f64>, sds: &[f64], most: usize) -> Result<DVector<f64>, TaskError> {
+    fn integral(
+        &self,
+        noisy: &DVector<f64>,
+        sds: &[f64],
+        test: &DMatrix<f64>,
+        most: usize,
+    ) -> Result<DVector<f64>, TaskError> {
         let centre = noisy.mean();
         let known: Vec<f64> = sds.iter().map(|sd| sd * sd).collect();
         let mut order: Vec<usize> = (0..self.counts.len()).collect();
@@ -150,7 +204,7 @@ impl Fold {
         let logs = fit(&family, &targets, &starts(&self.bins))?.logs;
         let all: Vec<usize> = (0..self.counts.len()).collect();
         let (family, targets) = of(&all);
-        Ok(family.predict(&logs, &targets, &self.test)?.map(|mean| mean + centre))
+        Ok(family.predict(&logs, &targets, test)?.map(|mean| mean + centre))
     }
 }
 
@@ -191,9 +245,9 @@ mod tests {
 
     #[test]
     fn a_bin_predicts_its_mean() {
-        let (fold, _) = fold(&BinningEstimate::Bin {});
+        let (Fold { binned: fold, test, .. }, _) = fold(&BinningEstimate::Bin {});
         let noisy = DVector::from_column_slice(&fold.values);
-        let predicted = fold.of_bins(&noisy);
+        let predicted = of_bins(&noisy, &fold.places(&test));
         assert_eq!(fold.counts.iter().sum::<usize>(), 36);
         assert_eq!(predicted[0], fold.values[0]);
         assert!((fold.sensitivities[0] - 1.0 / fold.counts[0] as f64).abs() < 1e-15);

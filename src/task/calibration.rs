@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use super::grid::grid;
 use super::measure::Measured;
 use super::noisy_sums::{NoisySums, split};
+use super::witness::{Sampled, record};
 use super::{Frame, Measurement, Sample, Streams, TaskError};
 use crate::gp::variational::{
     Inducing, Located, Prediction, Statistics, WeightPosterior, moment, noise_aware,
@@ -97,6 +98,10 @@ impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, sample: &Sample, streams: &Streams) -> Result<Measured, TaskError> {
         let sensitivities = self.sums.sensitivities(self.sums.target_bound());
         let noise = self.sums.noise(cell.calibration, (cell.epsilon, cell.delta), sensitivities.0);
+        record(cell, || {
+            let sums = self.sums.sampled(noise, self.sums.bounded_labels());
+            Sampled::Records(self.sums.together(vec![sums]))
+        });
         let noisy = noise.release(&self.statistics, &mut streams.of_block("noise"));
         let posterior = match self.task.posterior {
             PosteriorRule::NoiseAware(rule) => {

@@ -2,8 +2,9 @@
 
 use nalgebra::DVector;
 
-use super::latent::{Problem, noisy, scale};
+use super::latent::{LABEL_CHANGE, Problem, noisy, scale};
 use super::measure::Measured;
+use super::witness::{LinearRelease, Sampled, record, watched};
 use super::{Frame, Measurement, Sample, Streams, TaskError};
 use crate::gp::{averaged_probability, latent_variance, newton_path};
 use crate::privacy::{Certificate, PrivateStep};
@@ -98,16 +99,22 @@ impl Bench<'_> {
         let scale = scale(cell, cell.calibration, budget);
         let mut stream = self.streams.of_block("noise");
         let mut taken = vec![(first.cloak().sensitivity, first.cloak().gap)];
+        let mut places = vec![vec![LinearRelease::of(first.cloak())]];
+        places.resize(task.iterations, Vec::new());
         let mut draws = Vec::with_capacity(task.draws);
         for _ in 0..task.draws {
             let mut weights = noisy(first, scale, &mut stream);
-            for _ in 1..task.iterations {
+            for place in places.iter_mut().skip(1) {
                 let step = problem.step(&problem.latent(&weights))?;
                 taken.push((step.cloak().sensitivity, step.cloak().gap));
+                if watched() {
+                    place.push(LinearRelease::of(step.cloak()));
+                }
                 weights = noisy(&step, scale, &mut stream);
             }
             draws.push(self.predict(&weights)?);
         }
+        record(cell, || Sampled::Linear { places, scale, change: LABEL_CHANGE });
         Ok((draws, problem.certificate(cell, budget, task.iterations, &taken)))
     }
 

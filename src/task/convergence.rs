@@ -2,8 +2,9 @@
 
 use nalgebra::DVector;
 
-use super::latent::{Problem, noisy, scale};
+use super::latent::{LABEL_CHANGE, Problem, noisy, scale};
 use super::measure::Measured;
+use super::witness::{LinearRelease, Sampled, record, watched};
 use super::{Frame, Measurement, Sample, Streams, TaskError};
 use crate::gp::newton_path;
 use crate::privacy::Certificate;
@@ -49,14 +50,18 @@ fn private(
     let scale = scale(cell, cell.calibration, budget);
     let mut stream = streams.of_block("noise");
     let mut latent = DVector::zeros(problem.labels.len());
-    let (mut path, mut taken) = (Vec::new(), Vec::new());
+    let (mut path, mut taken, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..task.steps {
         let step = problem.step(&latent)?;
         taken.push((step.cloak().sensitivity, step.cloak().gap));
+        if watched() {
+            places.push(vec![LinearRelease::of(step.cloak())]);
+        }
         let weights = noisy(&step, scale, &mut stream);
         latent = problem.latent(&weights);
         path.push(weights);
     }
+    record(cell, || Sampled::Linear { places, scale, change: LABEL_CHANGE });
     Ok((path, problem.certificate(cell, budget, task.steps, &taken)))
 }
 

@@ -6,6 +6,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::grid::grid;
 use super::measure::Measured;
 use super::noise::{Noise, representer};
+use super::witness::{Sampled, record};
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::Bins;
@@ -95,6 +96,10 @@ impl Bench<'_> {
         };
         let noise = count_sensitivity(setting.relation) * cell.calibration.sigma(cell.epsilon, cell.delta);
         let draws = if noise == 0.0 { 1 } else { self.task.draws };
+        if noise > 0.0 {
+            let (relation, bins) = (setting.relation, self.counts.len());
+            record(cell, || Sampled::Counts { sd: noise, bins, relation });
+        }
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
             let mut stream = self.streams.of_block(&format!("histogram {draw}"));
@@ -174,8 +179,7 @@ impl Bench<'_> {
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &self.points).add_scalar(centre);
-        let covariance = kernel.matrix(&self.points, &self.points);
-        let noise = Noise::of_function(function.sensitivity, &mean, &covariance)?;
+        let noise = Noise::of_function(function.sensitivity, &mean, kernel.as_ref(), &self.points)?;
         let mut stream = self.streams.of_block("function");
         let draws =
             DMatrix::from_fn(noise.map.ncols(), self.task.draws, |_, _| StandardNormal.sample(&mut stream));
@@ -187,6 +191,9 @@ impl Bench<'_> {
                 true => vec![self.rmse(&plain)],
                 false => draws.column_iter().map(|z| self.rmse(&(&plain + z * scale))).collect(),
             };
+            if scale > 0.0 {
+                record(cell, || noise.sampled(scale, 1.0 / self.smallest_volume()));
+            }
             let private = (Caveat::PrivateNormalisation, centred && cell.epsilon.is_finite());
             let certificate = self.certificate(cell, &noise).with_caveats(&[private]);
             let metrics = vec![
@@ -199,13 +206,16 @@ impl Bench<'_> {
         Ok(cells.iter().map(answer).collect())
     }
 
+    fn smallest_volume(&self) -> f64 {
+        (0..self.bins.len()).map(|i| self.bins.volume(i)).fold(f64::INFINITY, f64::min)
+    }
+
     /// One record added or removed changes one density by one over the volume of its bin, whatever `change` says.
     fn certificate(&self, cell: &PrivacySetting, noise: &Noise) -> Certificate {
         if cell.epsilon.is_infinite() {
             return Certificate::none();
         }
-        let smallest = (0..self.bins.len()).map(|i| self.bins.volume(i)).fold(f64::INFINITY, f64::min);
-        let ratio = noise.ratio / (smallest * cell.change());
+        let ratio = noise.ratio / (self.smallest_volume() * cell.change());
         Certificate::gaussian(
             (Release::Function, Neighbours::OneRecord(Relation::AddRemove)),
             cell.calibration,

@@ -7,12 +7,13 @@ use rand_pcg::Pcg64;
 use super::grid::grid;
 use super::measure::Measured;
 use super::noisy_sums::{NoisySums, split};
+use super::witness::{RecordReleases, Sampled, WeightedLabel, record};
 use super::{Measurement, Sample, Streams, TaskError};
 use crate::gp::variational::{
     DirichletLabels, Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, Certificate, HeteroscedasticRule, class_sums_sensitivity};
+use crate::privacy::{Caveat, Certificate, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
 use crate::spec::{DirichletRelease, DirichletTask, ModelSetting, PrivacySetting};
 
 /// Draws of the latent functions that class probabilities average over.
@@ -88,6 +89,7 @@ impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, streams: &Streams) -> Result<Measured, TaskError> {
         let (assumed, least) = self.sensitivities();
         let noise = self.sums.noise(cell.calibration, (cell.epsilon, cell.delta), assumed);
+        record(cell, || Sampled::Records(self.sampled(noise)));
         let mut stream = streams.of_block("noise");
         let noisy: Vec<NoisyStatistics> =
             self.statistics.iter().map(|sums| noise.release(sums, &mut stream)).collect();
@@ -113,6 +115,24 @@ impl Bench<'_> {
         let metrics =
             vec![measurement("accuracy", self.accuracy(&predictions)), measurement("log-loss", log_loss)];
         Ok(metrics.into())
+    }
+
+    /// A pair of sums for each class, and how records of each class enter it.
+    fn sampled(&self, noise: SumsNoise) -> RecordReleases {
+        let labels = &self.labels;
+        let enters = |class: usize, of: usize| {
+            let own = usize::from(class == of);
+            match self.task.release {
+                DirichletRelease::ClassSums => WeightedLabel { a: own as f64, b: own as f64 },
+                DirichletRelease::WeightedSums(_) => {
+                    let weight = 1.0 / labels.variance[own];
+                    WeightedLabel { a: weight * labels.target[own], b: weight }
+                }
+            }
+        };
+        let classes = 0..self.task.classes;
+        let of = |class| self.sums.sampled(noise, classes.clone().map(|of| enters(class, of)).collect());
+        self.sums.together(classes.clone().map(of).collect())
     }
 
     /// What noise is scaled by, and what is known to be enough. Every record takes part in the weighted sums of

@@ -8,6 +8,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::grid::grid;
 use super::measure::Measured;
 use super::noisy_sums::{NoisySums, split};
+use super::witness::{RecordReleases, Sampled, SelectionDraws, record};
 use super::{Measurement, Sample, Streams, TaskError};
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
@@ -89,6 +90,7 @@ impl Bench<'_> {
                     return Ok(Measured::default());
                 };
                 let draws = Draws::new(self, &selection, cell.calibration, (steps, refuse, rule));
+                record(cell, || Sampled::Selection(draws.sampled(selection)));
                 let choice = selection.select(&mut stream, |stream| draws.draw(stream))?;
                 (choice, vec![selection.root, selection.delta, f64::from(selection.most)])
             }
@@ -124,6 +126,16 @@ impl Bench<'_> {
         of_lengthscale.chain(of_noise).chain([is(right)]).collect()
     }
 
+    /// Releases of the sums of some lengthscales, all of the same records.
+    fn sampled(
+        &self,
+        prepared: &[Prepared<'_>],
+        noise: impl Fn(&Prepared<'_>) -> SumsNoise,
+    ) -> RecordReleases {
+        let sums = prepared.iter().map(|p| p.sums.sampled(noise(p), p.sums.bounded_labels())).collect();
+        self.prepared[0].sums.together(sums)
+    }
+
     /// The predictions for the validation rows from a release.
     fn predict(
         &self,
@@ -148,11 +160,14 @@ impl Bench<'_> {
         let pairs = (self.prepared.len() * self.task.noise_sds.len()) as f64;
         let rows = self.observed.len() as f64;
         let sd = sigma * clip * pairs.sqrt() / rows;
+        let unit = |prepared: &Prepared<'_>| {
+            SumsNoise::new(sigma * releases * prepared.sensitivity(), prepared.sums.setting.split)
+        };
+        record(cell, || Sampled::Records(self.sampled(&self.prepared, unit)));
+        record(cell, || Sampled::Means { sd, means: pairs as usize, range: clip, rows: self.observed.len() });
         let mut best = (f64::NEG_INFINITY, (0, 0));
         for (i, prepared) in self.prepared.iter().enumerate() {
-            let noise =
-                SumsNoise::new(sigma * releases * prepared.sensitivity(), prepared.sums.setting.split);
-            let noisy = noise.release(&prepared.statistics, stream);
+            let noisy = unit(prepared).release(&prepared.statistics, stream);
             for (j, noise_sd) in self.task.noise_sds.iter().enumerate() {
                 let rule = self.task.posterior;
                 let unit = noisy.scaled(noise_sd.powi(-2));
@@ -202,6 +217,31 @@ impl<'a> Draws<'a> {
         Self { bench, noise, shares: coinpress_shares(steps, rho), refuse }
     }
 
+    /// What one selection samples from.
+    fn sampled(&self, selection: PrivateSelection) -> SelectionDraws {
+        let one = |(prepared, noise): (&Prepared<'_>, &SumsNoise)| {
+            self.bench.sampled(std::slice::from_ref(prepared), |_| *noise)
+        };
+        let range = |(prepared, noise_sd): (&Prepared<'_>, &f64)| {
+            let radius = self.radius(prepared, *noise_sd);
+            (greatest(*noise_sd) - radius, radius)
+        };
+        let (prepared, noise_sds) = (&self.bench.prepared, &self.bench.task.noise_sds);
+        let pairs = prepared.iter().flat_map(|prepared| noise_sds.iter().map(move |sd| (prepared, sd)));
+        SelectionDraws {
+            selection,
+            sums: prepared.iter().zip(&self.noise).map(one).collect(),
+            rows: self.bench.observed.len(),
+            ranges: pairs.map(range).collect(),
+            shares: self.shares.clone(),
+        }
+    }
+
+    /// Half the range that log-likelihoods are clipped to.
+    fn radius(&self, prepared: &Prepared<'_>, noise_sd: f64) -> f64 {
+        (prepared.sums.target_bound() / noise_sd).powi(2)
+    }
+
     /// The score of a candidate drawn at random; none where it is refused.
     fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, Choice)>, TaskError> {
         let choice = (
@@ -212,7 +252,7 @@ impl<'a> Draws<'a> {
         let prediction = self.bench.predict(choice, self.noise[choice.0], stream)?;
         let mut densities = prediction.log_densities(self.bench.observed, noise_sd * noise_sd);
         let most = greatest(noise_sd);
-        let radius = (self.bench.prepared[choice.0].sums.target_bound() / noise_sd).powi(2);
+        let radius = self.radius(&self.bench.prepared[choice.0], noise_sd);
         densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
         let mean = coinpress_mean(&mut densities, (most - radius, radius), &self.shares, stream);
         let score = mean * self.bench.observed.len() as f64;

@@ -10,6 +10,9 @@ use crate::linalg::{gram_factor, largest};
 use crate::privacy::{Calibration, Caveat, Certificate, CloakingOptions, Neighbours, PrivateStep, Release};
 use crate::spec::{ModelSetting, PrivacySetting, Setting, ThresholdSetting};
 
+/// What a flipped label, -1 or 1, moves by.
+pub(super) const LABEL_CHANGE: f64 = 2.0;
+
 /// A training set as features, with its labels; test inputs likewise.
 pub(super) struct Problem {
     pub features: Features,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::draw::drawn;
 use super::{
     Frame, Sample, Streams, TaskError, calibration, classification, convergence, density, dirichlet,
-    hyperparameters, posterior, prediction, regression, selection, tutorial,
+    hyperparameters, leaderboard, posterior, prediction, regression, selection, tutorial,
 };
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
@@ -73,6 +73,9 @@ pub fn measure(
         (TaskSetting::Hyperparameters(task), Some(model)) => {
             hyperparameters::hyperparameters(task, model, cells, sample, streams)
         }
+        (TaskSetting::Leaderboard(task), Some(model)) => {
+            leaderboard::leaderboard(block, task, model, cells, sample, streams).map(plain)
+        }
         (TaskSetting::Dirichlet(task), Some(model)) => {
             dirichlet::dirichlet(task, model, cells, sample, streams)
         }
@@ -85,6 +88,7 @@ pub fn measure(
             | TaskSetting::Tutorial(_)
             | TaskSetting::Calibration(_)
             | TaskSetting::Hyperparameters(_)
+            | TaskSetting::Leaderboard(_)
             | TaskSetting::Dirichlet(_),
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),

@@ -14,6 +14,7 @@ mod frame;
 mod grid;
 mod hyperparameters;
 mod latent;
+mod leaderboard;
 mod measure;
 mod model;
 mod noise;
@@ -28,11 +29,16 @@ mod selection;
 mod streams;
 mod summary;
 mod tutorial;
+mod witness;
 
 pub use cross_validation::folds;
 pub use error::TaskError;
 pub use frame::Frame;
 pub use measure::{Measured, Measurement, measure};
 pub use sample::Sample;
+pub use selection::Selected;
 pub use streams::Streams;
 pub use summary::{Row, summarise};
+pub use witness::{
+    Evidence, LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel, witnessed,
+};

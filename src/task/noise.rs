@@ -2,11 +2,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::witness::{LinearRelease, Sampled};
 use super::{Streams, TaskError, model};
 use crate::gp::{LinearMap, Representer, exact_representer, fitc_representer};
 use crate::kernel::Kernel;
 use crate::privacy::{
-    Caveat, Certificate, FunctionNoise, FunctionSensitivity, Mechanism, Neighbours, Release,
+    Caveat, Certificate, Cloak, FunctionNoise, FunctionSensitivity, Mechanism, Neighbours, Release,
 };
 use crate::spec::{MechanismSetting, ModelSetting, PrivacySetting, Setting};
 
@@ -20,6 +21,15 @@ pub(super) struct Noise {
     pub gap: Option<f64>,
     /// The sensitivity of a function at change 1 that the noise is scaled by.
     pub bound: Option<f64>,
+    design: Design,
+}
+
+/// What the noise covers.
+enum Design {
+    /// The predictions, as the cloak releases them.
+    Cloak(Box<Cloak>),
+    /// The mean as a function: its weights and the covariance of its basis.
+    Function { weights: DMatrix<f64>, gram: DMatrix<f64> },
 }
 
 impl Noise {
@@ -35,22 +45,50 @@ impl Noise {
         let MechanismSetting::Function(function) = mechanism else {
             let cloak = model::noise(mechanism, map)?;
             let (ratio, gap) = (cloak.sensitivity, cloak.gap);
-            return Ok(Self { map: cloak.noise_map(), ratio, gap, bound: None });
+            let map = cloak.noise_map();
+            return Ok(Self { map, ratio, gap, bound: None, design: Design::Cloak(Box::new(cloak)) });
         };
         let mean = representer(setting, kernel, training, (streams, purpose))?;
-        Self::of_function(function.sensitivity, &mean, &kernel.matrix(test, test))
+        Self::of_function(function.sensitivity, &mean, kernel, test)
     }
 
-    /// Samples of the process with this covariance at the test inputs, scaled by a sensitivity of the mean.
+    /// Samples of the process at the test inputs, scaled by a sensitivity of the mean.
     pub fn of_function(
         rule: FunctionSensitivity,
         mean: &Representer,
-        covariance: &DMatrix<f64>,
+        kernel: &dyn Kernel,
+        test: &DMatrix<f64>,
     ) -> Result<Self, TaskError> {
         let bound = rule.of(&mean.weights, &mean.norms);
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
-        let map = FunctionNoise::new(covariance)?.noise_map() * bound;
-        Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound) })
+        let map = FunctionNoise::new(&kernel.matrix(test, test))?.noise_map() * bound;
+        let gram = kernel.matrix(&mean.basis, &mean.basis);
+        let design = Design::Function { weights: mean.weights.clone(), gram };
+        Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound), design })
+    }
+
+    /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
+    /// noise covers. `plain` where it covers all of it.
+    pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+        match &self.design {
+            Design::Cloak(cloak) => cloak.mean_columns(),
+            Design::Function { .. } => plain.columns().clone(),
+        }
+    }
+
+    /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
+    pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
+        match &self.design {
+            Design::Cloak(cloak) => {
+                Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
+            }
+            Design::Function { weights, gram } => Sampled::Function {
+                weights: weights.clone(),
+                gram: gram.clone(),
+                scale: scale * self.bound.unwrap_or(0.0),
+                change,
+            },
+        }
     }
 
     /// The standard deviations at multiplier 1 and change 1.

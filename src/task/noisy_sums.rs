@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use nalgebra::DMatrix;
 
 use super::TaskError;
+use super::witness::{RecordReleases, SumsRelease, WeightedLabel};
 use crate::gp::variational::{FeatureBound, grid_supremum};
 use crate::privacy::{Calibration, Certificate, RecordBounds, Release, SumsNoise};
 use crate::spec::{FeaturesSetting, MechanismSetting, PrivacySetting, RangeSetting, SumsSetting};
@@ -18,13 +19,15 @@ pub(super) struct NoisySums<'a> {
     /// The least that is known, which certificates use: the supremum over all inputs, which is reached between
     /// the inducing inputs.
     pub least: f64,
+    inducing: &'a [RangeSetting],
+    kernel: (f64, f64),
 }
 
 impl<'a> NoisySums<'a> {
     /// For an exponentiated quadratic kernel (variance, lengthscale) and a product grid of inducing inputs.
     pub fn new(
         mechanism: &'a MechanismSetting,
-        inducing: &[RangeSetting],
+        inducing: &'a [RangeSetting],
         (variance, lengthscale): (f64, f64),
     ) -> Result<Self, TaskError> {
         let MechanismSetting::Sums(setting) = mechanism else {
@@ -41,7 +44,13 @@ impl<'a> NoisySums<'a> {
                 inducing.iter().zip(domain.iter().map(|[low, high]| (*low, *high))).map(supremum).product()
             }
         };
-        Ok(Self { setting, features: variance * squared.sqrt(), least: variance * squared.min(whole).sqrt() })
+        Ok(Self {
+            setting,
+            features: variance * squared.sqrt(),
+            least: variance * squared.min(whole).sqrt(),
+            inducing,
+            kernel: (variance, lengthscale),
+        })
     }
 
     /// The sensitivity of `(A, sqrt(c) B)` that noise is scaled by, and the least that is known to bound it,
@@ -66,6 +75,26 @@ impl<'a> NoisySums<'a> {
         sensitivity: f64,
     ) -> SumsNoise {
         SumsNoise::new(calibration.sigma(epsilon, delta) * sensitivity, self.setting.split)
+    }
+
+    /// One pair of sums with noise on it, which records with these labels enter.
+    pub fn sampled(&self, noise: SumsNoise, labels: Vec<WeightedLabel>) -> SumsRelease {
+        SumsRelease { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
+    }
+
+    /// The labels of targets within the public bound: its ends, since distances are convex in a target.
+    pub fn bounded_labels(&self) -> Vec<WeightedLabel> {
+        let bound = self.target_bound();
+        [-bound, bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec()
+    }
+
+    /// Pairs of sums of the same records.
+    pub fn together(&self, sums: Vec<SumsRelease>) -> RecordReleases {
+        let domain = match &self.setting.features {
+            FeaturesSetting::Supremum(domain) => Some(domain.clone()),
+            _ => None,
+        };
+        RecordReleases { sums, domain }
     }
 
     /// What is guaranteed about a release with these sensitivities.

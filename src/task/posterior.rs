@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::price::{Price, Question};
+use super::witness::{Sampled, record};
 use super::{Measurement, Sample, Streams, TaskError};
 use crate::advi::{FitStreams, Logistic, Training, fit, mode};
 use crate::privacy::{Caveat, Certificate};
@@ -80,7 +81,12 @@ impl Models {
             Question::new(advi, (gradient.accountant, gradient.relation), (cell.epsilon, cell.delta));
         let price = question.price()?;
         let clip = gradient.clip.unwrap_or(f64::INFINITY);
-        let accuracy = self.accuracy(advi, gradient.clip, price.multiplier * clip, streams);
+        let noise = price.multiplier * clip;
+        record(cell, || Sampled::Gradients {
+            event: question.event(noise / clip),
+            relation: gradient.relation,
+        });
+        let accuracy = self.accuracy(advi, gradient.clip, noise, streams);
         let certificate = certificate(&question, &price);
         Ok(vec![
             measurement("accuracy", accuracy, &certificate),

@@ -7,6 +7,7 @@ use super::grid::grid;
 use super::measure::Measured;
 use super::noise::Noise;
 use super::normalise::{Normalised, caveats, normalise};
+use super::witness::record;
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::LinearMap;
 use crate::kernel::{DensityLengthscale, Kernel};
@@ -39,10 +40,14 @@ pub(super) fn prediction(
         true => Some(Noise::new(block, (model, kernel.as_ref()), pair, &map, (streams, PURPOSE))?),
         false => None,
     };
+    let released =
+        noise.as_ref().map(|noise| noise.released_columns(&map) * map.sum_groups(&normalised.targets));
+    let on_scale = |m: f64| m * normalised.scale + normalised.centre;
     let bench = Bench {
         task,
         gp_sd: variance.iter().map(|v| v.sqrt() * normalised.scale).collect(),
-        mean: map.predict(&normalised.targets).map(|m| m * normalised.scale + normalised.centre),
+        mean: map.predict(&normalised.targets).map(on_scale),
+        released: released.map(|mean| mean.map(on_scale)),
         beside: beside(task, model, kernel.as_ref(), sample, &normalised, streams)?,
         caveats: caveats(block, &normalised),
         map,
@@ -58,6 +63,8 @@ struct Bench<'a> {
     grid: DMatrix<f64>,
     map: LinearMap,
     mean: DVector<f64>,
+    /// The mean that noise is added to: without the directions that a rank rule drops. None without privacy.
+    released: Option<DVector<f64>>,
     gp_sd: Vec<f64>,
     noise: Option<Noise>,
     /// The frames beside the predictions.
@@ -69,6 +76,9 @@ impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, streams: &Streams) -> Measured {
         let scale = cell.change() * cell.calibration.sigma(cell.epsilon, cell.delta);
         let private = self.noise.as_ref().filter(|_| cell.epsilon.is_finite());
+        if let Some(noise) = private {
+            record(cell, || noise.sampled(scale, cell.change()));
+        }
         let zero = || DVector::zeros(self.grid.nrows());
         let noise_sd = private.map_or_else(zero, |noise| noise.standard_deviations() * scale);
         let certificate =
@@ -108,12 +118,13 @@ impl Bench<'_> {
         (0..self.grid.nrows()).find(|&row| self.grid.row(row).iter().enumerate().all(close))
     }
 
-    /// With a column for each private sample: the mean with one draw of the noise.
+    /// With a column for each private sample: the released mean with one draw of the noise.
     fn draws(&self, frame: Frame, noise: &Noise, scale: f64, streams: &Streams) -> Frame {
         let mut stream = streams.of_block("draws");
+        let mean = self.released.as_ref().unwrap_or(&self.mean);
         (1..=self.task.draws).fold(frame, |frame, number| {
             let unit = DVector::from_fn(noise.map.ncols(), |_, _| StandardNormal.sample(&mut stream));
-            frame.with(format!("draw{number}"), (&self.mean + &noise.map * unit * scale).iter().copied())
+            frame.with(format!("draw{number}"), (mean + &noise.map * unit * scale).iter().copied())
         })
     }
 }

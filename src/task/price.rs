@@ -52,7 +52,7 @@ impl Question {
     }
 
     /// The event with this noise.
-    fn event(&self, noise_multiplier: f64) -> Event {
+    pub fn event(&self, noise_multiplier: f64) -> Event {
         Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
     }
 

@@ -6,10 +6,11 @@ use rand_distr::{Distribution, StandardNormal};
 use super::binning::binning;
 use super::cross_validation::{folds, others};
 use super::normalise::{Normalised, caveats, normalise};
+use super::witness::{LinearRelease, Sampled, record};
 use super::{Measurement, Sample, Streams, TaskError, model};
 use crate::kernel::Kernel;
 use crate::linalg::largest;
-use crate::privacy::{Caveat, Certificate, Neighbours, Release};
+use crate::privacy::{Caveat, Certificate, Cloak, Neighbours, Release};
 use crate::spec::{MechanismSetting, ModelSetting, PrivacySetting, RegressionTask, ScoreSetting, Setting};
 
 /// What a fold contributes: errors without noise, and unit noise draws, both in units of the target.
@@ -22,8 +23,8 @@ struct Fold {
     noise: DMatrix<f64>,
     /// The sum of its variances.
     variance: f64,
-    sensitivity: f64,
-    gap: Option<f64>,
+    /// What the noise was sampled with; none without privacy.
+    cloak: Option<Cloak>,
     jitter: f64,
 }
 
@@ -61,6 +62,12 @@ fn measurement(
     caveats: &[(Caveat, bool)],
 ) -> Measurement {
     let scale = cell.change() * cell.calibration.sigma(cell.epsilon, cell.delta);
+    let cloaks = folds.iter().filter_map(|fold| fold.cloak.as_ref());
+    record(cell, || Sampled::Linear {
+        places: vec![cloaks.map(LinearRelease::of).collect()],
+        scale,
+        change: cell.change(),
+    });
     Measurement {
         metric: task.metric().to_owned(),
         values: folds.iter().map(|fold| fold.rmse(scale)).collect(),
@@ -73,12 +80,13 @@ fn certificate(cell: &PrivacySetting, folds: &[Fold], caveats: &[(Caveat, bool)]
     if cell.epsilon.is_infinite() {
         return Certificate::none();
     }
-    let gaps: Option<Vec<f64>> = folds.iter().map(|fold| fold.gap).collect();
+    let cloaks = || folds.iter().filter_map(|fold| fold.cloak.as_ref());
+    let gaps: Option<Vec<f64>> = cloaks().map(|cloak| cloak.gap).collect();
     Certificate::gaussian(
         (Release::FoldPredictions, Neighbours::OneTargetChanges(cell.change())),
         cell.calibration,
         (cell.epsilon, cell.delta),
-        largest(folds.iter().map(|fold| fold.sensitivity)),
+        largest(cloaks().map(|cloak| cloak.sensitivity)),
         gaps.map(largest),
     )
     .with_caveats(caveats)
@@ -140,7 +148,7 @@ impl Bench<'_> {
         if !private {
             let noise = DMatrix::zeros(test.len(), 0);
             let released = plain.clone();
-            return Ok(Fold { released, plain, noise, variance: 0.0, sensitivity: 0.0, gap: None, jitter });
+            return Ok(Fold { released, plain, noise, variance: 0.0, cloak: None, jitter });
         }
         let cloak = model::noise(&self.block.privacy.mechanism, &map)?;
         let mut stream = self.streams.of_block(&format!("noise {purpose}"));
@@ -152,8 +160,7 @@ impl Bench<'_> {
             released: (cloak.mean_columns() * sums - truth) * self.normalised.scale,
             variance: noise_map.norm_squared(),
             noise: noise_map * draws,
-            sensitivity: cloak.sensitivity,
-            gap: cloak.gap,
+            cloak: Some(cloak),
             jitter,
         })
     }

@@ -7,6 +7,7 @@ use super::clipped_square::expected_square;
 use super::cross_validation::{folds, others};
 use super::measure::Measured;
 use super::normalise::{caveats, normalise};
+use super::witness::{Sampled, record};
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{LinearMap, exact, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
@@ -14,11 +15,16 @@ use crate::linalg::largest;
 use crate::privacy::{
     Caveat, Certificate, FoldColumns, Neighbours, SensitivityRule, selection_probabilities, sse_sensitivity,
 };
-use crate::spec::{Candidate, GpCandidate, PrivacySetting, RowsSetting, SelectionTask, Setting};
+use crate::spec::{
+    Candidate, GpCandidate, NormaliseSetting, PrivacySetting, RowsSetting, SelectionTask, Setting,
+};
 
 /// One fold of one candidate.
+#[derive(Debug, Clone)]
 struct Fold {
     columns: FoldColumns,
+    /// The test rows.
+    tests: Vec<usize>,
     /// Prediction minus target, on the scale of the model.
     errors: Vec<f64>,
     /// The noise at multiplier 1 and change 1.
@@ -29,6 +35,7 @@ struct Fold {
 }
 
 /// How the noise enters the errors.
+#[derive(Debug, Clone)]
 enum Noise {
     /// By its standard deviations: the expectation is exact.
     Deviations(Vec<f64>),
@@ -55,13 +62,48 @@ pub(super) fn selection(
     let splits = folds(rows.len(), task.split, streams);
     let names = task.all_candidates();
     let bench = Bench { block, task, inputs, targets, scale: whole.scale, streams };
-    let of = |candidate: &Candidate| -> Result<Vec<Fold>, TaskError> {
-        let folds = splits.iter().enumerate();
-        folds.map(|(number, test)| bench.fold(candidate, number, test)).collect()
-    };
-    let candidates: Result<Vec<Vec<Fold>>, TaskError> = names.iter().map(of).collect();
-    let candidates = candidates?;
+    let candidates = bench.candidates(&names, &splits)?;
     Ok(cells.iter().map(|cell| bench.answer(cell, &names, &candidates, &caveats)).collect())
+}
+
+/// What the mechanism made of the candidates.
+struct Judged {
+    /// Of each candidate: its clipped error, the error in units of the target, its sensitivity, its probability.
+    sse: Vec<f64>,
+    rmse: Vec<f64>,
+    sensitivity: Vec<f64>,
+    probability: Vec<f64>,
+    /// How many are within the threshold, and their largest sensitivity.
+    allowed: usize,
+    bound: f64,
+}
+
+/// Gaussian processes of several lengthscales to choose from, by cross-validation on some training rows.
+pub(super) struct Choice<'a> {
+    bench: Bench<'a>,
+    candidates: Vec<Vec<Fold>>,
+}
+
+impl<'a> Choice<'a> {
+    /// Among the candidates of a task, for targets on the scale of the model.
+    pub fn new(
+        block: &'a Setting,
+        task: &'a SelectionTask,
+        (inputs, targets): (&DMatrix<f64>, &[f64]),
+        scale: f64,
+        streams: &'a Streams,
+    ) -> Result<Self, TaskError> {
+        let splits = folds(targets.len(), task.split, streams);
+        let (inputs, targets) = (inputs.clone(), targets.to_vec());
+        let bench = Bench { block, task, inputs, targets, scale, streams };
+        let candidates = bench.candidates(&task.all_candidates(), &splits)?;
+        Ok(Self { bench, candidates })
+    }
+
+    /// The probability with which each is chosen, with this budget.
+    pub fn probabilities(&self, cell: &PrivacySetting, epsilon: f64) -> Vec<f64> {
+        self.bench.judge(cell, &self.candidates, epsilon).probability
+    }
 }
 
 /// What all candidates share.
@@ -77,6 +119,14 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
+    fn candidates(&self, names: &[Candidate], splits: &[Vec<usize>]) -> Result<Vec<Vec<Fold>>, TaskError> {
+        let of = |candidate: &Candidate| -> Result<Vec<Fold>, TaskError> {
+            let folds = splits.iter().enumerate();
+            folds.map(|(number, test)| self.fold(candidate, number, test)).collect()
+        };
+        names.iter().map(of).collect()
+    }
+
     fn fold(&self, candidate: &Candidate, number: usize, test: &[usize]) -> Result<Fold, TaskError> {
         let training = others(self.targets.len(), test);
         let inputs = |rows: &[usize]| self.inputs.select_rows(rows);
@@ -105,6 +155,7 @@ impl Bench<'_> {
         };
         Ok(Fold {
             errors: test.iter().enumerate().map(error).collect(),
+            tests: test.to_vec(),
             noise,
             longest: largest(map.columns().column_iter().map(|column| column.norm_squared())),
             columns: FoldColumns { columns: map.expand(), rows: training },
@@ -112,13 +163,8 @@ impl Bench<'_> {
         })
     }
 
-    fn answer(
-        &self,
-        cell: &PrivacySetting,
-        names: &[Candidate],
-        candidates: &[Vec<Fold>],
-        caveats: &[(Caveat, bool)],
-    ) -> Measured {
+    /// What the exponential mechanism makes of all candidates, with this budget.
+    fn judge(&self, cell: &PrivacySetting, candidates: &[Vec<Fold>], epsilon: f64) -> Judged {
         let Self { task, scale, .. } = self;
         let change = cell.change() / scale;
         let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
@@ -130,12 +176,40 @@ impl Bench<'_> {
         let sensitivity: Vec<f64> = candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
         let threshold = task.threshold.unwrap_or(f64::INFINITY);
         let within = |folds: &Vec<Fold>| folds.iter().all(|f| change * change * f.longest <= threshold);
-        let allowed: Vec<usize> = (0..names.len()).filter(|&i| within(&candidates[i])).collect();
+        let allowed: Vec<usize> = (0..candidates.len()).filter(|&i| within(&candidates[i])).collect();
         let of_allowed = |values: &[f64]| allowed.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         let bound = largest(of_allowed(&sensitivity));
-        let chances = selection_probabilities(&of_allowed(&sse), bound, task.epsilon);
-        let mut probability = vec![0.0; names.len()];
+        if epsilon.is_finite() {
+            record(cell, || {
+                let candidates = allowed.iter().map(|&i| candidates[i].clone()).collect();
+                Sampled::Exponential(Box::new(Selected {
+                    candidates,
+                    rows: self.targets.len(),
+                    noise,
+                    clip,
+                    change,
+                    epsilon,
+                    sensitivity: bound,
+                    range: self.range(),
+                }))
+            });
+        }
+        let chances = selection_probabilities(&of_allowed(&sse), bound, epsilon);
+        let mut probability = vec![0.0; candidates.len()];
         allowed.iter().zip(&chances).for_each(|(&i, p)| probability[i] = *p);
+        Judged { sse, rmse, sensitivity, probability, allowed: allowed.len(), bound }
+    }
+
+    fn answer(
+        &self,
+        cell: &PrivacySetting,
+        names: &[Candidate],
+        candidates: &[Vec<Fold>],
+        caveats: &[(Caveat, bool)],
+    ) -> Measured {
+        let task = self.task;
+        let Judged { sse, rmse, sensitivity, probability, allowed, bound } =
+            self.judge(cell, candidates, task.epsilon);
         let expected = probability.iter().zip(&rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
         let certificate = self.certificate(cell, candidates, caveats);
         let measurement = |metric: String, value: f64| Measurement {
@@ -153,13 +227,25 @@ impl Bench<'_> {
         let mean = rmse.iter().sum::<f64>() / names.len() as f64;
         let most = largest(probability.iter().copied());
         let of_all = SelectionTask::OF_ALL.map(str::to_owned).into_iter();
-        let of_all = of_all.zip([expected, mean, allowed.len() as f64, bound, most]);
+        let of_all = of_all.zip([expected, mean, allowed as f64, bound, most]);
         let of_lengthscales = by_lengthscale(task, names, &probability);
         let frame =
             Frame::new("candidates").with("probability", probability.clone()).with("value", rmse.clone());
         let metrics = of_each.chain(of_lengthscales).chain(of_all);
         let metrics = metrics.map(|(metric, value)| measurement(metric, value)).collect();
         Measured { metrics, frames: vec![frame] }
+    }
+
+    /// The range of targets on the scale of the model, where they are clipped.
+    fn range(&self) -> Option<(f64, f64)> {
+        let half = match self.block.normalise.as_ref() {
+            NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
+                0.5 * (high - low)
+            }
+            NormaliseSetting::Private { clip, .. } => (*clip)?,
+            NormaliseSetting::None | NormaliseSetting::Constants { .. } => return None,
+        };
+        Some((-half / self.scale, half / self.scale))
     }
 
     fn sensitivity(&self, folds: &[Fold], change: f64) -> f64 {
@@ -196,17 +282,76 @@ fn by_lengthscale(task: &SelectionTask, names: &[Candidate], probability: &[f64]
 
 /// The sum of squared errors with the noise, errors clipped: expected, or the mean over draws.
 fn sum(folds: &[Fold], noise: f64, clip: f64) -> f64 {
-    let of_fold = |fold: &Fold| -> f64 {
-        match &fold.noise {
+    folds.iter().map(|fold| fold.sum(&fold.errors, noise, clip)).sum()
+}
+
+impl Fold {
+    fn sum(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
+        match &self.noise {
             Noise::Deviations(sds) => {
-                fold.errors.iter().zip(sds).map(|(e, sd)| expected_square(*e, noise * sd, clip)).sum()
+                errors.iter().zip(sds).map(|(e, sd)| expected_square(*e, noise * sd, clip)).sum()
             }
             Noise::Draws(draws) => {
                 let square = |(e, z): (&f64, &f64)| (e + noise * z).clamp(-clip, clip).powi(2);
-                let of_draw = |draw: &Vec<f64>| fold.errors.iter().zip(draw).map(square).sum::<f64>();
+                let of_draw = |draw: &Vec<f64>| errors.iter().zip(draw).map(square).sum::<f64>();
                 draws.iter().map(of_draw).sum::<f64>() / draws.len() as f64
             }
         }
-    };
-    folds.iter().map(of_fold).sum()
+    }
+}
+
+/// What the exponential mechanism chose from, as a function of the targets.
+#[derive(Debug)]
+pub struct Selected {
+    /// The folds of each candidate that is allowed.
+    candidates: Vec<Vec<Fold>>,
+    /// The number of targets.
+    pub rows: usize,
+    /// What multiplies the noise of each prediction.
+    noise: f64,
+    /// Errors are clipped to this, on the scale of the model; infinite without a clip.
+    pub clip: f64,
+    /// The most that one target changes.
+    pub change: f64,
+    /// The budget.
+    pub epsilon: f64,
+    /// The sensitivity that was used.
+    pub sensitivity: f64,
+    /// The range of targets, where they are clipped to one.
+    pub range: Option<(f64, f64)>,
+}
+
+impl Selected {
+    /// The number of candidates.
+    pub fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// The errors of a candidate's predictions as a linear map of the targets: a row for each tested row.
+    pub fn error_map(&self, candidate: usize) -> DMatrix<f64> {
+        let mut map = DMatrix::zeros(self.rows, self.rows);
+        for fold in &self.candidates[candidate] {
+            for (i, &test) in fold.tests.iter().enumerate() {
+                for (k, &row) in fold.columns.rows.iter().enumerate() {
+                    map[(test, row)] = fold.columns.columns[(i, k)];
+                }
+                map[(test, test)] = -1.0;
+            }
+        }
+        map
+    }
+
+    /// The sum of squared errors of a candidate from its errors, with the noise and the clip of the task.
+    pub fn sum(&self, candidate: usize, errors: &DVector<f64>) -> f64 {
+        let of = |fold: &Fold| {
+            let errors: Vec<f64> = fold.tests.iter().map(|&test| errors[test]).collect();
+            fold.sum(&errors, self.noise, self.clip)
+        };
+        self.candidates[candidate].iter().map(of).sum()
+    }
+
+    /// The columns of a candidate's folds.
+    pub fn columns(&self, candidate: usize) -> impl Iterator<Item = &FoldColumns> {
+        self.candidates[candidate].iter().map(|fold| &fold.columns)
+    }
 }

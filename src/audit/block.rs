@@ -1,0 +1,101 @@
+//! The audit of the cells of one block.
+
+use rand_pcg::Pcg64;
+use thiserror::Error;
+
+use super::exponential::exponential;
+use super::finding::{Check, Finding, Verdict};
+use super::gaussian;
+use super::gradients::gradients;
+use super::records::records;
+use super::selection::selection;
+use crate::privacy::accounting::AccountingError;
+use crate::privacy::{Caveat, Certificate};
+use crate::spec::{PrivacySetting, Setting};
+use crate::task::{Sample, Sampled, Streams, TaskError, measure, witnessed};
+
+/// Why a block could not be audited.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum AuditError {
+    /// Its cells could not be measured.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// An accountant gave no number.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
+}
+
+/// How attacks sample.
+#[derive(Debug, Clone)]
+pub struct Attacks {
+    /// Their random streams.
+    pub streams: Streams,
+    /// The confidence of their bounds.
+    pub confidence: f64,
+}
+
+impl Attacks {
+    /// A stream of the block's own, apart from those of the task.
+    pub(super) fn stream(&self, purpose: &str) -> Pcg64 {
+        self.streams.of_block(&format!("audit {purpose}"))
+    }
+}
+
+/// Measures one replicate of a block again and judges what was sampled. The outer list follows `cells`; none where a cell
+/// claims nothing.
+///
+/// # Errors
+/// [`AuditError`] if a cell cannot be measured.
+pub fn audit(
+    block: &Setting,
+    cells: &[&PrivacySetting],
+    sample: &Sample,
+    attacks: &Attacks,
+) -> Result<Vec<Option<Finding>>, AuditError> {
+    let (measured, evidence) = witnessed(|| measure(block, cells, sample, &attacks.streams));
+    let of_cell = |(cell, measured): (&&PrivacySetting, crate::task::Measured)| {
+        let claims = measured.metrics.into_iter().map(|m| m.certificate);
+        let Some(claim) = claims.into_iter().find(|claim| claim.epsilon.is_some()) else { return Ok(None) };
+        let mut checks = Vec::new();
+        for evidence in evidence.iter().filter(|evidence| evidence.is_of(cell)) {
+            checks.extend(judged(&evidence.sampled, &claim, attacks)?);
+        }
+        Ok(Some(concluded(claim, checks)))
+    };
+    cells.iter().zip(measured?).map(of_cell).collect()
+}
+
+fn judged(sampled: &Sampled, claim: &Certificate, attacks: &Attacks) -> Result<Vec<Check>, AuditError> {
+    let budget = (claim.epsilon.unwrap_or(f64::INFINITY), claim.delta);
+    Ok(vec![match sampled {
+        Sampled::Linear { places, scale, change } => gaussian::linear(places, (*scale, *change), budget),
+        Sampled::Function { weights, gram, scale, change } => {
+            gaussian::function(weights, gram, (*scale, *change), budget)
+        }
+        Sampled::Counts { sd, bins, relation } => gaussian::counts(*sd, *bins, *relation, budget),
+        Sampled::Statistics { statistic, bins, change } => {
+            gaussian::statistics(*statistic, bins, *change, budget)
+        }
+        Sampled::Means { sd, means, range, rows } => gaussian::means((*sd, *means), (*range, *rows), budget),
+        Sampled::Records(releases) => records(releases, budget),
+        Sampled::Gradients { event, relation } => gradients(event, *relation, budget)?,
+        Sampled::Exponential(selected) => exponential(selected),
+        Sampled::Selection(draws) => return Ok(selection(draws, budget, attacks)),
+    }])
+}
+
+/// The worst check decides. What the claim itself excepts stays excepted, but for what an audit computes anyway: whether a
+/// calibration or a sensitivity is right.
+fn concluded(claim: Certificate, mut checks: Vec<Check>) -> Finding {
+    checks.sort_by_key(|check| std::cmp::Reverse(check.verdict));
+    let excepted = |caveat: &&Caveat| !matches!(caveat, Caveat::OutsideProof | Caveat::InvalidSensitivity);
+    let mut reasons: Vec<String> = claim.caveats.iter().filter(excepted).map(ToString::to_string).collect();
+    let worst = checks.first().map_or(Verdict::NotAudited, |check| check.verdict);
+    let verdict = if reasons.is_empty() { worst } else { worst.max(Verdict::Caveat) };
+    match checks.first() {
+        None => reasons.push("no release was seen".to_owned()),
+        Some(check) if check.verdict > Verdict::Holds => reasons.insert(0, check.note.clone()),
+        Some(_) => {}
+    }
+    Finding { claim, checks, verdict, reasons }
+}

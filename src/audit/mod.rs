@@ -1,0 +1,30 @@
+//! Audits: what is guaranteed by what was sampled, recomputed from the very numbers that noise was drawn with.
+//!
+//! A cell is measured once more under the eyes of a witness ([`crate::task::witnessed`]); what it sampled is then judged
+//! apart from the code that claims something about it.
+//!
+//! | mechanism | what is recomputed |
+//! |---|---|
+//! | cloaking, Newton steps | exact delta from the sampled factor, all columns and directions, in 106 bits |
+//! | functions | exact delta from the norm of the worst column in the Hilbert space, in 106 bits |
+//! | counts, statistics of bins | exact delta of the worst extreme targets |
+//! | noisy sums | bounds on delta: the greatest norm of features, and a search over pairs of records |
+//! | noisy gradients | the bounds of loss distributions for the noise used |
+//! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
+//! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
+
+mod attack;
+mod binomial;
+mod block;
+mod exponential;
+mod finding;
+mod gaussian;
+mod gradients;
+mod normal;
+mod records;
+mod selection;
+
+pub use binomial::Count;
+pub use block::{Attacks, AuditError, audit};
+pub use finding::{Check, Finding, Found, Verdict};
+pub use normal::exact_delta;

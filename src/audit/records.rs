@@ -1,0 +1,237 @@
+//! Noise on the sums of a variational model: the worst pair of records, from both sides.
+
+use super::finding::{Check, Found, ROUNDING, Verdict, short};
+use super::normal::exact_delta;
+use crate::linalg::largest;
+use crate::spec::RangeSetting;
+use crate::task::{RecordReleases, SumsRelease, WeightedLabel};
+
+/// Steps to a lengthscale where the greatest norm is looked for.
+const STEPS: f64 = 500.0;
+/// Lengthscales beyond the inducing inputs that inputs are looked for in, where no box bounds them.
+const BEYOND: f64 = 4.0;
+/// Points to a side where pairs of records are looked for, in one dimension and in more.
+const SIDE: [usize; 2] = [241, 31];
+
+/// The delta of the worst pair of records: at most what the greatest norm of the covariances allows, at least what a
+/// search over pairs finds.
+///
+/// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
+/// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
+/// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
+pub(super) fn records(releases: &RecordReleases, (epsilon, delta): (f64, f64)) -> Check {
+    let most = exact_delta(bound(releases).sqrt(), epsilon);
+    let found = search(releases);
+    let least = exact_delta(found.shift_squared.sqrt(), epsilon);
+    let pair = format!(
+        "the inputs {} and {}, labels {:?}",
+        point(&found.inputs.0),
+        point(&found.inputs.1),
+        found.labels
+    );
+    if most <= delta * (1.0 + ROUNDING) {
+        let note = format!("a search finds {} ({pair})", Found::DeltaAtLeast(least).text());
+        return Check { verdict: Verdict::Holds, found: Found::DeltaAtMost(most), note };
+    }
+    let verdict = if least > delta * (1.0 + ROUNDING) { Verdict::Broken } else { Verdict::NotAudited };
+    let note = format!("records with {pair}; bounded by delta <= {}", short(most));
+    Check { verdict, found: Found::DeltaAtLeast(least), note }
+}
+
+/// The greatest squared shift that the norms of the covariances allow.
+fn bound(releases: &RecordReleases) -> f64 {
+    let norms: Vec<f64> = releases.sums.iter().map(|sum| greatest_square(sum, releases)).collect();
+    let of_pair = |(l, m): (usize, usize)| {
+        let of = |(sum, square): (&SumsRelease, &f64)| worst_shift(sum, (l, m), *square);
+        releases.sums.iter().zip(&norms).map(of).sum::<f64>()
+    };
+    largest(pairs(releases).map(of_pair))
+}
+
+/// The greatest shift of one pair of sums over t in [0, R^2].
+fn worst_shift(sum: &SumsRelease, (l, m): (usize, usize), square: f64) -> f64 {
+    let (one, other) = (sum.labels[l], sum.labels[m]);
+    let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
+    let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
+    largest([0.0, inside, square].map(|t| shift(sum, (one, other), (square, square, t))))
+}
+
+/// The squared shift between two records with squared norms and inner product `(K, K', t)`.
+fn shift(sum: &SumsRelease, (one, other): (WeightedLabel, WeightedLabel), (k, l, t): (f64, f64, f64)) -> f64 {
+    let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
+    let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
+    let over = |x: f64, sd: f64| if x > 0.0 { x / (sd * sd) } else { 0.0 };
+    over(first, sum.noise.sd_a) + over(second, sum.noise.sd_b)
+}
+
+/// Pairs of labels.
+fn pairs(releases: &RecordReleases) -> impl Iterator<Item = (usize, usize)> {
+    let labels = releases.sums.first().map_or(0, |sum| sum.labels.len());
+    (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
+}
+
+/// The ends of the inputs along a dimension.
+fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> (f64, f64) {
+    let range = &sum.inducing[dimension];
+    let margin = BEYOND * sum.kernel.1;
+    match &releases.domain {
+        Some(domain) => (domain[dimension][0], domain[dimension][1]),
+        None => (range.from - margin, range.to + margin),
+    }
+}
+
+/// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
+fn greatest_square(sum: &SumsRelease, releases: &RecordReleases) -> f64 {
+    let along = |(d, range)| greatest_along(range, sum.kernel.1, ends(sum, releases, d));
+    sum.kernel.0.powi(2) * sum.inducing.iter().enumerate().map(along).product::<f64>()
+}
+
+/// The maximum of `sum_j exp(-(x - z_j)^2 / l^2)` between two ends: on a grid of step h, then refined around every point that
+/// may hide it. Its second derivative is at most `2 m / l^2`, so none is further than `m h^2 / (4 l^2)` below.
+fn greatest_along(range: &RangeSetting, lengthscale: f64, (low, high): (f64, f64)) -> f64 {
+    let value =
+        |x: f64| (0..range.points).map(|j| (-((x - range.at(j)) / lengthscale).powi(2)).exp()).sum::<f64>();
+    let count = ((high - low) * STEPS / lengthscale).ceil();
+    let step = (high - low) / count;
+    let values: Vec<f64> = (0..=count as usize).map(|i| value(low + step * i as f64)).collect();
+    let hidden = range.points as f64 * (step / lengthscale).powi(2) / 4.0;
+    let top = largest(values.iter().copied());
+    let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
+    largest(near.map(|i| {
+        let x = low + step * i as f64;
+        peak(value, ((x - step).max(low), (x + step).min(high)))
+    }))
+}
+
+/// The maximum of a function with one peak between two ends.
+fn peak(value: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+    for _ in 0..100 {
+        let third = (high - low) / 3.0;
+        if value(low + third) < value(high - third) {
+            low += third;
+        } else {
+            high -= third;
+        }
+    }
+    largest([value(low), value(high)])
+}
+
+/// Two records that were found, and their squared shift.
+struct Pair {
+    shift_squared: f64,
+    inputs: (Vec<f64>, Vec<f64>),
+    labels: (usize, usize),
+}
+
+/// The worst pair with inputs on a grid and any labels.
+fn search(releases: &RecordReleases) -> Pair {
+    let mut worst = Pair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
+    let points = grid(releases);
+    let features: Vec<Vec<Vec<f64>>> =
+        releases.sums.iter().map(|sum| points.iter().map(|x| covariances(sum, x)).collect()).collect();
+    let labels: Vec<(usize, usize)> = pairs(releases).collect();
+    for i in 0..points.len() {
+        for j in 0..=i {
+            let mut products = Vec::with_capacity(releases.sums.len());
+            for (s, features) in features.iter().enumerate() {
+                match products.last() {
+                    // Classes share kernel and inducing inputs.
+                    Some(last) if same(&releases.sums[s], &releases.sums[s - 1]) => products.push(*last),
+                    _ => products.push((
+                        dot(&features[i], &features[i]),
+                        dot(&features[j], &features[j]),
+                        dot(&features[i], &features[j]),
+                    )),
+                }
+            }
+            for &(l, m) in &labels {
+                let of = |(sum, product): (&SumsRelease, &(f64, f64, f64))| {
+                    shift(sum, (sum.labels[l], sum.labels[m]), *product)
+                };
+                let squared: f64 = releases.sums.iter().zip(&products).map(of).sum();
+                if squared > worst.shift_squared {
+                    let inputs = (points[i].clone(), points[j].clone());
+                    worst = Pair { shift_squared: squared, inputs, labels: (l, m) };
+                }
+            }
+        }
+    }
+    worst
+}
+
+fn same(one: &SumsRelease, other: &SumsRelease) -> bool {
+    one.kernel == other.kernel && one.inducing == other.inducing
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The covariances of an input with all inducing inputs.
+fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
+    let (variance, lengthscale) = sum.kernel;
+    let mut values = vec![variance];
+    for (range, x) in sum.inducing.iter().zip(x) {
+        let along = (0..range.points).map(|j| (-0.5 * ((x - range.at(j)) / lengthscale).powi(2)).exp());
+        let along: Vec<f64> = along.collect();
+        values = values.iter().flat_map(|v| along.iter().map(move |k| v * k)).collect();
+    }
+    values
+}
+
+/// A grid over the inputs allowed.
+fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
+    let Some(sum) = releases.sums.first() else { return Vec::new() };
+    let side = SIDE[usize::from(sum.inducing.len() > 1)];
+    let mut points = vec![Vec::new()];
+    for d in 0..sum.inducing.len() {
+        let (low, high) = ends(sum, releases, d);
+        let at = |i: usize| low + (high - low) * i as f64 / (side - 1) as f64;
+        let longer =
+            |point: &Vec<f64>| (0..side).map(|i| [point.as_slice(), &[at(i)]].concat()).collect::<Vec<_>>();
+        points = points.iter().flat_map(longer).collect();
+    }
+    points
+}
+
+fn point(x: &[f64]) -> String {
+    let numbers: Vec<String> = x.iter().map(|x| format!("{x:.2}")).collect();
+    format!("({})", numbers.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::{RecordBounds, SumsNoise, SumsRule};
+
+    fn sums(noise: SumsNoise, bound: f64) -> RecordReleases {
+        let inducing = vec![RangeSetting { from: -3.0, to: 3.0, points: 9 }];
+        let labels = [-bound, bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec();
+        RecordReleases {
+            sums: vec![SumsRelease { noise, kernel: (1.0, 1.0), inducing, labels }],
+            domain: None,
+        }
+    }
+
+    /// The greatest `|k|^2` of Figure 1 of Honkela 2021, and the exact sensitivity: 4.537 by the protocol.
+    #[test]
+    fn the_bound_is_the_exact_sensitivity() {
+        let releases = sums(SumsNoise::new(1.0, 1.0), 1.3);
+        let square = greatest_square(&releases.sums[0], &releases);
+        let bounds = RecordBounds { features: square.sqrt(), target: 1.3 };
+        let exact = SumsRule::Exact.sensitivity(bounds, 1.0);
+        assert!((bound(&releases).sqrt() / exact - 1.0).abs() < 1e-12);
+        assert!((exact - 4.537).abs() < 5e-3, "{exact}");
+        let found = search(&releases).shift_squared.sqrt();
+        assert!(found <= exact * (1.0 + 1e-12) && found > 0.8 * exact, "{found} {exact}");
+    }
+
+    #[test]
+    fn too_little_noise_is_found_out() {
+        let check = |sd: f64| records(&sums(SumsNoise::new(sd, 1.0), 1.3), (1.0, 1e-4));
+        assert_eq!(check(40.0).verdict, Verdict::Holds);
+        let broken = check(4.0);
+        assert_eq!(broken.verdict, Verdict::Broken);
+        assert!(matches!(broken.found, Found::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
+    }
+}
