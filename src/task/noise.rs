@@ -20,6 +20,8 @@ pub(super) struct Noise {
     pub gap: Option<f64>,
     /// The sensitivity of a function at change 1 that the noise is scaled by.
     pub bound: Option<f64>,
+    /// The columns of the map that the noise covers, where the rank rule made them others than the model's.
+    pub columns: Option<DMatrix<f64>>,
 }
 
 impl Noise {
@@ -35,7 +37,8 @@ impl Noise {
         let MechanismSetting::Function(function) = mechanism else {
             let cloak = model::noise(mechanism, map)?;
             let (ratio, gap) = (cloak.sensitivity, cloak.gap);
-            return Ok(Self { map: cloak.noise_map(), ratio, gap, bound: None });
+            let columns = Some(cloak.mean_columns());
+            return Ok(Self { map: cloak.noise_map(), ratio, gap, bound: None, columns });
         };
         let mean = representer(setting, kernel, training, (streams, purpose))?;
         Self::of_function(function.sensitivity, &mean, &kernel.matrix(test, test))
@@ -50,7 +53,7 @@ impl Noise {
         let bound = rule.of(&mean.weights, &mean.norms);
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
         let map = FunctionNoise::new(covariance)?.noise_map() * bound;
-        Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound) })
+        Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound), columns: None })
     }
 
     /// The standard deviations at multiplier 1 and change 1.
