@@ -116,10 +116,14 @@ fn the_noise_is_not_of_the_seed() {
 fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
     let project = project();
     let first = project.dpgp(&[WITH_LEDGER, BUDGET, &["--out", "p1.csv"]].concat()).expect(0);
-    assert!(first.out.contains("ledger ledger.toml: 1 release,"), "{}", first.out);
+    assert!(
+        first.out.contains("ledger ledger.toml: 1 release has spent 28.6 % of the budget epsilon = 2.0,"),
+        "{}",
+        first.out
+    );
     // Basic composition would allow two releases at epsilon = 1 and delta = 1e-5 / 2; these have delta 1e-5.
     let second = project.dpgp(&[WITH_LEDGER, &["--out", "p2.csv"]].concat()).expect(0);
-    assert!(second.out.contains("2 releases"), "{}", second.out);
+    assert!(second.out.contains("2 releases have spent 57.1 %"), "{}", second.out);
     let both = json(&project.read("p2.csv.certificate.json"))["all_releases"].clone();
     let mu = |name: &str| json(&project.read(name))["mu"].as_f64().unwrap();
     let (one, two) = (mu("p1.csv.certificate.json"), mu("p2.csv.certificate.json"));
@@ -131,7 +135,7 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
     }
     let run =
         refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "does not hold this release");
-    assert!(run.err.contains("left for one more release at delta = 0.00001: epsilon = 0."), "{}", run.err);
+    assert!(run.err.contains("left for one more release at delta = 1e-5: epsilon = 0."), "{}", run.err);
     // A smaller release still fits.
     project.write("small.toml", &SPEC.replace("epsilon = 1.0", "epsilon = 0.01"));
     let small = [&["predict", "small.toml"], &WITH_LEDGER[2..]].concat();
@@ -171,7 +175,7 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.dpgp(&[WITH_LEDGER, BUDGET].concat()).expect(0);
     let sound = project.read("ledger.toml");
     let other = ["--budget-epsilon", "3", "--budget-delta", "1e-5"];
-    refused(&project, &[WITH_LEDGER, &other].concat(), 2, "has the budget epsilon = 2, delta = 0.00001");
+    refused(&project, &[WITH_LEDGER, &other].concat(), 2, "has the budget epsilon = 2.0, delta = 1e-5");
     project.write("energy.csv", &format!("{}200,3.0,20.0\n", energy()));
     refused(&project, WITH_LEDGER, 2, "is about other data");
     project.write("energy.csv", &energy());
@@ -224,8 +228,6 @@ const MISTAKES: &[(&str, &str, i32, &str)] = &[
     ("low = 0.0", "low = nan", 2, "normalise.bounds.low: must be finite, found NaN"),
     ("low = 0.0, ", "", 2, "missing field `low`"),
     ("epsilon = 1.0", "epsilon = inf", 2, "its epsilon is infinite"),
-    ("\"analytic\"", "\"classic\"\n[grid]\n\"privacy.epsilon\" = [1.0, 2.0]", 2, "epsilon = 1, 2"),
-    ("epsilon = 1.0", "epsilon = 4.0\n#", 2, ""),
     (
         "normalise.bounds = { low = 0.0, high = 40.0 }",
         "normalise.private = { centre = \"mean\" }",
@@ -237,7 +239,7 @@ const MISTAKES: &[(&str, &str, i32, &str)] = &[
 
 #[test]
 fn mistakes_change_nothing() {
-    for (from, to, code, message) in MISTAKES.iter().filter(|mistake| !mistake.3.is_empty()) {
+    for (from, to, code, message) in MISTAKES {
         let project = project();
         assert!(SPEC.contains(from), "{from}");
         project.write("energy.toml", &SPEC.replace(from, to));

@@ -186,17 +186,20 @@ impl<'a> Task<'a> {
             path,
             budget: budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta }),
             data_sha256: &data_sha256,
-            entry: self.entry(cell.setting(), prepared),
+            entry: self.entry(cell.setting(), prepared)?,
         };
         preview(&release)?;
         Ok(Some(charge(&release)?))
     }
 
-    fn entry(&self, setting: &Setting, prepared: &PreparedRelease) -> Entry {
+    fn entry(&self, setting: &Setting, prepared: &PreparedRelease) -> Result<Entry, CliError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let (certificate, data) = (&prepared.certificate, &setting.data);
+        let Some(neighbours) = certificate.neighbours else {
+            return Err(CliError::NotReleasable { reason: "nothing hides its targets" });
+        };
         let filtered = data.filter.iter().map(|filter| filter.column.clone());
-        Entry {
+        Ok(Entry {
             time: utc(now),
             spec: self.experiment.source.file().display().to_string(),
             spec_sha256: Digest::of(self.experiment.source.text().as_bytes()).to_string(),
@@ -206,8 +209,8 @@ impl<'a> Task<'a> {
             delta: setting.privacy.delta,
             delta_exact: certificate.delta_exact.unwrap_or(1.0),
             mu: prepared.mu,
-            neighbours: certificate.neighbours.unwrap_or(crate::privacy::Neighbours::OneTargetChanges(0.0)),
-        }
+            neighbours,
+        })
     }
 
     /// The digest of the data file; of several files or of inline columns, that of their digests or columns.
@@ -259,7 +262,7 @@ impl Output {
             }
             let folder =
                 path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            match tempfile::NamedTempFile::new_in(folder) {
+            match temporary(folder) {
                 Ok(file) => Ok((path, file)),
                 Err(cause) => Err(CliError::Io { path, cause }),
             }
@@ -272,6 +275,14 @@ impl Output {
         put(self.certificate, &format!("{certificate:#}\n"))?;
         put(self.file, csv)
     }
+}
+
+/// A file with the permissions that a new one gets; temporary files are private to their owner otherwise.
+fn temporary(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }
 
 fn put((path, mut file): (PathBuf, tempfile::NamedTempFile), text: &str) -> Result<(), CliError> {
@@ -339,14 +350,16 @@ fn summary(
 }
 
 fn balance(account: &Account, ledger: &Path, delta: f64) -> String {
+    let Account { releases, budget, .. } = account;
     let releases =
-        if account.releases == 1 { "1 release" } else { &format!("{} releases", account.releases) };
+        if *releases == 1 { "1 release has".to_owned() } else { format!("{releases} releases have") };
     format!(
-        "ledger {}: {releases}, exact delta {} of {} at epsilon = {}; left for one more release at delta = {delta}: epsilon = {:.4}\n",
+        "ledger {}: {releases} spent {:.1} % of the budget epsilon = {:?}, delta = {:?}; left for one more release at \
+         delta = {delta:?}: epsilon = {:.4}\n",
         ledger.display(),
-        short(account.delta()),
-        account.budget.delta,
-        account.budget.epsilon,
+        100.0 * account.share(),
+        budget.epsilon,
+        budget.delta,
         account.epsilon_left(delta)
     )
 }

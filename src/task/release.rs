@@ -129,3 +129,74 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
     matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
         .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Manifest;
+    use crate::linalg::thin_svd;
+    use crate::spec::Experiment;
+
+    const SPEC: &str = r#"experiment.title = "release"
+data = { source.inline = { x = [0, 1, 2, 3, 4, 5, 6, 7], y = [1, 9, 2, 5, 4, 6, 12, -3] }, inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 2.0 }
+model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }
+task.prediction = { grid = [{ from = 0.0, to = 7.0, points = 8 }] }
+privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic", mechanism.MECHANISM }
+"#;
+
+    fn prepared(mechanism: &str, targets: Vec<f64>) -> PreparedRelease {
+        let spec = SPEC.replace("MECHANISM", mechanism);
+        let manifest = Manifest::shipped().unwrap();
+        let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
+        let inputs: Vec<f64> = (0..8).map(f64::from).collect();
+        let points = DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64);
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let sample = Sample::new(&[inputs], targets);
+        PreparedRelease::new(experiment.cells[0].setting(), &sample, &points, &streams).unwrap()
+    }
+
+    /// For every pair of neighbours, also with targets outside the bounds, what changes lies in the directions that carry
+    /// noise and its length in the metric of the noise is at most mu, which one pair reaches. A coarse rank rule makes
+    /// sure that directions are dropped.
+    #[test]
+    fn the_noise_covers_all_neighbours() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+        ] {
+            let release = prepared(mechanism, targets.clone());
+            let svd = thin_svd("the noise", &release.map).unwrap();
+            let mut largest = 0.0f64;
+            for row in 0..targets.len() {
+                let moved = |y: f64| {
+                    let mut targets = targets.clone();
+                    targets[row] = y;
+                    prepared(mechanism, targets).mean
+                };
+                let change = moved(-50.0) - moved(60.0);
+                let along = svd.u.transpose() * &change;
+                assert!((&svd.u * &along - &change).norm() < 1e-9 * change.norm(), "{mechanism}");
+                largest = largest.max(along.component_div(&svd.s).norm());
+            }
+            assert!(largest <= release.mu * (1.0 + 1e-6), "{mechanism}: {largest} {}", release.mu);
+            // A function has its sensitivity at all inputs; five of them see a part.
+            let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999 };
+            assert!(largest >= reached * release.mu, "{mechanism}: {largest} {}", release.mu);
+            assert!(release.certificate.caveats.is_empty());
+        }
+    }
+
+    #[test]
+    fn settings_that_release_nothing_are_refused() {
+        let none = SPEC
+            .replace("MECHANISM", "function.sensitivity = \"exact\"")
+            .replace("epsilon = 1.0", "epsilon = inf");
+        let experiment =
+            Experiment::parse("release", "release.toml".as_ref(), none, &Manifest::shipped().unwrap())
+                .unwrap();
+        assert!(refusal(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
+    }
+}

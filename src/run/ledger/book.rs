@@ -49,6 +49,11 @@ impl Account {
         self.budget.delta_at(self.mu)
     }
 
+    /// The share of the budget that is spent: `mu^2`, which adds up over releases, over the greatest that the budget holds.
+    pub fn share(&self) -> f64 {
+        (self.mu / self.budget.left(0.0)).powi(2)
+    }
+
     /// The epsilon that one more release could have at this delta.
     pub fn epsilon_left(&self, delta: f64) -> f64 {
         self.budget.epsilon_left(self.mu, delta)

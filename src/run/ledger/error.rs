@@ -42,7 +42,7 @@ pub enum LedgerError {
     },
     /// The budget named is not that of the ledger.
     #[error(
-        "the ledger {} has the budget epsilon = {}, delta = {}; leave --budget-epsilon and --budget-delta out, or name \
+        "the ledger {} has the budget epsilon = {:?}, delta = {:?}; leave --budget-epsilon and --budget-delta out, or name \
          the same", path.display(), account.budget.epsilon, account.budget.delta
     )]
     OtherBudget {
@@ -74,8 +74,8 @@ pub enum LedgerError {
     },
     /// The budget does not hold it.
     #[error(
-        "the budget of the ledger {} does not hold this release: {} of the budget epsilon = {}, delta = {}; left for one \
-         more release at delta = {delta}: epsilon = {left:.4}, asked for: epsilon = {asked}. Nothing was released",
+        "the budget of the ledger {} does not hold this release: {} of the budget epsilon = {:?}, delta = {:?}; left for \
+         one more release at delta = {delta:?}: epsilon = {left:.4}, asked for: epsilon = {asked:?}. Nothing was released",
         path.display(), spent(account), account.budget.epsilon, account.budget.delta
     )]
     Spent {
@@ -94,8 +94,7 @@ pub enum LedgerError {
 
 fn spent(account: &Account) -> String {
     let releases = if account.releases == 1 { "release has" } else { "releases have" };
-    let spent = account.delta() / account.budget.delta;
-    format!("{} {releases} spent {:.1} % of the delta", account.releases, 100.0 * spent)
+    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.share())
 }
 
 impl LedgerError {

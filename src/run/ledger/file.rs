@@ -26,7 +26,7 @@ pub struct Charge<'a> {
 /// # Errors
 /// As [`charge`], but for writing.
 pub fn preview(charge: &Charge<'_>) -> Result<Account, LedgerError> {
-    Ok(with(&real(charge.path), charge)?.account())
+    Ok(with(charge)?.account())
 }
 
 /// Charges the release: under a lock on a file beside the ledger, which other processes wait for, the ledger is read,
@@ -42,14 +42,16 @@ pub fn charge(charge: &Charge<'_>) -> Result<Account, LedgerError> {
     let io = |cause| LedgerError::Io { path: lock_path.clone(), cause };
     let lock = File::options().create(true).append(true).open(&lock_path).map_err(io)?;
     lock.lock().map_err(io)?;
-    let ledger = with(&path, charge)?;
-    let text = ledger.text(&path)?;
-    replace(&path, &text).map_err(|cause| LedgerError::Io { path: path.clone(), cause })?;
+    let ledger = with(charge)?;
+    let text = ledger.text(charge.path)?;
+    let io = |cause| LedgerError::Io { path: charge.path.to_path_buf(), cause };
+    replace(&path, &text).map_err(io)?;
     Ok(ledger.account())
 }
 
 /// The ledger with the release.
-fn with(path: &Path, charge: &Charge<'_>) -> Result<Ledger, LedgerError> {
+fn with(charge: &Charge<'_>) -> Result<Ledger, LedgerError> {
+    let path = charge.path;
     if let Some(budget) = charge.budget {
         check_budget(budget).map_err(|reason| LedgerError::BadBudget { reason })?;
     }
