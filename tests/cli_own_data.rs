@@ -209,6 +209,32 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     refused(&project, &nowhere, 5, "nowhere/ledger.toml.lock cannot be used");
 }
 
+/// A prediction that nobody could see is still charged: what is lost on the way out costs budget, never privacy.
+#[test]
+fn the_ledger_is_written_before_the_prediction() {
+    let project = project();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = project.command(&[WITH_LEDGER, BUDGET].concat()).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(project.read("ledger.toml").matches("[[release]]").count(), 1);
+}
+
+/// Words of an encoded input are words again in the predictions.
+#[test]
+fn encoded_inputs_keep_their_words() {
+    let project = project();
+    let rows: String = (0..40).map(|i| format!("{},{}\n", ["calm", "windy"][i % 2], 10 + i % 7)).collect();
+    project.write("energy.csv", &format!("weather,kwh\n{rows}"));
+    let encoded = "inputs = [\"weather\"], encode.weather = [\"calm\", \"windy\"]";
+    project.write("energy.toml", &SPEC.replace("inputs = [\"temperature\"]", encoded));
+    project.write("grid.csv", "place;weather\nharbour;windy\n");
+    project.dpgp(PREDICT).expect(0);
+    assert!(project.read("p.csv").lines().nth(1).unwrap().starts_with("windy,"));
+    project.write("grid.csv", "weather\nstormy\n");
+    let arguments = [&PREDICT[..4], &["--out", "q.csv", "--quiet"]].concat();
+    refused(&project, &arguments, 2, "\"stormy\" is none of the codes calm, windy");
+}
+
 /// A link to a ledger is followed: the ledger itself grows.
 #[test]
 fn a_link_to_a_ledger_stays_one() {

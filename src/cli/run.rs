@@ -166,5 +166,6 @@ fn as_json(report: &Report<'_>, computed: &Computed, folder: &str) -> Value {
     json!({
         "experiment": report.experiment.name, "results": folder, "axes": axes, "rows": rows, "claims": claims,
         "stored_before": computed.stored, "computed_blocks": computed.computed,
+        "clipped_targets_not_private": computed.provenance.clipped,
     })
 }
