@@ -12,3 +12,16 @@ pub mod publish;
 pub mod run;
 pub mod spec;
 pub mod task;
+
+/// The examples of the documentation, which run as tests.
+#[cfg(doctest)]
+mod documentation {
+    #[doc = include_str!("../docs/add-a-kernel.md")]
+    struct AddAKernel;
+
+    #[doc = include_str!("../docs/add-a-mechanism.md")]
+    struct AddAMechanism;
+
+    #[doc = include_str!("../docs/mechanisms.md")]
+    struct Mechanisms;
+}

@@ -9,6 +9,7 @@ use std::time::Duration;
 use support::cli::{Project, Run};
 use support::coverage::assert_covered;
 use support::http_server::{Answer, Server, Site};
+use support::parquet_file::{Column, write_parquet};
 
 /// A table of the right form. The digests here were computed with `sha256sum`.
 const ROWS: &str = "x,y\n1,0.1\n2,0.2\n3,0.4\n";
@@ -328,6 +329,24 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("TableError::StrayQuote", "line end in quotes inside a cell", b"x,y\n1,2\n1\"a\nb\"c,2\n"),
 ];
 
+/// Files of the user's own that are no Parquet, or hold what no table can.
+fn parquet_errors(transcript: &mut Transcript) {
+    let project = project(&[]);
+    project.put(
+        "study.toml",
+        STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""),
+    );
+    project.put("own.parquet", ROWS);
+    transcript.say(("TableError::Parquet", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
+    let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
+    let mut say = |name, y| {
+        write_parquet(&project.path("own.parquet"), &[x(), ("y", y)], 9);
+        transcript.say(name, &project, RUN, 2, "");
+    };
+    say(("TableError::ColumnType", "column of another type"), Column::Boolean(vec![Some(true); 2]));
+    say(("TableError::Cell CellProblem::Missing", "null"), Column::Double(vec![Some(1.0), None]));
+}
+
 /// Bytes as gzip.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -352,6 +371,7 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");
     transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    parquet_errors(transcript);
     let project = unlocked();
     let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));

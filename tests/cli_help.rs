@@ -5,9 +5,10 @@ mod support;
 
 use support::cli::Project;
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "list",
     "run",
+    "predict",
     "plan",
     "explain",
     "check",

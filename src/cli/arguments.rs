@@ -15,6 +15,7 @@ use super::explain::ExplainArguments;
 use super::list::ListArguments;
 use super::new::NewArguments;
 use super::plan::PlanArguments;
+use super::predict::PredictArguments;
 use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
@@ -25,6 +26,8 @@ Examples:
   dpgp run smith2021/toy                      an experiment that needs no download
   dpgp run smith2021 --jobs 2                 all experiments of a paper, on two threads
   dpgp new my-study && dpgp run my-study.toml a spec of your own
+  dpgp new --data energy.csv                  a spec for your own data, to be filled in
+  dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
   dpgp plan --all                             what is stored, what a run would compute, and how long that takes
   dpgp check --all                            recompute and compare with the committed results
   dpgp report --out report.html               every table and figure on one page
@@ -58,6 +61,8 @@ pub enum Verb {
     List(ListArguments),
     /// Run experiments and write their tables and figures; missing data are fetched first
     Run(RunArguments),
+    /// Release private predictions at the points of a grid, from the operating system's randomness
+    Predict(PredictArguments),
     /// Say what a run would compute and how long that takes; computes nothing
     Plan(PlanArguments),
     /// Say for each result that is not stored why it has to be computed

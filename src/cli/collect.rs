@@ -10,9 +10,10 @@ use super::CliError;
 use super::arguments::{Format, Places, ResultsPlace, StorePlace};
 use super::output::{print, print_json};
 use super::workspace::Workspace;
+use crate::data::Silent;
 use crate::publish::{Provenance, Report, publish};
 use crate::run::store::{NUMERICS, RunHeader, Store, merge};
-use crate::run::{DataDigests, Plan, RunError, results};
+use crate::run::{DataDigests, Plan, RunError, clipped_in_own_files, results};
 use crate::spec::{Experiment, Identity};
 
 const EXAMPLES: &str = "\
@@ -123,6 +124,7 @@ fn publish_one(
         numerics: NUMERICS,
         seconds: results.seconds,
         finished: results.finished,
+        clipped: clipped_in_own_files(&experiment, &workspace.manifest, &workspace.cache, &Silent)?,
     };
     let folder = workspace.results(&arguments.results).join(&name);
     publish(&folder, &Report::new(&experiment, results.rows, results.frames), &provenance)?;

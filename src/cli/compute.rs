@@ -11,7 +11,8 @@ use super::workspace::Workspace;
 use crate::publish::{Provenance, Report};
 use crate::run::store::{NUMERICS, Store};
 use crate::run::{
-    Bars, DataDigests, Lines, Options, Plan, Quiet, Results, RunError, Shard, Watcher, execute, load, results,
+    Bars, Clipped, DataDigests, Lines, Options, Plan, Quiet, Results, RunError, Shard, Watcher,
+    clipped_in_own_files, execute, load, results,
 };
 use crate::spec::Experiment;
 
@@ -60,8 +61,14 @@ impl Bench<'_> {
             numerics: NUMERICS,
             seconds,
             finished,
+            clipped: self.clipped(experiment)?,
         };
         Ok(Computed { stored: plan.done(), total: plan.total(), computed, results, provenance })
+    }
+
+    fn clipped(&self, experiment: &Experiment) -> Result<Vec<Clipped>, CliError> {
+        let Workspace { manifest, cache, .. } = self.workspace;
+        Ok(clipped_in_own_files(experiment, manifest, cache, progress(self.work.quiet).as_ref())?)
     }
 
     fn complete(&self, plan: &Plan<'_>, store: &mut Store) -> Result<usize, CliError> {

@@ -8,6 +8,7 @@ use super::interrupt::INTERRUPTED;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::run::RunError;
+use crate::run::ledger::LedgerError;
 use crate::run::store::StoreError;
 use crate::spec::SpecError;
 
@@ -135,6 +136,70 @@ pub enum CliError {
         /// The path of its spec.
         spec: String,
     },
+    /// Data with too few columns of numbers.
+    #[error(
+        "{} needs at least two columns of numbers, an input and a target; it has {}", path.display(),
+        if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+    )]
+    FewNumbers {
+        /// The file.
+        path: PathBuf,
+        /// The columns of numbers.
+        numbers: Vec<String>,
+    },
+    /// A grid without points.
+    #[error("{} holds no rows below its header; write a row for each point to predict at", path.display())]
+    NoPoints {
+        /// The grid.
+        path: PathBuf,
+    },
+    /// Data without rows.
+    #[error("{}: no row of the data is left to fit a model to", spec.display())]
+    NoRows {
+        /// The spec.
+        spec: PathBuf,
+    },
+    /// A spec that describes no release.
+    #[error("this spec describes no release of predictions: {reason}")]
+    NotReleasable {
+        /// Why.
+        reason: &'static str,
+    },
+    /// A cell that is not there.
+    #[error("no cell has {choice}; the axes are\n{axes}")]
+    NoCell {
+        /// What was asked for.
+        choice: String,
+        /// The axes and their labels.
+        axes: String,
+    },
+    /// A spec with several cells.
+    #[error("this means {cells} cells; choose one with --cell AXIS=VALUE. The axes are\n{axes}")]
+    SeveralCells {
+        /// How many.
+        cells: usize,
+        /// The axes and their labels.
+        axes: String,
+    },
+    /// A guarantee with exceptions.
+    #[error(
+        "nothing was released, because the guarantee of this spec has exceptions: {list}. Bound targets by public \
+         normalise.bounds, calibrate by privacy.calibration = \"analytic\" and filter by public columns; or say \
+         --allow-caveats"
+    )]
+    Caveats {
+        /// The exceptions.
+        list: String,
+    },
+    /// The operating system gives no randomness.
+    #[error("the operating system gave no randomness: {cause}; nothing was released")]
+    Randomness {
+        /// What it said.
+        cause: String,
+    },
+    /// A release was not charged.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// A check was asked to stop.
     #[error("interrupted after {done} of {all} blocks; a check keeps nothing and begins again")]
     CheckInterrupted {
@@ -179,12 +244,22 @@ impl CliError {
             | Self::NoName { .. }
             | Self::NotOne { .. }
             | Self::NoTables { .. }
+            | Self::FewNumbers { .. }
+            | Self::NoPoints { .. }
+            | Self::NoRows { .. }
+            | Self::NotReleasable { .. }
+            | Self::NoCell { .. }
+            | Self::SeveralCells { .. }
+            | Self::Caveats { .. }
             | Self::SpecChanged { .. } => 2,
             Self::CheckInterrupted { .. } => INTERRUPTED,
             Self::NotVerified { .. } => 3,
             Self::Data(error) => error.exit_code(),
+            Self::Ledger(error) => error.exit_code(),
             Self::Run(error) => run_code(error),
-            Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => 5,
+            Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. })
+            | Self::Io { .. }
+            | Self::Randomness { .. } => 5,
             Self::Publish(_) | Self::Template(_) => 70,
             Self::Several { failures, .. } => failures.first().map_or(70, |(_, error)| error.exit_code()),
         }

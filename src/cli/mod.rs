@@ -13,8 +13,10 @@ mod explain;
 mod interrupt;
 mod list;
 mod new;
+mod new_data;
 mod output;
 mod plan;
+mod predict;
 mod report;
 mod run;
 mod schema;
@@ -52,6 +54,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Run(run) => run::run(run, format),
         Verb::Plan(plan) => plan::plan(plan, format),
         Verb::Explain(explain) => explain::explain(explain, format),
+        Verb::Predict(predict) => predict::predict(predict, format),
         Verb::Check(check) => check::check(check, format),
         Verb::Diff(diff) => diff::diff(diff, format),
         Verb::Report(report) => report::report(report, format),

@@ -1,6 +1,6 @@
 //! `dpgp new`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
@@ -8,13 +8,17 @@ use serde_json::json;
 use super::CliError;
 use super::arguments::Format;
 use super::emit::shell;
+use super::new_data::spec_for;
 use super::output::{print, print_json};
 
 const EXAMPLES: &str = "\
-The spec runs as it is, on a few rows that stand in it; comments say what to change.
+Without --data the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
+the columns of the file, and public bounds and lengthscales are left to fill in: they must not be read off the data.
 
 Examples:
-  dpgp new my-study && dpgp run my-study.toml";
+  dpgp new my-study && dpgp run my-study.toml
+  dpgp new --data energy.csv                  writes energy.toml
+  dpgp new --data trips.parquet my-trips      writes my-trips.toml";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
@@ -23,9 +27,12 @@ const TEMPLATE: &str = include_str!("new.toml");
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct NewArguments {
-    /// The name of the experiment; its spec is NAME.toml
-    #[arg(value_name = "NAME")]
-    name: String,
+    /// The name of the experiment; its spec is NAME.toml [default with --data: the name of the file]
+    #[arg(value_name = "NAME", required_unless_present = "data")]
+    name: Option<String>,
+    /// A CSV or Parquet file with a header; its columns are put into the spec
+    #[arg(long, value_name = "FILE")]
+    data: Option<PathBuf>,
 }
 
 /// Writes a spec to start from; never over a file that is there.
@@ -33,19 +40,39 @@ pub struct NewArguments {
 /// # Errors
 /// [`CliError::Io`], also if the file is there.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
-    let name = arguments.name.strip_suffix(".toml").unwrap_or(&arguments.name);
+    let of_data = || {
+        arguments.data.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned())
+    };
+    let said = arguments.name.clone().or_else(of_data).unwrap_or_default();
+    let name = said.strip_suffix(".toml").unwrap_or(&said);
     if name.is_empty() || name.ends_with('/') {
-        return Err(CliError::NoName { name: arguments.name.clone() });
+        return Err(CliError::NoName { name: said });
     }
     let path = PathBuf::from(format!("{name}.toml"));
+    let text = match &arguments.data {
+        None => TEMPLATE.to_owned(),
+        Some(file) => spec_for(file, &beside(&path, file))?,
+    };
     let io = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::AlreadyExists => CliError::Exists { path: path.clone() },
         _ => CliError::Io { path: path.clone(), cause },
     };
     let mut file = std::fs::File::create_new(&path).map_err(io)?;
-    std::io::Write::write_all(&mut file, TEMPLATE.as_bytes()).map_err(io)?;
+    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(io)?;
     if format == Format::Json {
         return print_json(&json!({ "written": path }));
     }
-    print(&format!("{} is written; try: dpgp run {}\n", path.display(), shell(&path.to_string_lossy())))
+    let run = format!("dpgp run {}", shell(&path.to_string_lossy()));
+    match arguments.data {
+        None => print(&format!("{} is written; try: {run}\n", path.display())),
+        Some(_) => print(&format!("{} is written; fill in every `nan` in it, then: {run}\n", path.display())),
+    }
+}
+
+/// What a spec calls a file: paths in a spec are relative to the spec.
+fn beside(spec: &Path, file: &Path) -> String {
+    let same_folder = spec.parent().is_none_or(|folder| folder.as_os_str().is_empty());
+    let whole = || std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    let path = if same_folder { file.to_path_buf() } else { whole() };
+    path.to_string_lossy().into_owned()
 }

@@ -114,7 +114,8 @@ fn run_one(
     if computed.provenance.seed != experiment.meta.seed {
         print(&format!("seed {}, not the {} of the spec\n", computed.provenance.seed, experiment.meta.seed))?;
     }
-    print(&format!("{table}{}; written to {}\n\n", computed.summary(), folder.display()))
+    let clipped: String = computed.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
+    print(&format!("{table}{clipped}{}; written to {}\n\n", computed.summary(), folder.display()))
 }
 
 fn shard_done(
@@ -165,5 +166,6 @@ fn as_json(report: &Report<'_>, computed: &Computed, folder: &str) -> Value {
     json!({
         "experiment": report.experiment.name, "results": folder, "axes": axes, "rows": rows, "claims": claims,
         "stored_before": computed.stored, "computed_blocks": computed.computed,
+        "clipped_targets_not_private": computed.provenance.clipped,
     })
 }

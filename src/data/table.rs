@@ -1,4 +1,4 @@
-//! Tables read from text: the only module that touches polars.
+//! Tables of text cells: the only module that touches polars.
 //!
 //! Every cell is read as text and parsed when it is asked for, so that a message names the very line and cell.
 
@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
-    BooleanChunked, CsvParseOptions, CsvReadOptions, DataFrame, DataFrameJoinOps, DataType, IntoSeries,
-    JoinArgs, JoinType, JoinValidation, MaintainOrderJoin, PolarsResult, Schema, SerReader, StringChunked,
+    BooleanChunked, Column, CsvParseOptions, CsvReadOptions, DataFrame, DataFrameJoinOps, DataType,
+    IntoSeries, JoinArgs, JoinType, JoinValidation, MaintainOrderJoin, PolarsResult, Schema, SerReader,
+    StringChunked,
 };
 
 use super::error::{Action, DataError};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, Separator, repeated};
 use super::lines::{Record, byte, cells, names, records, stray_quote};
+use super::parquet::{ParquetFile, TextColumn};
 use super::suggest::closest;
-use super::table_error::{CellProblem, TableError};
+use super::table_error::{CellProblem, RowUnit, TableError};
 
 /// A table of text cells, and the line that each row began in.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub struct Table {
     file: PathBuf,
     frame: DataFrame,
     lines: Vec<usize>,
+    /// What `lines` counts.
+    unit: RowUnit,
 }
 
 impl Table {
@@ -48,6 +52,23 @@ impl Table {
         Self::from_bytes(path, &bytes, format)
     }
 
+    /// Reads some columns of the Parquet file at `path`; messages count its rows from 1.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] when it cannot be read, [`DataError::Table`] when it is no Parquet file, or a column is not there
+    /// or holds neither numbers nor text.
+    pub fn read_parquet(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
+        let file = ParquetFile::open(path)?;
+        let column = |(name, cells): TextColumn| -> Column {
+            let cells: StringChunked = cells.into_iter().collect();
+            cells.with_name(name.as_str().into()).into_series().into()
+        };
+        let columns: Vec<Column> = file.read(columns)?.into_iter().map(column).collect();
+        let rows = file.rows();
+        let frame = DataFrame::new(rows, columns).map_err(|error| DataError::table(path, body(error)))?;
+        Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row })
+    }
+
     fn from_bytes(path: &Path, bytes: &[u8], format: &CsvFormat) -> Result<Self, DataError> {
         let table = || -> Result<Self, TableError> {
             let text = utf8(bytes)?;
@@ -56,7 +77,7 @@ impl Table {
             check_widths(&rows, columns.len(), format)?;
             let frame = frame(&rows, &columns, format)?;
             let lines = rows.iter().map(|row| row.line).collect();
-            Ok(Self { file: path.to_owned(), frame, lines })
+            Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line })
         };
         table().map_err(|problem| DataError::table(path, problem))
     }
@@ -161,7 +182,7 @@ impl Table {
         columns.iter().try_for_each(|column| self.cells(column).map(|_| ()))?;
         let frame = self.frame.select(columns.iter().copied());
         let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
-        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone() })
+        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit })
     }
 
     /// The table with a column of numbers, in place of one of that name.
@@ -188,7 +209,7 @@ impl Table {
         args.maintain_order = MaintainOrderJoin::Left;
         let frame = self.frame.join(&other.frame, [column], [key], args, None);
         let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
-        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone() })
+        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit })
     }
 
     /// The cells of a column as `read` understands them; `None` stands for a missing one.
@@ -210,7 +231,7 @@ impl Table {
             let cell = cell.map(str::trim).filter(|cell| !cell.is_empty());
             read(cell).map_err(|problem| {
                 let column = column.to_owned();
-                DataError::table(&self.file, TableError::Cell { line, column, problem })
+                DataError::table(&self.file, TableError::Cell { unit: self.unit, line, column, problem })
             })
         };
         self.cells(column)?.iter().zip(&self.lines).map(cell).collect()
@@ -230,7 +251,7 @@ impl Table {
         let mask: BooleanChunked = keep.iter().copied().collect();
         let frame = self.frame.filter(&mask).map_err(|error| DataError::table(&self.file, body(error)))?;
         let lines = self.lines.iter().zip(keep).filter(|(_, keep)| **keep).map(|(line, _)| *line).collect();
-        Ok(Self { file: self.file.clone(), frame, lines })
+        Ok(Self { file: self.file.clone(), frame, lines, unit: self.unit })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with a table.
 
 use std::error::Error;
+use std::fmt;
 
 use super::error::did_you_mean;
 
@@ -18,9 +19,11 @@ pub enum TableError {
         suggestion: Option<String>,
     },
     /// A cell is not a finite number.
-    #[error("line {line}, column {column:?}: {problem}")]
+    #[error("{unit} {line}, column {column:?}: {problem}")]
     Cell {
-        /// The line in the file.
+        /// What is counted.
+        unit: RowUnit,
+        /// The line in the file, or the row.
         line: usize,
         /// The column.
         column: String,
@@ -83,9 +86,40 @@ pub enum TableError {
         /// The line in the file.
         line: usize,
     },
+    /// The file is not Parquet, or damaged.
+    #[error("cannot be read as a Parquet file: {0}")]
+    Parquet(Box<dyn Error + Send + Sync>),
+    /// A column that holds neither numbers nor text.
+    #[error(
+        "the column {column:?} is of type {found}; numbers (DOUBLE, FLOAT, INT32, INT64) and text can be read, so convert it"
+    )]
+    ColumnType {
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
     /// The reader of the header or of the rows fails.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
+}
+
+/// What the places of cells count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowUnit {
+    /// Lines of a text, from 1, the header among them.
+    Line,
+    /// Rows, from 1.
+    Row,
+}
+
+impl fmt::Display for RowUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Line => "line",
+            Self::Row => "row",
+        })
+    }
 }
 
 /// Why a cell is no finite number.

@@ -1,6 +1,7 @@
 //! Privacy: noise calibration, sensitivities, cloaking, the exponential mechanism, certificates.
 
 pub mod accounting;
+mod budget;
 mod certificate;
 mod cloaking;
 mod coinpress;
@@ -14,6 +15,7 @@ mod selection;
 mod sufficient;
 mod zcdp;
 
+pub use budget::{Budget, composed_mu};
 pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use coinpress::{CoinPressStep, coinpress_mean, coinpress_shares, tail_bound};

@@ -76,7 +76,8 @@ pub(super) fn files(
     provenance: &Provenance,
     manifest_before: Option<&str>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
-    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report))];
+    let mut files =
+        vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, &provenance.clipped))];
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }

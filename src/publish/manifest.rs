@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::report::Report;
+use crate::run::Clipped;
 
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../Cargo.lock");
@@ -26,6 +27,8 @@ pub struct Provenance {
     pub seconds: f64,
     /// When the last result was finished, in seconds since 1970.
     pub finished: u64,
+    /// Targets of the user's own files outside public bounds; not private.
+    pub clipped: Vec<Clipped>,
 }
 
 /// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
@@ -33,7 +36,7 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
     let experiment = report.experiment;
     let files: Vec<Value> =
         provenance.data.iter().map(|(file, sha256)| json!({ "file": file, "sha256": sha256 })).collect();
-    let manifest = json!({
+    let mut manifest = json!({
         "experiment": experiment.name,
         "quick": experiment.quick,
         "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
@@ -48,6 +51,9 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
         "finished_unix": provenance.finished,
         "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
     });
+    if !provenance.clipped.is_empty() {
+        manifest["clipped_targets_not_private"] = json!(provenance.clipped);
+    }
     match before {
         Some(before) if same_origin(before, &manifest) => before.to_owned(),
         _ => format!("{manifest:#}\n"),
@@ -57,7 +63,7 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
 /// Whether two manifests are of the same results, computed at the same time.
 fn same_origin(before: &str, now: &Value) -> bool {
     let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
-    let when = ["finished_unix", "cpu_seconds", "host"];
+    let when = ["finished_unix", "cpu_seconds", "host", "clipped_targets_not_private"];
     differing(&before, now).is_empty() && when.iter().all(|key| before.get(key) == now.get(key))
 }
 

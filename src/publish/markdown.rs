@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use super::report::{Report, ReportRow};
 use super::terminal::{HEADINGS, cells};
+use crate::run::Clipped;
 use crate::spec::DeviationKind;
 
-/// The table, the claims and the deviations as Markdown.
-pub fn table_markdown(report: &Report<'_>) -> String {
+/// The table, how many targets were clipped, the claims and the deviations as Markdown.
+pub fn table_markdown(report: &Report<'_>, clipped: &[Clipped]) -> String {
     let meta = &report.experiment.meta;
     let mut text = format!("# {}: {}\n\n", report.experiment.name, meta.title);
     if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
@@ -17,6 +18,7 @@ pub fn table_markdown(report: &Report<'_>) -> String {
         );
     }
     table(&mut text, report);
+    clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
     claims(&mut text, report);
     deviations(&mut text, report);
     text

@@ -74,7 +74,7 @@ fn files(
 ) -> Result<Option<Vec<FileDigest>>, RunError> {
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
-        SourceSetting::Csv { path, .. } => {
+        SourceSetting::Csv { path, .. } | SourceSetting::Parquet { path } => {
             let stamp = stamp(&experiment.beside(path)).map_err(Box::new)?;
             Ok(Some(vec![(path.clone(), stamp.digest.to_string())]))
         }

@@ -1,15 +1,15 @@
 //! From the data section of a spec to a sample.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use nalgebra::DMatrix;
 
 use super::{RunError, Unit};
 use crate::data::{
     Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest,
-    Progress, Separator, Table, TableError, Trips,
+    Progress, Separator, Table, TableError, Trips, read_own,
 };
 use crate::spec::{
     DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting, TripsSetting,
@@ -45,6 +45,33 @@ pub fn load(
     Ok(samples)
 }
 
+/// The sample of one data section; a missing dataset is fetched.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_sample(
+    experiment: &Experiment,
+    data: &DataSetting,
+    manifest: &Manifest,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<Sample, RunError> {
+    Loader { experiment, manifest, cache, progress }.sample(data)
+}
+
+/// The inputs of a data section in another file, a row each: points to predict at.
+///
+/// # Errors
+/// [`RunError::Data`] if the file cannot be read, lacks an input, or holds a cell that is no number.
+pub fn load_points(path: &Path, data: &DataSetting) -> Result<DMatrix<f64>, RunError> {
+    let names: Vec<&str> = data.inputs.iter().map(String::as_str).collect();
+    let table = read_own(path, &names).map_err(Box::new)?;
+    let columns: Result<Vec<Vec<f64>>, _> =
+        data.inputs.iter().map(|name| numbers(&table, data, name)).collect();
+    let columns = columns.map_err(Box::new)?;
+    Ok(DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]))
+}
+
 struct Loader<'a> {
     experiment: &'a Experiment,
     manifest: &'a Manifest,
@@ -63,6 +90,10 @@ impl Loader<'_> {
             SourceSetting::Images(images) => return self.images(images),
             SourceSetting::Trips(trips) => self.trips(trips)?,
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
+            SourceSetting::Parquet { path } => {
+                let path = self.experiment.beside(path);
+                Table::read_parquet(&path, &used(data)).map_err(Box::new)?
+            }
             SourceSetting::Dataset(name) => self.dataset(name)?,
         };
         Ok(extract(table, data).map_err(Box::new)?)
@@ -166,10 +197,23 @@ fn extract(mut table: Table, data: &DataSetting) -> Result<Sample, crate::data::
         let value = FilterValue::Number(filter.value);
         table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
     }
-    let column = |name: &String| match data.encode.get(name) {
-        Some(codes) => table.coded(name, codes),
-        None => table.numeric(name),
-    };
+    let column = |name: &String| numbers(&table, data, name);
     let inputs: Result<Vec<Vec<f64>>, _> = data.inputs.iter().map(column).collect();
     Ok(Sample::new(&inputs?, column(&data.target)?))
+}
+
+/// A column as numbers, or as codes where it has some.
+fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
+    match data.encode.get(name) {
+        Some(codes) => table.coded(name, codes),
+        None => table.numeric(name),
+    }
+}
+
+/// The columns that a data section reads, each once.
+fn used(data: &DataSetting) -> Vec<&str> {
+    let filters = data.filter.iter().map(|filter| &filter.column);
+    let all = data.inputs.iter().chain([&data.target]).chain(filters);
+    let distinct: BTreeSet<&str> = all.map(String::as_str).collect();
+    distinct.into_iter().collect()
 }

@@ -75,7 +75,7 @@ fn data(data: &DataSetting, manifest: &Manifest) -> Checked {
             if tables.count() == 0 { fail(path, problem()) } else { Ok(()) }
         }
         SourceSetting::Inline(columns) => inline(columns, data),
-        SourceSetting::Csv { .. } => Ok(()),
+        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => Ok(()),
         SourceSetting::Synthetic(setting) => synthetic(setting, data),
         SourceSetting::Images(setting) => images(setting, manifest),
         SourceSetting::Trips(setting) => trips(setting, manifest),

@@ -124,20 +124,6 @@ impl Experiment {
         self.source.error(&segments, problem)
     }
 
-    /// The user's own CSV files: the path as written, and where it is.
-    pub fn own_files(&self) -> Vec<(String, std::path::PathBuf)> {
-        let mut files = Vec::new();
-        for cell in &self.cells {
-            if let super::SourceSetting::Csv { path, .. } = &cell.setting().data.source {
-                let place = (path.clone(), self.beside(path));
-                if !files.contains(&place) {
-                    files.push(place);
-                }
-            }
-        }
-        files
-    }
-
     /// A path that the spec names, which is relative to the spec.
     pub fn beside(&self, path: &str) -> std::path::PathBuf {
         self.source.file().parent().unwrap_or(Path::new("")).join(path)

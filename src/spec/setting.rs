@@ -178,6 +178,11 @@ pub enum SourceSetting {
         #[serde(default = "comma", skip_serializing_if = "is_comma")]
         separator: char,
     },
+    /// A Parquet file of the user's own.
+    Parquet {
+        /// Path of the file, relative to the spec.
+        path: String,
+    },
     /// Columns in the spec itself.
     Inline(BTreeMap<String, Vec<f64>>),
     /// Data that are generated, anew in each replicate.
@@ -222,7 +227,17 @@ impl SourceSetting {
             Self::Dataset(name)
             | Self::Images(ImagesSetting { dataset: name, .. })
             | Self::Trips(TripsSetting { dataset: name, .. }) => Some(name),
-            Self::Csv { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
+            Self::Csv { .. } | Self::Parquet { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
+        }
+    }
+}
+
+impl SourceSetting {
+    /// The path of the user's own file, as written.
+    pub fn own_file(&self) -> Option<&str> {
+        match self {
+            Self::Csv { path, .. } | Self::Parquet { path } => Some(path),
+            _ => None,
         }
     }
 }

@@ -46,6 +46,12 @@ pub enum TaskError {
         /// The mechanism that it knows.
         needed: &'static str,
     },
+    /// A setting that describes no release of predictions.
+    #[error("no predictions can be released: {reason}")]
+    NotReleasable {
+        /// Why.
+        reason: &'static str,
+    },
     /// The search for the mode did not end.
     #[error("the mode of the posterior was not found: its gradient stays above {tolerance:e}")]
     NoMode {

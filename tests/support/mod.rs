@@ -8,4 +8,5 @@ pub mod golden;
 pub mod http_server;
 pub mod kung;
 pub mod mersenne;
+pub mod parquet_file;
 pub mod study;

@@ -1,0 +1,105 @@
+//! `dpgp new --data`: a spec for a file of the user's own.
+
+use std::path::Path;
+
+use super::CliError;
+use crate::data::{column_types, guess_separator, is_parquet};
+
+/// The spec, with places to fill in.
+const TEMPLATE: &str = include_str!("new_data.toml");
+
+/// The columns of a file by what a spec can do with them.
+struct Columns {
+    numbers: Vec<String>,
+    text: Vec<String>,
+    others: Vec<String>,
+}
+
+/// The text of a spec for a file; `path` is what the spec calls it. The last column of numbers becomes the target, the
+/// others the inputs.
+///
+/// # Errors
+/// [`CliError::Data`] if the file cannot be read, [`CliError::FewNumbers`] if fewer than two columns hold numbers.
+pub(super) fn spec_for(file: &Path, path: &str) -> Result<String, CliError> {
+    let Columns { mut numbers, text, others } = columns(file)?;
+    let few = || CliError::FewNumbers { path: file.to_path_buf(), numbers: numbers.clone() };
+    if numbers.len() < 2 {
+        return Err(few());
+    }
+    let target = numbers.pop().unwrap_or_default();
+    let title = format!("{target} from {} under differential privacy", numbers.join(", "));
+    let kernel = if numbers.len() == 1 { "eq" } else { "eq-ard" };
+    let parts = [
+        ("@SOURCE@", source(file, path)?),
+        ("@INPUTS@", list(&numbers)),
+        ("@OTHERS@", unused(&text, &others)),
+        ("@KERNEL@", kernel.to_owned()),
+        ("@LENGTHSCALES@", lengthscales(&numbers)),
+        ("@TITLE@", quoted(&title)),
+        ("@TARGET@", quoted(&target)),
+    ];
+    Ok(parts.iter().fold(TEMPLATE.to_owned(), |spec, (place, part)| spec.replace(place, part)))
+}
+
+fn columns(file: &Path) -> Result<Columns, CliError> {
+    let mut columns = Columns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
+    for (name, kind) in column_types(file)? {
+        match kind {
+            Some(true) => columns.numbers.push(name),
+            Some(false) => columns.text.push(name),
+            None => columns.others.push(name),
+        }
+    }
+    Ok(columns)
+}
+
+fn source(file: &Path, path: &str) -> Result<String, CliError> {
+    if is_parquet(file) {
+        return Ok(format!("source.parquet.path = {}", quoted(path)));
+    }
+    let separator = match guess_separator(file)? {
+        b',' => String::new(),
+        other => format!(", separator = {}", quoted(&char::from(other).to_string())),
+    };
+    Ok(format!("source.csv = {{ path = {}{separator} }}", quoted(path)))
+}
+
+/// Comments on the columns that the spec does not use.
+fn unused(text: &[String], others: &[String]) -> String {
+    let mut lines = vec![
+        "# The last column of numbers was taken as the target; change it and `inputs` as you need."
+            .to_owned(),
+    ];
+    if let Some(first) = text.first() {
+        lines.push(format!("# Columns of text: {}. One becomes an input by its words:", listed(text)));
+        lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
+    }
+    if !others.is_empty() {
+        lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(others)));
+    }
+    lines.join("\n")
+}
+
+fn lengthscales(inputs: &[String]) -> String {
+    let about = "# fill in: how far to go along the input until the function is another one, in its units";
+    match inputs {
+        [only] => format!("lengthscale = nan   {about} ({})", quoted(only)),
+        several => {
+            let line = |name: &String| format!("    nan,   # {}\n", quoted(name));
+            format!("lengthscales = [   {about}\n{}]", several.iter().map(line).collect::<String>())
+        }
+    }
+}
+
+/// A text as TOML writes it, on one line.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn list(names: &[String]) -> String {
+    format!("[{}]", listed(names))
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,171 @@
+//! Predictions as a file, and the certificate that goes with it.
+
+use nalgebra::DMatrix;
+use serde_json::{Value, json};
+
+use super::number::exact;
+use crate::data::Digest;
+use crate::privacy::{Certificate, Neighbours};
+use crate::run::ledger::Account;
+use crate::spec::{DataSetting, NormaliseSetting, Setting, SourceSetting};
+use crate::task::Predictions;
+
+/// The columns after the inputs, and what they hold.
+const COLUMNS: [(&str, &str); 5] = [
+    ("private_mean", "the prediction, with noise"),
+    (
+        "gp_sd",
+        "standard deviation of the function under the model; public: it depends on inputs and settings alone",
+    ),
+    ("noise_sd", "standard deviation of the privacy noise on private_mean; public"),
+    (
+        "low",
+        "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)",
+    ),
+    ("high", "upper end of that interval"),
+];
+
+/// A release of predictions and what there is to say about it.
+pub struct ReleasedPredictions<'a> {
+    /// The setting of its cell.
+    pub setting: &'a Setting,
+    /// The text of its spec.
+    pub spec: &'a str,
+    /// The points (t x d), in the order of the inputs.
+    pub points: &'a DMatrix<f64>,
+    /// The predictions there.
+    pub predictions: &'a Predictions,
+    /// What is guaranteed.
+    pub certificate: &'a Certificate,
+    /// The sensitivity over the standard deviation of the noise.
+    pub mu: f64,
+    /// What all releases of its ledger have spent, this one among them.
+    pub account: Option<&'a Account>,
+}
+
+impl ReleasedPredictions<'_> {
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let data = &self.setting.data;
+        writer.write_record(data.inputs.iter().map(String::as_str).chain(COLUMNS.map(|(name, _)| name)))?;
+        for row in 0..self.points.nrows() {
+            let inputs =
+                data.inputs.iter().enumerate().map(|(d, name)| shown(data, name, self.points[(row, d)]));
+            writer.write_record(inputs.chain(self.values(row).map(exact)))?;
+        }
+        let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The predictions as a list of records.
+    pub fn json(&self) -> Value {
+        let inputs = &self.setting.data.inputs;
+        let record = |row: usize| {
+            let place =
+                inputs.iter().enumerate().map(|(d, name)| (name.clone(), json!(self.points[(row, d)])));
+            let values =
+                COLUMNS.iter().zip(self.values(row)).map(|((name, _), x)| ((*name).to_owned(), json!(x)));
+            Value::Object(place.chain(values).collect())
+        };
+        (0..self.points.nrows()).map(record).collect()
+    }
+
+    /// In the order of [`COLUMNS`].
+    fn values(&self, row: usize) -> [f64; 5] {
+        let Predictions { mean, gp_sd, noise_sd } = self.predictions;
+        let (low, high) = self.predictions.interval(row);
+        [mean[row], gp_sd[row], noise_sd[row], low, high]
+    }
+
+    /// What the release guarantees and what it does not. Nothing in it depends on private targets: no digest of the
+    /// data, which would let anyone check a guess, and no count of clipped targets.
+    pub fn certificate(&self, csv: &str) -> Value {
+        let certificate = self.certificate;
+        let inline = matches!(self.setting.data.source, SourceSetting::Inline(_));
+        let columns = COLUMNS.iter().map(|(name, about)| ((*name).to_owned(), Value::from(*about)));
+        let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
+        json!({
+            "guarantee": certificate.to_string(),
+            "neighbours": certificate.neighbours.map(|neighbours| neighbours.to_string()),
+            "epsilon": certificate.epsilon,
+            "delta": certificate.delta,
+            "delta_exact": certificate.delta_exact,
+            "mu": self.mu,
+            "randomness": "operating system",
+            "caveats": caveats,
+            "not_covered": self.not_covered(),
+            "all_releases": self.account.map(composed),
+            "certificate": certificate,
+            "columns": columns.collect::<serde_json::Map<String, Value>>(),
+            "points": self.points.nrows(),
+            "predictions_sha256": Digest::of(csv.as_bytes()).to_string(),
+            "spec_sha256": (!inline).then(|| Digest::of(self.spec.as_bytes()).to_string()),
+            "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
+        })
+    }
+
+    /// What the guarantee does not speak of.
+    pub fn not_covered(&self) -> Vec<String> {
+        let data = &self.setting.data;
+        let mut list = vec![
+            "floating-point arithmetic: the proof is about real numbers; the noise and its sum with the mean are rounded to \
+             64 bits, and low-order bits of the numbers can tell neighbours apart (Mironov 2012)"
+                .to_owned(),
+            format!(
+                "the inputs ({}), the number of rows and the columns that rows are filtered by, which are taken as public",
+                data.inputs.join(", ")
+            ),
+            "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
+             at the targets, they leak"
+                .to_owned(),
+            "the points of the grid, which are taken as public".to_owned(),
+            "time, memory and other side channels of the computation".to_owned(),
+        ];
+        list.extend(self.larger_change());
+        if self.account.is_none() {
+            list.push(
+                "other releases about the same data: without a ledger nobody counts them, and they add up"
+                    .to_owned(),
+            );
+        }
+        list
+    }
+
+    /// A change of a target beyond what is protected, where the bounds allow one.
+    fn larger_change(&self) -> Option<String> {
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else { return None };
+        let width = match *self.setting.normalise {
+            NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
+                high - low
+            }
+            _ => f64::INFINITY,
+        };
+        (change < width).then(|| {
+            format!(
+                "a change of a target by more than {} (privacy.change), although targets may differ by {}",
+                exact(change),
+                exact(width)
+            )
+        })
+    }
+}
+
+/// An input as the user wrote it: the word of a code.
+fn shown(data: &DataSetting, name: &str, value: f64) -> String {
+    let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
+    word.cloned().unwrap_or_else(|| exact(value))
+}
+
+fn composed(account: &Account) -> Value {
+    json!({
+        "releases": account.releases,
+        "mu": account.mu,
+        "budget_epsilon": account.budget.epsilon,
+        "budget_delta": account.budget.delta,
+        "delta_exact": account.delta(),
+    })
+}

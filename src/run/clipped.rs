@@ -1,0 +1,83 @@
+//! Targets outside the public bounds.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::RunError;
+use super::load::load_sample;
+use crate::data::{Cache, Manifest, Progress};
+use crate::spec::{Experiment, MechanismSetting, NormaliseSetting, Setting};
+use crate::task::Sample;
+
+/// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
+/// of the data, and no part of a release.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Clipped {
+    /// The least value of a target.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// Targets outside.
+    pub clipped: usize,
+    /// All targets.
+    pub rows: usize,
+}
+
+impl fmt::Display for Clipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { low, high, clipped, rows } = self;
+        write!(
+            f,
+            "{clipped} of {rows} targets lie outside the public bounds [{low}, {high}] and were clipped"
+        )?;
+        f.write_str(" (this count is not private: it is for the holder of the data alone)")
+    }
+}
+
+/// The count for one setting; none where it has no public bounds.
+pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
+    let (low, high) = bounds(setting)?;
+    let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
+    Some(Clipped { low, high, clipped, rows: sample.rows() })
+}
+
+fn bounds(setting: &Setting) -> Option<(f64, f64)> {
+    if let MechanismSetting::Sums(sums) = &setting.privacy.mechanism {
+        return sums.target_bound.map(|bound| (-bound, bound));
+    }
+    match *setting.normalise {
+        NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
+            Some((low, high))
+        }
+        NormaliseSetting::None | NormaliseSetting::Private { .. } | NormaliseSetting::Constants { .. } => {
+            None
+        }
+    }
+}
+
+/// The counts for the user's own files in an experiment: one for each data section and its bounds, in the order of the
+/// cells. The files are read again, because results may all have been stored before.
+///
+/// # Errors
+/// [`RunError`] if a file cannot be read.
+pub fn clipped_in_own_files(
+    experiment: &Experiment,
+    manifest: &Manifest,
+    cache: &Cache,
+    progress: &dyn Progress,
+) -> Result<Vec<Clipped>, RunError> {
+    let mut seen = Vec::new();
+    let mut counts = Vec::new();
+    for cell in &experiment.cells {
+        let setting = cell.setting();
+        let key = (cell.data_id(), bounds(setting));
+        if setting.data.source.own_file().is_none() || key.1.is_none() || seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        let sample = load_sample(experiment, &setting.data, manifest, cache, progress)?;
+        counts.extend(clipped_targets(setting, &sample));
+    }
+    Ok(counts)
+}

@@ -1,0 +1,86 @@
+//! What stands in a ledger.
+
+use serde::{Deserialize, Serialize};
+
+use crate::privacy::{Budget, Neighbours};
+
+/// The epsilon and delta that all releases together keep.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetSetting {
+    /// Epsilon.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+}
+
+impl From<BudgetSetting> for Budget {
+    fn from(BudgetSetting { epsilon, delta }: BudgetSetting) -> Self {
+        Self { epsilon, delta }
+    }
+}
+
+/// One release.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// When it was charged, in UTC.
+    pub time: String,
+    /// The spec's file, as it was named.
+    pub spec: String,
+    /// SHA-256 of the spec.
+    pub spec_sha256: String,
+    /// The private column.
+    pub target: String,
+    /// The columns that the release takes as public: inputs and columns that rows were filtered by.
+    pub public: Vec<String>,
+    /// The epsilon that the release claims.
+    pub epsilon: f64,
+    /// The delta that it claims.
+    pub delta: f64,
+    /// The exact delta at that epsilon.
+    pub delta_exact: f64,
+    /// The sensitivity over the standard deviation of the noise: releases compose by the root of the sum of squares.
+    pub mu: f64,
+    /// Which data sets the release hides from each other.
+    pub neighbours: Neighbours,
+}
+
+impl Entry {
+    /// The first number that no release has.
+    pub(super) fn wrong_number(&self) -> Option<&'static str> {
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let change = match self.neighbours {
+            Neighbours::OneTargetChanges(by) => by,
+            Neighbours::OneRecord(_) => 1.0,
+        };
+        let numbers = [
+            ("mu", positive(self.mu)),
+            ("epsilon", positive(self.epsilon)),
+            ("delta", self.delta > 0.0 && self.delta < 1.0),
+            ("delta_exact", (0.0..=1.0).contains(&self.delta_exact)),
+            ("neighbours", positive(change)),
+        ];
+        numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
+    }
+
+    /// Why this release and an earlier one have no guarantee in common.
+    pub(super) fn conflict(&self, earlier: &Self) -> Option<String> {
+        let kind = std::mem::discriminant::<Neighbours>;
+        let same = self.neighbours == earlier.neighbours;
+        if kind(&self.neighbours) != kind(&earlier.neighbours) || (self.target == earlier.target && !same) {
+            let (now, then) = (self.neighbours, earlier.neighbours);
+            return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
+        }
+        let hides = |private: &str, public: &[String]| public.iter().any(|column| column == private);
+        if hides(&earlier.target, &self.public) {
+            return Some(format!(
+                "an earlier release protects the column {:?}, which this one takes as public",
+                earlier.target
+            ));
+        }
+        hides(&self.target, &earlier.public).then(|| {
+            format!("an earlier release took the column {:?} as public, which this one protects", self.target)
+        })
+    }
+}

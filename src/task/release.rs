@@ -1,0 +1,201 @@
+//! One private release of predictions by a model that is fitted to all rows.
+
+use nalgebra::{DMatrix, DVector};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::noise::Noise;
+use super::normalise::{caveats, normalise};
+use super::{Sample, Streams, TaskError, model};
+use crate::privacy::Certificate;
+use crate::spec::{DrawSetting, MechanismSetting, ModelSetting, Setting, SourceSetting, TaskSetting};
+
+/// The stream of the inducing inputs, which depend on public inputs alone.
+const PURPOSE: &str = "release";
+
+/// Half the width of a central interval of 95 % over the standard deviation.
+const CENTRAL_95: f64 = 1.959_963_984_540_054;
+
+/// Predictions before their noise, which must never be shown, and the noise that they get.
+///
+/// Obligation: the released mean, as a function of the targets, is covered by the noise of `map` as the certificate
+/// says; everything else in [`Predictions`] depends on public inputs and settings alone.
+#[derive(Debug, Clone)]
+pub struct PreparedRelease {
+    mean: DVector<f64>,
+    gp_sd: Vec<f64>,
+    /// Turns standard normal draws into noise, in units of the target (t x r).
+    map: DMatrix<f64>,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The sensitivity over the standard deviation of the noise, by which releases compose.
+    pub mu: f64,
+}
+
+/// Predictions with their noise, in units of the target, a value for each point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// The mean with the noise on it.
+    pub mean: Vec<f64>,
+    /// Standard deviation of the latent function under the model.
+    pub gp_sd: Vec<f64>,
+    /// Standard deviation of the noise.
+    pub noise_sd: Vec<f64>,
+}
+
+impl Predictions {
+    /// The central interval of 95 % of the latent function at a point, the variances of model and noise added.
+    pub fn interval(&self, point: usize) -> (f64, f64) {
+        let half = CENTRAL_95 * self.gp_sd[point].hypot(self.noise_sd[point]);
+        (self.mean[point] - half, self.mean[point] + half)
+    }
+}
+
+impl PreparedRelease {
+    /// Fits the model to all rows of the sample and designs the noise at the points (t x d).
+    ///
+    /// # Errors
+    /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
+    pub fn new(
+        setting: &Setting,
+        sample: &Sample,
+        points: &DMatrix<f64>,
+        streams: &Streams,
+    ) -> Result<Self, TaskError> {
+        let Some(model) = setting.model.as_deref() else {
+            return Err(TaskError::NotReleasable { reason: "it has no model" });
+        };
+        if let Some(reason) = refusal(setting) {
+            return Err(TaskError::NotReleasable { reason });
+        }
+        let release = Self::fitted((setting, model), sample, points, streams)?;
+        let finite = release.mean.iter().chain(&release.gp_sd).chain(&release.map).all(|x| x.is_finite());
+        if finite && release.certificate.is_finite() && release.mu > 0.0 {
+            return Ok(release);
+        }
+        Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
+    }
+
+    fn fitted(
+        (setting, model): (&Setting, &ModelSetting),
+        sample: &Sample,
+        points: &DMatrix<f64>,
+        streams: &Streams,
+    ) -> Result<Self, TaskError> {
+        let normalised = normalise(&sample.targets, &setting.normalise);
+        let kernel = model::kernel(&model.kernel, &sample.inputs);
+        let pair = (&sample.inputs, points);
+        let map = model::map(model, kernel.as_ref(), pair, streams, PURPOSE)?;
+        let variance = model::variance(model, kernel.as_ref(), pair, streams, PURPOSE)?;
+        let noise = Noise::new(setting, (model, kernel.as_ref()), pair, &map, (streams, PURPOSE))?;
+        let mean = noise.released_columns(&map) * map.sum_groups(&normalised.targets);
+        let sigma = setting.privacy.calibration.sigma(setting.privacy.epsilon, setting.privacy.delta);
+        Ok(Self {
+            mean: mean.map(|m| m * normalised.scale + normalised.centre),
+            gp_sd: variance.iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            map: &noise.map * (setting.privacy.change() * sigma),
+            certificate: noise.certificate(&setting.privacy, &caveats(setting, &normalised)),
+            mu: noise.ratio / sigma,
+        })
+    }
+
+    /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
+    pub fn draw(&self, random: &mut impl Rng) -> Predictions {
+        let unit = DVector::from_fn(self.map.ncols(), |_, _| StandardNormal.sample(random));
+        Predictions {
+            mean: (&self.mean + &self.map * unit).iter().copied().collect(),
+            gp_sd: self.gp_sd.clone(),
+            noise_sd: self.map.row_iter().map(|row| row.norm()).collect(),
+        }
+    }
+}
+
+/// Why a setting describes no release of predictions, if it does not.
+pub fn refusal(setting: &Setting) -> Option<&'static str> {
+    if !matches!(&*setting.task, TaskSetting::Regression(_) | TaskSetting::Prediction(_)) {
+        return Some("its task is neither regression nor prediction");
+    }
+    let mechanism = &setting.privacy.mechanism;
+    if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
+        return Some("its mechanism is neither cloaking nor function");
+    }
+    if setting.privacy.epsilon.is_infinite() {
+        return Some("its epsilon is infinite, so nothing would be private");
+    }
+    if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
+        return Some("its data are generated or images");
+    }
+    matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
+        .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Manifest;
+    use crate::linalg::thin_svd;
+    use crate::spec::Experiment;
+
+    const SPEC: &str = r#"experiment.title = "release"
+data = { source.inline = { x = [0, 1, 2, 3, 4, 5, 6, 7], y = [1, 9, 2, 5, 4, 6, 12, -3] }, inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 2.0 }
+model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }
+task.prediction = { grid = [{ from = 0.0, to = 7.0, points = 8 }] }
+privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic", mechanism.MECHANISM }
+"#;
+
+    fn prepared(mechanism: &str, targets: Vec<f64>) -> PreparedRelease {
+        let spec = SPEC.replace("MECHANISM", mechanism);
+        let manifest = Manifest::shipped().unwrap();
+        let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
+        let inputs: Vec<f64> = (0..8).map(f64::from).collect();
+        let points = DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64);
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let sample = Sample::new(&[inputs], targets);
+        PreparedRelease::new(experiment.cells[0].setting(), &sample, &points, &streams).unwrap()
+    }
+
+    /// For every pair of neighbours, also with targets outside the bounds, what changes lies in the directions that carry
+    /// noise and its length in the metric of the noise is at most mu, which one pair reaches. A coarse rank rule makes
+    /// sure that directions are dropped.
+    #[test]
+    fn the_noise_covers_all_neighbours() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+        ] {
+            let release = prepared(mechanism, targets.clone());
+            let svd = thin_svd("the noise", &release.map).unwrap();
+            let mut largest = 0.0f64;
+            for row in 0..targets.len() {
+                let moved = |y: f64| {
+                    let mut targets = targets.clone();
+                    targets[row] = y;
+                    prepared(mechanism, targets).mean
+                };
+                let change = moved(-50.0) - moved(60.0);
+                let along = svd.u.transpose() * &change;
+                assert!((&svd.u * &along - &change).norm() < 1e-9 * change.norm(), "{mechanism}");
+                largest = largest.max(along.component_div(&svd.s).norm());
+            }
+            assert!(largest <= release.mu * (1.0 + 1e-6), "{mechanism}: {largest} {}", release.mu);
+            // A function has its sensitivity at all inputs; five of them see a part.
+            let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999 };
+            assert!(largest >= reached * release.mu, "{mechanism}: {largest} {}", release.mu);
+            assert!(release.certificate.caveats.is_empty());
+        }
+    }
+
+    #[test]
+    fn settings_that_release_nothing_are_refused() {
+        let none = SPEC
+            .replace("MECHANISM", "function.sensitivity = \"exact\"")
+            .replace("epsilon = 1.0", "epsilon = inf");
+        let experiment =
+            Experiment::parse("release", "release.toml".as_ref(), none, &Manifest::shipped().unwrap())
+                .unwrap();
+        assert!(refusal(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
+    }
+}
