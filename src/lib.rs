@@ -10,4 +10,5 @@ pub mod privacy;
 pub mod publish;
 pub mod run;
 pub mod spec;
+pub mod stream;
 pub mod task;

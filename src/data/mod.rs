@@ -20,6 +20,7 @@ pub mod manifest;
 pub mod manifest_problem;
 mod part;
 pub mod progress;
+pub mod rows;
 mod schema;
 pub mod suggest;
 pub mod synthetic;

@@ -27,6 +27,26 @@ pub enum TableError {
         /// What is wrong with it.
         problem: CellProblem,
     },
+    /// A value of a Parquet file is missing or not finite.
+    #[error("row {row}, column {column:?}: {problem}")]
+    Value {
+        /// The row, counted from 1.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        problem: CellProblem,
+    },
+    /// A column of a Parquet file does not hold numbers.
+    #[error(
+        "the column {column:?} holds {found}, where DOUBLE, FLOAT, INT32 or INT64 was expected, one value a row"
+    )]
+    NotNumeric {
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+    },
     /// A row has more or fewer cells than there are columns.
     #[error("line {line} has {found} cells, but there are {expected} columns (is the separator right?)")]
     Ragged {

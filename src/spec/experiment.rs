@@ -14,6 +14,7 @@ use super::setting::{
     TutorialTask,
 };
 use super::source::SourceText;
+use super::sums::SurfaceTask;
 use super::{Block, Cell, Problem, Selector, SpecError};
 use crate::data::Manifest;
 
@@ -225,6 +226,7 @@ impl TaskSetting {
             Self::Calibration(task) => task.metrics(),
             Self::Hyperparameters(task) => task.metrics(),
             Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
+            Self::Surface(_) => SurfaceTask::METRICS.map(str::to_owned).to_vec(),
             Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {
                 let of = |point: &Vec<f64>| {

@@ -27,6 +27,8 @@ mod sample;
 mod selection;
 mod streams;
 mod summary;
+mod surface;
+mod surface_model;
 mod tutorial;
 
 pub use cross_validation::folds;
@@ -36,3 +38,4 @@ pub use measure::{Measured, Measurement, measure};
 pub use sample::Sample;
 pub use streams::Streams;
 pub use summary::{Row, summarise};
+pub use surface_model::SurfaceModel;
