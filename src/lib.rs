@@ -11,6 +11,7 @@ pub mod privacy;
 pub mod publish;
 pub mod run;
 pub mod spec;
+pub mod stream;
 pub mod task;
 
 /// The examples of the documentation, which run as tests.

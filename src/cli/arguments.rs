@@ -12,6 +12,7 @@ use super::data::DataArguments;
 use super::diff::DiffArguments;
 use super::emit::EmitArguments;
 use super::explain::ExplainArguments;
+use super::generate::GenerateArguments;
 use super::list::ListArguments;
 use super::new::NewArguments;
 use super::plan::PlanArguments;
@@ -19,6 +20,7 @@ use super::predict::PredictArguments;
 use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
+use super::stats::StatsArguments;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,6 +79,10 @@ pub enum Verb {
     Collect(CollectArguments),
     /// Print a job array for Slurm, a Kubernetes Job or a Makefile that runs an experiment in shards
     Emit(EmitArguments),
+    /// Sum up rows of any number for a surface, in shards if need be, and release it with privacy
+    Stats(StatsArguments),
+    /// Write trips like those of a bike share, as many as asked for
+    Generate(GenerateArguments),
     /// List, fetch or verify datasets
     Data(DataArguments),
     /// Write a commented spec to start from

@@ -11,6 +11,7 @@ use crate::run::RunError;
 use crate::run::ledger::LedgerError;
 use crate::run::store::StoreError;
 use crate::spec::SpecError;
+use crate::task::TaskError;
 
 /// What ends the command with an error.
 #[derive(Debug, Error)]
@@ -24,6 +25,9 @@ pub enum CliError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A surface could not be computed.
+    #[error(transparent)]
+    Task(#[from] TaskError),
     /// Results could not be written.
     #[error(transparent)]
     Publish(#[from] PublishError),
@@ -216,6 +220,61 @@ pub enum CliError {
         /// Experiments checked.
         all: usize,
     },
+    /// A file of another form.
+    #[error("{} ends neither in .csv nor in .parquet", path.display())]
+    Ending {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A spec that says nothing about sums.
+    #[error("{name} has no task.surface, which says what `dpgp stats` sums; see beyond/citibike-scale")]
+    NotASurface {
+        /// The experiment.
+        name: String,
+    },
+    /// Cells of one spec that sum different things.
+    #[error("the cells of {name} sum different things ({what}); write a spec for one of them")]
+    SeveralSums {
+        /// The experiment.
+        name: String,
+        /// What differs.
+        what: &'static str,
+    },
+    /// A file that holds no sums of this model.
+    #[error("{} does not hold sums that fit this spec: {cause}", path.display())]
+    NotSums {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// Sums that do not belong together.
+    #[error("{} and {} differ in their {what}; nothing was added", first.display(), second.display())]
+    SumsDiffer {
+        /// In what they differ.
+        what: &'static str,
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// Rows that would be counted twice.
+    #[error("rows from number {row} on are in two of the files; nothing was added")]
+    SumsOverlap {
+        /// The first of them, counted from 1.
+        row: u64,
+    },
+    /// Rows that are missing.
+    #[error("the sums of {missing} of {all} blocks are missing; add the files of the other shards")]
+    SumsIncomplete {
+        /// Blocks that are missing.
+        missing: u64,
+        /// Blocks there should be.
+        all: u64,
+    },
+    /// A release that would hide nothing.
+    #[error("epsilon is infinite: name the one to release for with --epsilon")]
+    NoGuarantee,
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io {
@@ -234,7 +293,12 @@ impl CliError {
     /// The exit code, as documented in the help text.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::CheckFailed { .. } | Self::Incomplete { .. } | Self::StoresDiffer { .. } => 1,
+            Self::CheckFailed { .. }
+            | Self::Incomplete { .. }
+            | Self::StoresDiffer { .. }
+            | Self::SumsDiffer { .. }
+            | Self::SumsOverlap { .. }
+            | Self::SumsIncomplete { .. } => 1,
             Self::Spec(_)
             | Self::UnknownExperiment { .. }
             | Self::NoProject
@@ -251,9 +315,15 @@ impl CliError {
             | Self::NoCell { .. }
             | Self::SeveralCells { .. }
             | Self::Caveats { .. }
+            | Self::Ending { .. }
+            | Self::NotASurface { .. }
+            | Self::SeveralSums { .. }
+            | Self::NotSums { .. }
+            | Self::NoGuarantee
             | Self::SpecChanged { .. } => 2,
             Self::CheckInterrupted { .. } => INTERRUPTED,
             Self::NotVerified { .. } => 3,
+            Self::Task(_) => 4,
             Self::Data(error) => error.exit_code(),
             Self::Ledger(error) => error.exit_code(),
             Self::Run(error) => run_code(error),

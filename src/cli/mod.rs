@@ -10,6 +10,7 @@ mod diff;
 mod emit;
 mod error;
 mod explain;
+mod generate;
 mod interrupt;
 mod list;
 mod new;
@@ -20,6 +21,8 @@ mod predict;
 mod report;
 mod run;
 mod schema;
+mod stats;
+mod surface_release;
 mod workspace;
 
 pub use arguments::Arguments;
@@ -60,6 +63,8 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Report(report) => report::report(report, format),
         Verb::Collect(collect) => collect::collect(collect, format),
         Verb::Emit(emit) => emit::emit(emit, format),
+        Verb::Stats(stats) => stats::stats(stats, format),
+        Verb::Generate(generate) => generate::generate(generate, format),
         Verb::Data(data) => data::data(data, format),
         Verb::New(new) => new::new(new, format),
         Verb::Schema(schema) => schema::schema(schema, format),

@@ -22,6 +22,7 @@ pub mod own;
 pub mod parquet;
 mod part;
 pub mod progress;
+pub mod rows;
 mod schema;
 pub mod suggest;
 pub mod synthetic;

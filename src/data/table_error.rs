@@ -30,6 +30,16 @@ pub enum TableError {
         /// What is wrong with it.
         problem: CellProblem,
     },
+    /// A column of a Parquet file does not hold numbers.
+    #[error(
+        "the column {column:?} holds {found}, where DOUBLE, FLOAT, INT32 or INT64 was expected, one value a row"
+    )]
+    NotNumeric {
+        /// The column.
+        column: String,
+        /// What it holds.
+        found: String,
+    },
     /// A row has more or fewer cells than there are columns.
     #[error("line {line} has {found} cells, but there are {expected} columns (is the separator right?)")]
     Ragged {

@@ -13,8 +13,8 @@ use super::table_error::CellProblem;
 /// |---|---|
 /// | `start_station`, `end_station` | station ids |
 /// | `start_latitude`, `start_longitude`, `end_latitude`, `end_longitude` | degrees |
-/// | `hour_of_week` | start of the trip, in hours since Monday 0:00 |
-/// | `duration`, `hours` | seconds, and the same in hours |
+/// | `hour_of_week`, `hour_of_day` | start of the trip, in hours since Monday 0:00 and since midnight |
+/// | `duration`, `minutes`, `hours` | seconds, and the same in minutes and hours |
 /// | `subscriber` | 1 for subscribers, 0 for others |
 /// | `trip` | 1, so that trips can be counted |
 #[derive(Debug, Clone)]
@@ -57,10 +57,12 @@ impl Trips {
             true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
             false => table.numeric("subscriber")?,
         };
-        let in_hours: Vec<f64> = seconds.iter().map(|s| s / 3600.0).collect();
+        let scaled = |by: f64| seconds.iter().map(|s| s / by).collect::<Vec<f64>>();
+        let of_day: Vec<f64> = hours.iter().map(|hour| hour % 24.0).collect();
         let ones = vec![1.0; table.rows()];
         let table = table.with_numbers("hour_of_week", &hours)?.with_numbers("duration", &seconds)?;
-        let table = table.with_numbers("hours", &in_hours)?.with_numbers("subscriber", &subscriber)?;
+        let table = table.with_numbers("hour_of_day", &of_day)?.with_numbers("minutes", &scaled(60.0))?;
+        let table = table.with_numbers("hours", &scaled(3600.0))?.with_numbers("subscriber", &subscriber)?;
         Ok(Self { table: table.with_numbers("trip", &ones)?, dropped })
     }
 
@@ -133,6 +135,8 @@ mod tests {
         }
         assert_eq!(short.table.numeric("end_latitude").unwrap(), [40.75, 40.5]);
         assert_eq!(short.table.numeric("hour_of_week").unwrap(), [1.0, 25.0]);
+        assert_eq!(short.table.numeric("hour_of_day").unwrap(), [1.0, 1.0]);
+        assert_eq!(short.table.numeric("minutes").unwrap(), [1.5, 1.0]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Gram matrices.
 
 use faer::linalg::matmul::{matmul, triangular};
-use faer::{Accum, Par};
+use faer::{Accum, MatRef, Par};
 use nalgebra::DMatrix;
 
 use super::view::{view, view_mut};
@@ -35,9 +35,28 @@ pub fn add_gram_lower(out: &mut DMatrix<f64>, z: &DMatrix<f64>) {
     );
 }
 
+/// Adds `F F'` to the lower triangle of `out` (k x k), for the columns of F (k x r) one after the other.
+pub fn add_outer_lower(out: &mut DMatrix<f64>, columns: &[f64]) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let rows = out.nrows();
+    let f = MatRef::from_column_major_slice(columns, rows, columns.len() / rows.max(1));
+    let (left, right) = ((f, Rectangular), (f.transpose(), Rectangular));
+    let out = (view_mut(out), TriangularLower);
+    triangular::matmul(out.0, out.1, Accum::Add, left.0, left.1, right.0, right.1, 1.0, Par::Seq);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_outer_products_of_columns() {
+        let f = DMatrix::from_fn(4, 7, |i, j| ((3 * i + 5 * j) as f64).sin());
+        let (mut outer, mut inner) = (DMatrix::zeros(4, 4), DMatrix::zeros(4, 4));
+        add_outer_lower(&mut outer, f.as_slice());
+        add_gram_lower(&mut inner, &f.transpose());
+        assert!((outer - inner).amax() < 1e-14);
+    }
 
     #[test]
     fn the_lower_triangle_is_that_of_the_whole() {

@@ -14,7 +14,7 @@ mod wide;
 
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
-pub use gram::{add_gram, add_gram_lower, gram};
+pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram};
 pub use largest::largest;
 pub use pivoted::pivoted_cholesky;
 pub use qr::gram_factor;

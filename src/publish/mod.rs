@@ -52,7 +52,7 @@ mod tutorial;
 mod verdict;
 mod violins;
 
-pub use atomic::write_atomically;
+pub use atomic::{write_atomically, write_file_atomically};
 pub use claims::ClaimOutcome;
 pub use committed::{Committed, Counts, Guarantees};
 pub use compare::{Difference, RowPair, compare_tables, side_by_side};

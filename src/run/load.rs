@@ -88,7 +88,11 @@ impl Loader<'_> {
                 return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new()));
             }
             SourceSetting::Images(images) => return self.images(images),
-            SourceSetting::Trips(trips) => self.trips(trips)?,
+            SourceSetting::Trips(trips) => {
+                let parts = self.trips(trips)?.into_iter().map(|table| extract(table, data));
+                let parts: Result<Vec<Sample>, DataError> = parts.collect();
+                return Ok(Sample::concat(&parts.map_err(Box::new)?));
+            }
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
             SourceSetting::Parquet { path } => {
                 let path = self.experiment.beside(path);
@@ -124,26 +128,42 @@ impl Loader<'_> {
         Ok(scaled(&images, &labels, setting.side).map_err(unfit)?)
     }
 
-    /// Trips joined with their stations; says how many have none.
-    fn trips(&self, setting: &TripsSetting) -> Result<Table, RunError> {
+    /// Trips joined with their stations, a table for each file; says how many have none.
+    fn trips(&self, setting: &TripsSetting) -> Result<Vec<Table>, RunError> {
         let dataset = self.manifest.get(&setting.dataset).map_err(Box::new)?;
         let paths = self.cache.ensure(dataset, self.progress).map_err(Box::new)?;
-        let place = |name: &String| {
-            let found = dataset.files.iter().zip(&paths).find(|(file, _)| file.path == *name);
-            found.map(|(_, path)| path.as_path())
-        };
-        let Some(journeys) = place(&setting.journeys) else {
+        let files = || dataset.files.iter().zip(&paths);
+        let stations =
+            setting.stations.as_ref().and_then(|name| files().find(|(file, _)| file.path == *name));
+        let stations = stations.map(|(_, path)| path.as_path());
+        let mut tables = Vec::new();
+        for (file, path) in files() {
+            let wanted = match &setting.journeys {
+                Some(name) => file.path == *name,
+                None => Some(&file.path) != setting.stations.as_ref(),
+            };
+            if wanted {
+                tables.push(self.journeys(setting, &file.path, (path, stations))?);
+            }
+        }
+        if tables.is_empty() {
             let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
             return Err(Box::new(self.experiment.fault("data.source.trips.journeys", problem)).into());
-        };
-        let stations = setting.stations.as_ref().and_then(place);
-        let Trips { table, dropped } = Trips::read(journeys, stations).map_err(Box::new)?;
+        }
+        Ok(tables)
+    }
+
+    fn journeys(
+        &self,
+        setting: &TripsSetting,
+        name: &str,
+        (path, stations): (&Path, Option<&Path>),
+    ) -> Result<Table, RunError> {
+        let Trips { table, dropped } = Trips::read(path, stations).map_err(Box::new)?;
         if dropped > 0 {
             let list = setting.stations.as_deref().unwrap_or_default();
-            self.progress.note(&format!(
-                "{}: {dropped} trips left out, their stations are not in {list}",
-                setting.journeys
-            ));
+            self.progress
+                .note(&format!("{name}: {dropped} trips left out, their stations are not in {list}"));
         }
         Ok(table)
     }

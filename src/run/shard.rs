@@ -14,6 +14,13 @@ impl Shard {
     /// All of the work.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
 
+    /// The part of `total` things that it takes where each takes a run of them.
+    pub fn run(self, total: u64) -> std::ops::Range<u64> {
+        let (number, count) = (self.number as u64, self.count as u64);
+        let before = |parts: u64| (u128::from(total) * u128::from(parts) / u128::from(count)) as u64;
+        before(number - 1)..before(number)
+    }
+
     /// Whether the piece of work of this rank (from 0) belongs to it.
     pub fn owns(self, rank: usize) -> bool {
         rank % self.count == self.number - 1
@@ -49,6 +56,8 @@ mod tests {
         for rank in 0..10 {
             assert_eq!(shards.iter().filter(|shard| shard.owns(rank)).count(), 1);
         }
+        let runs: Vec<_> = shards.iter().map(|shard| shard.run(10)).collect();
+        assert_eq!(runs, [0..3, 3..6, 6..10]);
         assert_eq!(shards[1].to_string(), "2/3");
     }
 

@@ -125,7 +125,7 @@ fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
 
 fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
     let dataset = known("data.source.trips.dataset", &setting.dataset, manifest)?;
-    let files = [("journeys", Some(&setting.journeys)), ("stations", setting.stations.as_ref())];
+    let files = [("journeys", setting.journeys.as_ref()), ("stations", setting.stations.as_ref())];
     for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
         let file = dataset.files.iter().find(|file| file.path == *name);
         if file.is_none_or(|file| file.format == Format::IdxGz) {
@@ -286,6 +286,7 @@ fn task(setting: &Setting) -> Checked {
         TaskSetting::Hyperparameters(task) => sums_check::hyperparameters(task, setting),
         TaskSetting::Dirichlet(task) => sums_check::dirichlet(task, setting),
         TaskSetting::Leaderboard(task) => leaderboard::leaderboard(task, setting),
+        TaskSetting::Surface(task) => sums_check::surface(task, setting),
         TaskSetting::Prediction(task) => {
             regression_model("task.prediction", setting)?;
             prediction(task, inputs)
@@ -512,11 +513,16 @@ fn mechanism(setting: &Setting) -> Checked {
             TaskSetting::Calibration(_)
             | TaskSetting::Hyperparameters(_)
             | TaskSetting::Dirichlet(_)
-            | TaskSetting::Leaderboard(_),
+            | TaskSetting::Leaderboard(_)
+            | TaskSetting::Surface(_),
         ) => sums_check::sums(sums, setting),
-        (_, TaskSetting::Calibration(_) | TaskSetting::Hyperparameters(_) | TaskSetting::Dirichlet(_)) => {
-            fail("privacy.mechanism", Problem::WrongMechanism { needed: "sums" })
-        }
+        (
+            _,
+            TaskSetting::Calibration(_)
+            | TaskSetting::Hyperparameters(_)
+            | TaskSetting::Dirichlet(_)
+            | TaskSetting::Surface(_),
+        ) => fail("privacy.mechanism", Problem::WrongMechanism { needed: "sums" }),
         (_, TaskSetting::Posterior(_)) => {
             fail("privacy.mechanism", Problem::WrongMechanism { needed: "gradient" })
         }

@@ -15,6 +15,7 @@ use super::setting::{
     TutorialTask,
 };
 use super::source::SourceText;
+use super::sums::SurfaceTask;
 use super::{Block, Cell, Problem, Selector, SpecError};
 use crate::data::Manifest;
 
@@ -221,6 +222,7 @@ impl TaskSetting {
                 LeaderboardTask::METRICS.iter().flat_map(of).collect()
             }
             Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
+            Self::Surface(_) => SurfaceTask::METRICS.map(str::to_owned).to_vec(),
             Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
             Self::Prediction(task) => {
                 let of = |point: &Vec<f64>| {

@@ -52,5 +52,5 @@ pub use setting::*;
 pub use source::SourceText;
 pub use sums::{
     BudgetRule, CalibrationTask, DirichletRelease, DirichletTask, FeaturesSetting, HyperparametersMethod,
-    HyperparametersTask, NoiseAwareSetting, PosteriorRule, RefusalRule, SumsSetting,
+    HyperparametersTask, NoiseAwareSetting, PosteriorRule, RefusalRule, SumsSetting, SurfaceTask,
 };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
 use super::leaderboard::LeaderboardTask;
-use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting};
+use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting, SurfaceTask};
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
 use crate::privacy::accounting::{AccountantKind, Relation};
@@ -199,8 +199,10 @@ pub enum SourceSetting {
 pub struct TripsSetting {
     /// The dataset of the manifest.
     pub dataset: String,
-    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file.
-    pub journeys: String,
+    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file. Without it, all
+    /// files but the list of stations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<String>,
     /// The path of its list of stations, which trips without places are joined with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stations: Option<String>,
@@ -470,6 +472,8 @@ pub enum TaskSetting {
     Dirichlet(DirichletTask),
     /// Scores of the predictive distributions of a private regression.
     Leaderboard(LeaderboardTask),
+    /// A surface from the sums over all rows, and what privacy changes in it.
+    Surface(SurfaceTask),
 }
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.

@@ -180,3 +180,24 @@ pub enum DirichletRelease {
     /// The sums of each class over all rows, weighted by its heteroscedastic noise.
     WeightedSums(HeteroscedasticRule),
 }
+
+/// A surface over the inputs from the sums over all rows, and what privacy changes in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurfaceTask {
+    /// The public inducing inputs, a product grid with a range for each input.
+    pub inducing: Vec<RangeSetting>,
+    /// How the posterior follows from the sums.
+    pub posterior: NoiseAwareSetting,
+    /// The grid of the figure over the first inputs; no figure without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub map: Vec<RangeSetting>,
+    /// The values of the other inputs there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<f64>,
+}
+
+impl SurfaceTask {
+    /// The metrics.
+    pub const METRICS: [&str; 5] = ["rmse", "difference", "noise-sd", "rows", "clipped"];
+}

@@ -2,10 +2,12 @@
 
 use super::Problem;
 use super::check::{Checked, Fault, count, dimension, fail, grid, positive, range};
-use super::setting::{KernelSetting, ModelSetting, RangeSetting, Setting, SyntheticSetting};
+use super::setting::{
+    KernelSetting, ModelSetting, NormaliseSetting, RangeSetting, Setting, SyntheticSetting,
+};
 use super::sums::{
     CalibrationTask, DirichletRelease, DirichletTask, FeaturesSetting, HyperparametersMethod,
-    HyperparametersTask, NoiseAwareSetting, PosteriorRule, SumsSetting,
+    HyperparametersTask, NoiseAwareSetting, PosteriorRule, SumsSetting, SurfaceTask,
 };
 use crate::gp::variational::Regularisation;
 use crate::privacy::{HeteroscedasticRule, PrivateSelection};
@@ -15,6 +17,15 @@ impl ModelSetting {
     pub fn exponentiated_quadratic(&self) -> Option<(f64, f64)> {
         match self.kernel {
             KernelSetting::Eq { variance, lengthscale } => Some((variance, lengthscale)),
+            _ => None,
+        }
+    }
+
+    /// Variance and lengthscales of an exponentiated quadratic kernel over so many inputs; none of another one.
+    pub fn lengthscales(&self, inputs: usize) -> Option<(f64, Vec<f64>)> {
+        match &self.kernel {
+            KernelSetting::Eq { variance, lengthscale } => Some((*variance, vec![*lengthscale; inputs])),
+            KernelSetting::EqArd { variance, lengthscales } => Some((*variance, lengthscales.clone())),
             _ => None,
         }
     }
@@ -124,6 +135,34 @@ pub(super) fn dirichlet(task: &DirichletTask, setting: &Setting) -> Checked {
     noise_aware(&format!("{path}.posterior"), &task.posterior)
 }
 
+pub(super) fn surface(task: &SurfaceTask, setting: &Setting) -> Checked {
+    let (path, inputs) = ("task.surface", setting.data.inputs.len());
+    let Some(model) = &setting.model else {
+        return fail(path, Problem::MissingSection { section: "model" });
+    };
+    if model.lengthscales(inputs).is_none() {
+        return fail(
+            "model.kernel",
+            Problem::Shape("this task needs the kernel `eq` or `eq-ard`".to_owned()),
+        );
+    }
+    noise(model, "surface")?;
+    inducing(path, &task.inducing, setting)?;
+    noise_aware(&format!("{path}.posterior"), &task.posterior)?;
+    if matches!(&*setting.normalise, NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. })
+    {
+        let why =
+            "statistics of the private targets; this task needs `bounds` or `constants`, which are public";
+        return fail("normalise", Problem::Shape(why.to_owned()));
+    }
+    if task.map.is_empty() {
+        return dimension(&format!("{path}.at"), 0, task.at.len());
+    }
+    dimension(&format!("{path}.at"), inputs.saturating_sub(task.map.len()), task.at.len())?;
+    task.at.iter().try_for_each(|at| range(&format!("{path}.at"), at.is_finite(), "finite", *at))?;
+    grid(&format!("{path}.map"), &task.map, inputs - task.at.len())
+}
+
 pub(super) fn sums(sums: &SumsSetting, setting: &Setting) -> Checked {
     let path = "privacy.mechanism.sums";
     positive(&format!("{path}.split"), sums.split)?;
@@ -137,6 +176,12 @@ pub(super) fn sums(sums: &SumsSetting, setting: &Setting) -> Checked {
     dimension(&path, setting.data.inputs.len(), domain.len())?;
     domain.iter().try_for_each(|[low, high]| {
         range(&path, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+    })?;
+    let super::TaskSetting::Surface(task) = &*setting.task else { return Ok(()) };
+    // Then the bound holds for inputs anywhere: a step towards the inducing inputs raises every covariance.
+    task.inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
+        range(&path, *low <= inducing.from, "at most the first inducing input", *low)?;
+        range(&path, *high >= inducing.to, "at least the last inducing input", *high)
     })
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::draw::drawn;
 use super::{
     Frame, Sample, Streams, TaskError, calibration, classification, convergence, density, dirichlet,
-    hyperparameters, leaderboard, posterior, prediction, regression, selection, tutorial,
+    hyperparameters, leaderboard, posterior, prediction, regression, selection, surface, tutorial,
 };
 use crate::privacy::Certificate;
 use crate::spec::{PrivacySetting, Setting, TaskSetting};
@@ -79,6 +79,7 @@ pub fn measure(
         (TaskSetting::Dirichlet(task), Some(model)) => {
             dirichlet::dirichlet(task, model, cells, sample, streams)
         }
+        (TaskSetting::Surface(task), Some(_)) => surface::surface(block, task, cells, sample, streams),
         // The checks of a spec refuse these tasks without a model.
         (
             TaskSetting::Regression(_)
@@ -89,7 +90,8 @@ pub fn measure(
             | TaskSetting::Calibration(_)
             | TaskSetting::Hyperparameters(_)
             | TaskSetting::Leaderboard(_)
-            | TaskSetting::Dirichlet(_),
+            | TaskSetting::Dirichlet(_)
+            | TaskSetting::Surface(_),
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
         (TaskSetting::Density(task), _) => density::density(block, task, cells, sample, streams),

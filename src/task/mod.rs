@@ -29,6 +29,8 @@ mod sample;
 mod selection;
 mod streams;
 mod summary;
+mod surface;
+mod surface_model;
 mod tutorial;
 mod witness;
 
@@ -41,6 +43,7 @@ pub use sample::Sample;
 pub use selection::Selected;
 pub use streams::Streams;
 pub use summary::{Row, summarise};
+pub use surface_model::SurfaceModel;
 pub use witness::{
     Evidence, LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel, witnessed,
 };

@@ -18,6 +18,18 @@ impl Sample {
         Self { inputs, targets }
     }
 
+    /// The rows of several samples with the same inputs, one after the other.
+    pub fn concat(parts: &[Self]) -> Self {
+        let dimension = parts.first().map_or(0, |part| part.inputs.ncols());
+        let column = |d: usize| {
+            parts
+                .iter()
+                .flat_map(move |part| part.inputs.as_slice().iter().skip(d * part.rows()).take(part.rows()))
+        };
+        let inputs: Vec<Vec<f64>> = (0..dimension).map(|d| column(d).copied().collect()).collect();
+        Self::new(&inputs, parts.iter().flat_map(|part| part.targets.iter().copied()).collect())
+    }
+
     /// The rows at these positions, in this order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
@@ -28,5 +40,20 @@ impl Sample {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.targets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_a_whole() {
+        let part = |from: usize, to: usize| {
+            let numbers = |by: f64| (from..to).map(|i| by * i as f64).collect::<Vec<f64>>();
+            Sample::new(&[numbers(1.0), numbers(-2.0)], numbers(3.0))
+        };
+        let whole = Sample::concat(&[part(0, 3), part(3, 4), part(4, 4), part(4, 9)]);
+        assert_eq!((whole.inputs, whole.targets), (part(0, 9).inputs, part(0, 9).targets));
     }
 }

@@ -4,11 +4,13 @@ mod moons;
 mod sinc;
 mod spirals;
 mod stripes;
+mod trips;
 
 pub use moons::moons;
 pub use sinc::sinc;
 pub use spirals::spirals;
 pub use stripes::stripes;
+pub use trips::{TRIP_BATCH, TRIP_COLUMNS, trips};
 
 /// Generated rows.
 #[derive(Debug, Clone, PartialEq)]

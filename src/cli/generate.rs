@@ -1,0 +1,75 @@
+//! `dpgp generate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::arguments::Format;
+use super::output::{print, print_json};
+use crate::data::rows::RowWriter;
+use crate::data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
+use crate::publish::write_file_atomically;
+
+const EXAMPLES: &str = "\
+Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, as the trips of beyond/citibike-scale
+have; the same seed gives the same rows in either form. Memory does not grow with the number of rows.
+
+Examples:
+  dpgp generate --rows 1e6 --out trips.parquet
+  dpgp generate --rows 100000000 --out trips.csv --seed 2";
+
+/// `dpgp generate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct GenerateArguments {
+    /// How many rows; 1e7 is ten million
+    #[arg(long, value_name = "N", value_parser = rows)]
+    rows: u64,
+    /// The file to write, .csv or .parquet
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The seed
+    #[arg(long, value_name = "S", default_value = "1")]
+    seed: u32,
+}
+
+/// The most rows: what a number of 64 bits counts exactly.
+const MOST: f64 = 1e15;
+
+/// A whole number, also as 1e7.
+fn rows(text: &str) -> Result<u64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+    let fits = number >= 1.0 && number <= MOST && number.fract() == 0.0;
+    if fits { Ok(number as u64) } else { Err(format!("{text} is not a whole number from 1 to 1e15")) }
+}
+
+/// Writes trips batch by batch; never over a file that is there.
+///
+/// # Errors
+/// [`CliError`] for another ending, a file that is there, or one that cannot be written.
+pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), CliError> {
+    let GenerateArguments { rows, out: path, seed } = arguments;
+    let known = |ending: &std::ffi::OsStr| ["csv", "parquet"].iter().any(|e| ending.eq_ignore_ascii_case(e));
+    if !path.extension().is_some_and(known) {
+        return Err(CliError::Ending { path: path.clone() });
+    }
+    if path.symlink_metadata().is_ok() {
+        return Err(CliError::Exists { path: path.clone() });
+    }
+    let write = |file: &std::fs::File| {
+        let mut writer = RowWriter::new(file.try_clone()?, path, &TRIP_COLUMNS)?;
+        for batch in 0..rows.div_ceil(TRIP_BATCH as u64) {
+            let left = rows - batch * TRIP_BATCH as u64;
+            let some = usize::try_from(left).unwrap_or(usize::MAX).min(TRIP_BATCH);
+            writer.write(&trips(u64::from(*seed), batch, some))?;
+        }
+        writer.finish()
+    };
+    write_file_atomically(path, write).map_err(|cause| CliError::Io { path: path.clone(), cause })?;
+    if format == Format::Json {
+        return print_json(&json!({ "written": path, "rows": rows, "columns": TRIP_COLUMNS }));
+    }
+    print(&format!("{rows} rows are written to {}\n", path.display()))
+}

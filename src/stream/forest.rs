@@ -1,0 +1,125 @@
+//! Sums of blocks, added pairwise in a fixed tree.
+
+use std::collections::BTreeMap;
+
+use super::Sums;
+
+/// A part of the rows: the `2^level` blocks from number `index 2^level` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Node {
+    /// The first block.
+    pub first: u64,
+    /// The binary logarithm of the number of blocks.
+    pub level: u32,
+}
+
+impl Node {
+    /// The first block that does not belong to it.
+    pub fn end(self) -> u64 {
+        self.first + (1 << self.level)
+    }
+
+    /// The node it is added to first: the other half of the next larger node.
+    fn sibling(self) -> Self {
+        Self { first: self.first ^ (1 << self.level), level: self.level }
+    }
+
+    fn parent(self) -> Self {
+        Self { first: self.first & !(1 << self.level), level: self.level + 1 }
+    }
+}
+
+/// Sums of blocks that came in any order. Those of two halves of a node are added at once, the earlier blocks first:
+/// what is left are few nodes, and neither depends on the order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Forest {
+    nodes: BTreeMap<Node, Sums>,
+}
+
+impl Forest {
+    /// With the sums of a node that is not part of it yet.
+    pub fn insert(&mut self, node: Node, sums: Sums) {
+        match self.nodes.remove(&node.sibling()) {
+            None => {
+                self.nodes.insert(node, sums);
+            }
+            Some(other) if node.sibling() < node => self.insert(node.parent(), other.plus(&sums)),
+            Some(other) => self.insert(node.parent(), sums.plus(&other)),
+        }
+    }
+
+    /// The nodes in the order of their blocks.
+    pub fn nodes(&self) -> impl Iterator<Item = (Node, &Sums)> {
+        self.nodes.iter().map(|(node, sums)| (*node, sums))
+    }
+
+    /// The number of blocks, if they are there from the first on without a gap and none is there twice.
+    pub fn blocks(&self) -> Option<u64> {
+        let follow = |end, node: &Node| (node.first == end).then(|| node.end());
+        self.nodes.keys().try_fold(0, follow)
+    }
+
+    /// All of it for m inducing inputs, added in the order of the blocks.
+    pub fn total(&self, m: usize) -> Sums {
+        let mut nodes = self.nodes.values();
+        let first = nodes.next().cloned().unwrap_or_else(|| Sums::zero(m));
+        nodes.fold(first, |sum, next| sum.plus(next))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand::seq::SliceRandom;
+    use rand_pcg::Pcg64;
+
+    fn block(number: u64) -> Sums {
+        let mut sums = Sums::zero(2);
+        let value = ((number + 1) as f64).ln() * 1e3;
+        (sums.a[0], sums.b[(1, 0)], sums.squares, sums.rows) = (value, value.sqrt(), value.sin(), 1);
+        sums
+    }
+
+    fn grown(order: &[u64]) -> Forest {
+        let mut forest = Forest::default();
+        order.iter().for_each(|number| forest.insert(Node { first: *number, level: 0 }, block(*number)));
+        forest
+    }
+
+    #[test]
+    fn neither_order_nor_parts_matter() {
+        for blocks in [1, 2, 3, 7, 8, 61, 100] {
+            let mut order: Vec<u64> = (0..blocks).collect();
+            let whole = grown(&order);
+            assert_eq!((whole.blocks(), whole.nodes().count()), (Some(blocks), blocks.count_ones() as usize));
+            order.shuffle(&mut Pcg64::seed_from_u64(blocks));
+            assert_eq!(grown(&order), whole);
+            for parts in [2, 3, 5] {
+                let mut forest = Forest::default();
+                for part in (0..parts).rev() {
+                    let run: Vec<u64> = (blocks * part / parts..blocks * (part + 1) / parts).collect();
+                    let grown = grown(&run);
+                    grown.nodes().for_each(|(node, sums)| forest.insert(node, sums.clone()));
+                }
+                assert_eq!(forest, whole, "{blocks} blocks in {parts} parts");
+            }
+        }
+    }
+
+    #[test]
+    fn the_total_is_the_sum() {
+        let forest = grown(&(0..13).collect::<Vec<u64>>());
+        let total = forest.total(2);
+        let naive: f64 = (0..13).map(|i| block(i).a[0]).sum();
+        assert!((total.a[0] - naive).abs() < 1e-10 * naive);
+        assert_eq!((total.rows, Forest::default().total(2)), (13, Sums::zero(2)));
+    }
+
+    #[test]
+    fn gaps_are_seen() {
+        assert_eq!(Forest::default().blocks(), Some(0));
+        assert_eq!(grown(&[0, 1, 3]).blocks(), None);
+        assert_eq!(grown(&[1, 2]).blocks(), None);
+    }
+}

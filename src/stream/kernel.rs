@@ -1,0 +1,140 @@
+//! Covariances with the inducing inputs and their sums, many rows at a time.
+
+use nalgebra::{DMatrix, DVector};
+use pulp::Arch;
+
+use super::Sums;
+use super::exponential::exponential;
+use crate::linalg::add_outer_lower;
+
+/// Rows whose covariances are held at a time: with m = 256 they fill half of a second-level cache of 2 MB.
+const ROWS: usize = 512;
+
+/// An exponentiated quadratic kernel `v exp(-sum_d (x_d - z_d)^2 / (2 l_d^2))` and m inducing inputs z.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    variance: f64,
+    /// `1 / (sqrt 2 l_d)`.
+    scales: Vec<f64>,
+    /// The scaled inducing inputs by dimension: d lists of m numbers.
+    points: Vec<Vec<f64>>,
+    size: usize,
+}
+
+/// Memory that one thread works in.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    covariances: Vec<f64>,
+}
+
+impl Kernel {
+    /// For inducing inputs (m x d), and a lengthscale for each dimension.
+    pub fn new(variance: f64, lengthscales: &[f64], inducing: &DMatrix<f64>) -> Self {
+        let scales: Vec<f64> = lengthscales.iter().map(|l| std::f64::consts::FRAC_1_SQRT_2 / l).collect();
+        let column = |(column, scale): (nalgebra::DVectorView<'_, f64>, &f64)| {
+            column.iter().map(|z| z * scale).collect::<Vec<f64>>()
+        };
+        let points = inducing.column_iter().zip(&scales).map(column).collect();
+        Self { variance, scales, points, size: inducing.nrows() }
+    }
+
+    /// The number m of inducing inputs.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Adds rows to the sums: d columns of inputs and the targets, all of one length. Costs `n m (m + 1)` operations
+    /// and n m exponentials, in the order of the rows.
+    pub fn add(&self, inputs: &[&[f64]], targets: &[f64], sums: &mut Sums, scratch: &mut Scratch) {
+        scratch.covariances.resize(ROWS * self.size, 0.0);
+        for start in (0..targets.len()).step_by(ROWS) {
+            let range = start..targets.len().min(start + ROWS);
+            let covariances = &mut scratch.covariances[..range.len() * self.size];
+            let rows = Rows { inputs, start, targets: &targets[range] };
+            Arch::new().dispatch(|| self.fill(&rows, covariances, &mut sums.a));
+            add_outer_lower(&mut sums.b, covariances);
+        }
+        sums.rows += targets.len() as u64;
+        sums.squares += targets.iter().map(|y| y * y).sum::<f64>();
+    }
+
+    /// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`.
+    #[inline(always)]
+    fn fill(&self, rows: &Rows<'_>, covariances: &mut [f64], a: &mut DVector<f64>) {
+        let a = a.as_mut_slice();
+        for (i, (out, y)) in covariances.chunks_exact_mut(self.size).zip(rows.targets).enumerate() {
+            out.fill(0.0);
+            for ((column, points), scale) in rows.inputs.iter().zip(&self.points).zip(&self.scales) {
+                subtract_squares(column[rows.start + i] * scale, points, out);
+            }
+            for (k, sum) in out.iter_mut().zip(a.iter_mut()) {
+                *k = self.variance * exponential(*k);
+                *sum = k.mul_add(*y, *sum);
+            }
+        }
+    }
+}
+
+/// Rows whose covariances fit into the memory for them.
+struct Rows<'a> {
+    inputs: &'a [&'a [f64]],
+    start: usize,
+    targets: &'a [f64],
+}
+
+#[inline(always)]
+fn subtract_squares(x: f64, points: &[f64], out: &mut [f64]) {
+    for (sum, z) in out.iter_mut().zip(points) {
+        let distance = x - z;
+        *sum = distance.mul_add(-distance, *sum);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::variational::{Inducing, Statistics};
+    use crate::kernel::{ExponentiatedQuadratic, Kernel as _};
+
+    fn rows(n: usize) -> (DMatrix<f64>, Vec<f64>) {
+        let inputs = DMatrix::from_fn(n, 2, |i, d| 2.0 * ((i * (d + 3)) as f64 * 0.37).sin());
+        (inputs, (0..n).map(|i| (i as f64 * 0.11).cos()).collect())
+    }
+
+    fn sums(kernel: &Kernel, inputs: &DMatrix<f64>, targets: &[f64]) -> Sums {
+        let columns: Vec<&[f64]> = inputs.as_slice().chunks_exact(targets.len()).collect();
+        let mut sums = Sums::zero(kernel.size());
+        kernel.add(&columns, targets, &mut sums, &mut Scratch::default());
+        sums
+    }
+
+    /// Against plain sums over the rows with the kernel as the models know it.
+    #[test]
+    fn the_sums_are_those_of_the_definition() {
+        for (m, n) in [(1, 5), (9, 700), (25, 1300)] {
+            let z = DMatrix::from_fn(m, 2, |i, d| (i % 5) as f64 * 0.4 - (i / 5 + d) as f64 * 0.3);
+            let exact = ExponentiatedQuadratic::isotropic(1.3, 0.6);
+            let (inputs, targets) = rows(n);
+            let found = sums(&Kernel::new(1.3, &[0.6, 0.6], &z), &inputs, &targets);
+            let k = exact.matrix(&inputs, &z);
+            let (a, b) = (k.transpose() * DMatrix::from_column_slice(n, 1, &targets), k.transpose() * &k);
+            let statistics = found.statistics();
+            assert!((&statistics.a - a.column(0)).amax() < 1e-12 * n as f64);
+            assert!((&statistics.b - &b).amax() < 1e-13 * n as f64, "{}", (&statistics.b - &b).amax());
+            assert_eq!(statistics.rows, n);
+            let before = Statistics::new(&Inducing::new(&exact, &z).unwrap(), &inputs, &targets, 1.0);
+            assert!((before.b - statistics.b).amax() < 1e-13 * n as f64);
+        }
+    }
+
+    #[test]
+    fn each_input_has_its_lengthscale() {
+        let z = DMatrix::from_row_slice(1, 3, &[1.0, -2.0, 0.5]);
+        let x = DMatrix::from_row_slice(1, 3, &[0.0, 1.0, 0.0]);
+        let found = sums(&Kernel::new(2.0, &[1.0, 3.0, 0.25], &z), &x, &[3.0]);
+        let expected = 2.0 * (-0.5f64 * (1.0 + 1.0 + 4.0)).exp();
+        assert!((found.a[0] - 3.0 * expected).abs() < 1e-15);
+        assert!((found.b[(0, 0)] - expected * expected).abs() < 1e-16);
+        assert_eq!((found.rows, found.squares), (1, 9.0));
+    }
+}

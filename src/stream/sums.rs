@@ -1,0 +1,46 @@
+//! Sums over some of the rows.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::gp::variational::Statistics;
+
+/// What a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, how many rows there are and
+/// what their targets amount to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sums {
+    /// `A`, m numbers.
+    pub a: DVector<f64>,
+    /// `B` (m x m), of which the lower triangle alone is kept.
+    pub b: DMatrix<f64>,
+    /// The rows.
+    pub rows: u64,
+    /// `sum_i y_i^2`.
+    pub squares: f64,
+    /// Rows whose target was clipped.
+    pub clipped: u64,
+}
+
+impl Sums {
+    /// Of no rows, for m inducing inputs.
+    pub fn zero(m: usize) -> Self {
+        Self { a: DVector::zeros(m), b: DMatrix::zeros(m, m), rows: 0, squares: 0.0, clipped: 0 }
+    }
+
+    /// Of these rows and others.
+    #[must_use]
+    pub fn plus(mut self, other: &Self) -> Self {
+        self.a += &other.a;
+        self.b += &other.b;
+        self.rows += other.rows;
+        self.squares += other.squares;
+        self.clipped += other.clipped;
+        self
+    }
+
+    /// As the model takes them.
+    pub fn statistics(&self) -> Statistics {
+        let mut b = self.b.clone();
+        b.fill_upper_triangle_with_lower_triangle();
+        Statistics { a: self.a.clone(), b, rows: usize::try_from(self.rows).unwrap_or(usize::MAX) }
+    }
+}

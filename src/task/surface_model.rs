@@ -1,0 +1,191 @@
+//! A surface from sums over rows: what is summed, what is released, and the posterior that follows.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+
+use super::TaskError;
+use super::grid::grid;
+use super::noisy_sums::NoisySums;
+use crate::data::Comparison;
+use crate::gp::variational::{
+    Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
+};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::privacy::{Caveat, Certificate};
+use crate::spec::{
+    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Setting, SumsSetting,
+    SurfaceTask, TaskSetting,
+};
+use crate::stream::{Kernel, Summand, Targets};
+
+/// The model of a surface task.
+#[derive(Debug, Clone)]
+pub struct SurfaceModel {
+    task: SurfaceTask,
+    kernel: ExponentiatedQuadratic,
+    lengthscales: Vec<f64>,
+    variance: f64,
+    noise_variance: f64,
+    /// In units where every lengthscale is 1.
+    mechanism: MechanismSetting,
+    ranges: Vec<RangeSetting>,
+    summand: Summand,
+    filtered: bool,
+}
+
+impl SurfaceModel {
+    /// The model of a cell; none if it has another task or model.
+    pub fn new(setting: &Setting) -> Option<Self> {
+        let TaskSetting::Surface(task) = &*setting.task else { return None };
+        let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else { return None };
+        let model = setting.model.as_deref()?;
+        let inputs = setting.data.inputs.len();
+        let (variance, lengthscales) = model.lengthscales(inputs)?;
+        let bound = sums.target_bound.unwrap_or(1.0);
+        let filters = setting.data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
+        let inducing = grid(&task.inducing);
+        Some(Self {
+            task: task.clone(),
+            kernel: ExponentiatedQuadratic::ard(variance, lengthscales.clone()),
+            variance,
+            noise_variance: model.noise(),
+            mechanism: MechanismSetting::Sums(scaled(sums, &lengthscales)),
+            ranges: task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect(),
+            summand: Summand {
+                kernel: Kernel::new(variance, &lengthscales, &inducing),
+                targets: targets(&setting.normalise, bound),
+                filters,
+                inputs,
+            },
+            filtered: setting.data.filter.iter().any(|filter| filter.column == setting.data.target),
+            lengthscales,
+        })
+    }
+
+    /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
+    pub fn summand(&self) -> &Summand {
+        &self.summand
+    }
+
+    /// The same for rows that have passed the filters.
+    pub(super) fn unfiltered(&self) -> Summand {
+        Summand { filters: Vec::<(Comparison, f64)>::new(), ..self.summand.clone() }
+    }
+
+    /// The inducing inputs (m x d).
+    pub fn points(&self) -> DMatrix<f64> {
+        grid(&self.task.inducing)
+    }
+
+    /// With `K_ZZ` factorised.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if it cannot be.
+    pub fn inducing(&self) -> Result<Inducing<'_>, TaskError> {
+        Ok(Inducing::new(&self.kernel, &self.points())?)
+    }
+
+    /// The points of the figure; none if it has none.
+    pub fn map(&self) -> DMatrix<f64> {
+        let (map, at) = (grid(&self.task.map), &self.task.at);
+        let rows = if self.task.map.is_empty() { 0 } else { map.nrows() };
+        let inner = map.ncols();
+        DMatrix::from_fn(rows, inner + at.len(), |i, d| if d < inner { map[(i, d)] } else { at[d - inner] })
+    }
+
+    /// The sums with noise for the guarantee of a cell, and what is guaranteed.
+    ///
+    /// # Errors
+    /// [`TaskError`] for another mechanism.
+    pub fn release(
+        &self,
+        sums: &Statistics,
+        cell: &PrivacySetting,
+        stream: &mut impl Rng,
+    ) -> Result<(NoisyStatistics, Certificate), TaskError> {
+        let noisy = NoisySums::new(&self.mechanism, &self.ranges, (self.variance, 1.0))?;
+        let sensitivities = noisy.sensitivities(noisy.target_bound());
+        let certificate = noisy.certificate(cell, sensitivities);
+        if cell.epsilon.is_infinite() {
+            return Ok((sums.exact(), certificate));
+        }
+        let noise = noisy.noise(cell.calibration, (cell.epsilon, cell.delta), sensitivities.0);
+        let caveats = [(Caveat::PrivateFilter, self.filtered)];
+        Ok((noise.release(sums, stream), certificate.with_caveats(&caveats)))
+    }
+
+    /// The posterior from sums.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if the matrix of the sums cannot be inverted.
+    pub fn posterior(
+        &self,
+        inducing: &Inducing<'_>,
+        sums: &NoisyStatistics,
+    ) -> Result<WeightPosterior, TaskError> {
+        let rule = self.task.posterior;
+        Ok(noise_aware(
+            inducing,
+            &sums.scaled(1.0 / self.noise_variance),
+            rule.regularisation,
+            rule.correction,
+        )?)
+    }
+
+    /// What the noise on the sums adds to the covariance of the weights, by the rule of the task.
+    ///
+    /// # Errors
+    /// As [`SurfaceModel::posterior`].
+    pub(super) fn added(
+        &self,
+        inducing: &Inducing<'_>,
+        sums: &NoisyStatistics,
+        posterior: &WeightPosterior,
+    ) -> Result<DMatrix<f64>, TaskError> {
+        let rule = self.task.posterior;
+        let unit = sums.scaled(1.0 / self.noise_variance);
+        let plain = noise_aware(inducing, &unit, rule.regularisation, Correction::None)?;
+        Ok(&posterior.covariance - plain.covariance)
+    }
+
+    /// Units of the target per unit of the model.
+    pub fn scale(&self) -> f64 {
+        self.summand.targets.scale
+    }
+
+    /// A value of the model in units of the target.
+    pub fn in_units(&self, value: f64) -> f64 {
+        self.summand.targets.centre + self.scale() * value
+    }
+
+    /// The lengthscales, one an input.
+    pub fn lengthscales(&self) -> &[f64] {
+        &self.lengthscales
+    }
+}
+
+/// The range in units of a lengthscale.
+fn relative(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
+    RangeSetting { from: range.from / lengthscale, to: range.to / lengthscale, points: range.points }
+}
+
+/// The mechanism where inputs are in units of their lengthscales.
+fn scaled(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
+    let mut sums = sums.clone();
+    if let FeaturesSetting::Supremum(domain) = &mut sums.features {
+        domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
+    }
+    sums
+}
+
+/// Normalisation by public constants, which the checks of a spec make sure of.
+fn targets(normalise: &NormaliseSetting, bound: f64) -> Targets {
+    let free = Targets { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
+    match *normalise {
+        NormaliseSetting::Constants { centre, scale } => Targets { centre, scale, ..free },
+        NormaliseSetting::Bounds { low, high, scale } => {
+            Targets { low, high, centre: 0.5 * (low + high), scale, bound }
+        }
+        _ => free,
+    }
+}
