@@ -101,7 +101,7 @@ impl PreparedRelease {
 
     /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
     ///
-    /// Means are rounded to a public grid ([`rounded`]), so that the low-order bits, which depend on the order of the
+    /// Means are rounded to a public grid, so that the low-order bits, which depend on the order of the
     /// arithmetic more than on the noise, are not shown.
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
         let unit = DVector::from_fn(self.map.ncols(), |_, _| StandardNormal.sample(random));
