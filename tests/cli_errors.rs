@@ -139,7 +139,7 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::MissingKey", "no change", "change = 150.0\n", ""),
     ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
     ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
-    ("Problem::OutOfRange", "no draws", "draws = 5", "draws = 0"),
+    ("Problem::OutOfRange", "more draws than there is memory for", "draws = 5", "draws = 1000001"),
     ("Problem::OutOfRange", "bounds the wrong way round", "high = 200.0", "high = 20.0"),
     ("Problem::OutOfRange", "negative lengthscale", "lengthscale = 10.0", "lengthscale = -10.0"),
     ("Problem::OutOfRange", "negative spread", "value = 30.0", "value = 30.0\nspread = -1.0"),

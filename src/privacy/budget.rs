@@ -25,9 +25,15 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Whether a Gaussian mechanism with this `mu` keeps the budget: its exact delta at epsilon is at most delta.
+    /// Whether a Gaussian mechanism with this `mu` keeps the budget: it has at least the noise of exact calibration. A
+    /// release with that very noise fills the budget.
     pub fn admits(self, mu: f64) -> bool {
-        self.delta_at(mu) <= self.delta
+        mu <= self.limit()
+    }
+
+    /// The greatest `mu` whose exact delta at epsilon is at most delta.
+    fn limit(self) -> f64 {
+        1.0 / Calibration::Analytic.sigma(self.epsilon, self.delta)
     }
 
     /// The exact delta of this `mu` at the budget's epsilon; zero where nothing was released.
@@ -37,7 +43,7 @@ impl Budget {
 
     /// The greatest `mu` of one more release after those that make `spent`, zero if none is left.
     pub fn left(self, spent: f64) -> f64 {
-        let limit = 1.0 / Calibration::Analytic.sigma(self.epsilon, self.delta);
+        let limit = self.limit();
         (limit * limit - spent * spent).max(0.0).sqrt()
     }
 
@@ -45,7 +51,7 @@ impl Budget {
     /// at most `delta`, by bisection.
     pub fn epsilon_left(self, spent: f64, delta: f64) -> f64 {
         let mu = self.left(spent);
-        let within = |epsilon: f64| Self { epsilon, delta }.admits(mu);
+        let within = |epsilon: f64| Self { epsilon, delta }.delta_at(mu) <= delta;
         if within(0.0) {
             return 0.0;
         }

@@ -112,8 +112,9 @@ impl ReleasedPredictions<'_> {
     pub fn not_covered(&self) -> Vec<String> {
         let data = &self.setting.data;
         let mut list = vec![
-            "floating-point arithmetic: the proof is about real numbers; the noise and its sum with the mean are rounded to \
-             64 bits, and low-order bits of the numbers can tell neighbours apart (Mironov 2012)"
+            "floating-point arithmetic: the proof is about real numbers. The noise is drawn and added in 64 bits, whose \
+             low-order bits can tell neighbours apart (Mironov 2012); private_mean is rounded to about noise_sd / 10^5, \
+             which does not show those bits, but no proof says that this suffices"
                 .to_owned(),
             format!(
                 "the inputs ({}), the number of rows and the columns that rows are filtered by, which are taken as public",

@@ -100,14 +100,23 @@ impl PreparedRelease {
     }
 
     /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
+    ///
+    /// Means are rounded to a public grid, so that the low-order bits, which depend on the order of the
+    /// arithmetic more than on the noise, are not shown.
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
         let unit = DVector::from_fn(self.map.ncols(), |_, _| StandardNormal.sample(random));
-        Predictions {
-            mean: (&self.mean + &self.map * unit).iter().copied().collect(),
-            gp_sd: self.gp_sd.clone(),
-            noise_sd: self.map.row_iter().map(|row| row.norm()).collect(),
-        }
+        let noisy = &self.mean + &self.map * unit;
+        let noise_sd: Vec<f64> = self.map.row_iter().map(|row| row.norm()).collect();
+        let mean = noisy.iter().zip(&noise_sd).map(|(mean, sd)| rounded(*mean, *sd)).collect();
+        Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd }
     }
+}
+
+/// The nearest multiple of the power of two that is `2^-16` to `2^-17` of the standard deviation; the number itself
+/// without noise.
+fn rounded(number: f64, sd: f64) -> f64 {
+    let unit = (sd.log2().floor() - 16.0).exp2();
+    if unit.is_normal() { (number / unit).round() * unit } else { number }
 }
 
 /// Why a setting describes no release of predictions, if it does not.
@@ -186,6 +195,13 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             assert!(largest >= reached * release.mu, "{mechanism}: {largest} {}", release.mu);
             assert!(release.certificate.caveats.is_empty());
         }
+    }
+
+    #[test]
+    fn low_order_bits_are_not_shown() {
+        assert_eq!(rounded(3.141_592_653_589_793, 65_536.0), 3.0);
+        assert_eq!(rounded(-0.3, 1.9), -19661.0 / 65536.0);
+        assert_eq!(rounded(0.3, 0.0), 0.3);
     }
 
     #[test]
