@@ -189,14 +189,12 @@ fn a_release_carries_its_guarantee() {
 fn the_task_measures_the_surface() {
     let project = project("60000");
     project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [1.0, 10.0, inf]\n"));
-    project.dpgp(&["run", "s.toml"]).expect(0);
-    let table = project.read("results/s/table.csv");
-    let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
-    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let run = project.dpgp(&["run", "s.toml", "--quiet", "--format", "json"]).expect(0);
+    let report: Value = serde_json::from_str(&run.out).unwrap();
     let of = |epsilon: &str, metric: &str| -> f64 {
-        let rows = table.lines().map(|line| line.split(',').collect::<Vec<&str>>());
-        let mut rows = rows.filter(|row| row[2] == epsilon && row[column("metric")] == metric);
-        rows.next().unwrap()[column("value")].parse().unwrap()
+        let mut rows = report["rows"].as_array().unwrap().iter();
+        let row = rows.find(|row| row["labels"][0] == epsilon && row["metric"] == metric);
+        row.unwrap()["value"].as_f64().unwrap()
     };
     assert_eq!((of("inf", "difference"), of("inf", "noise-sd")), (0.0, 0.0));
     assert!(of("10", "difference") < of("1", "difference") && of("10", "noise-sd") < of("1", "noise-sd"));
