@@ -358,6 +358,64 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
 const TRIP_COLUMNS: &str = "tripduration,starttime,start station id,end station id,start station latitude,\
                             start station longitude,end station latitude,end station longitude,usertype";
 
+/// A Parquet file of two columns: `x` may be missing, and is where it is not finite; `y` is text if so wanted.
+fn parquet(x: &[Option<f64>], text: bool) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+    let kind = if text { "BINARY" } else { "DOUBLE" };
+    let schema = format!("message rows {{ optional double x; required {kind} y; }}");
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let (values, levels): (Vec<f64>, Vec<i16>) =
+        (x.iter().flatten().copied().collect(), x.iter().map(|x| i16::from(x.is_some())).collect());
+    column.typed::<DoubleType>().write_batch(&values, Some(&levels), None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    if text {
+        let values = vec![ByteArray::from("word"); x.len()];
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+    } else {
+        column.typed::<DoubleType>().write_batch(&vec![1.0; x.len()], None, None).unwrap();
+    }
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// A spec that sums rows with the columns x and y.
+const SURFACE: &str = r#"
+experiment.title = "sums"
+data = { source.csv.path = "own.csv", inputs = ["x"], target = "y" }
+model = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+[task.surface]
+inducing = [{ from = 0.0, to = 1.0, points = 2 }]
+posterior = { regularisation = "tight", correction = "none" }
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+mechanism.sums = { target_bound = 1.0, features = "line", sensitivity = "exact" }
+"#;
+
+fn parquet_errors(transcript: &mut Transcript) {
+    let stats = ["stats", "study.toml", "own.parquet"];
+    let cases = [
+        ("TableError::Value CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
+        ("TableError::Value CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
+        ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
+        ("TableError::Body", "no Parquet", b"x,y\n1,2\n".to_vec()),
+    ];
+    for (errors, name, bytes) in cases {
+        let project = project(&[]);
+        project.put("study.toml", SURFACE);
+        project.put("own.parquet", bytes);
+        transcript.say((errors, name), &project, &stats, 2, "");
+    }
+}
+
 fn table_errors(transcript: &mut Transcript) {
     for (errors, name, table) in TABLES {
         let project = project(&[]);
@@ -386,6 +444,7 @@ fn table_errors(transcript: &mut Transcript) {
     arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
     arrays.put("cache/rows/rows.csv", compressed(b"no array"));
     transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");
+    parquet_errors(transcript);
     let project = unlocked();
     project.put("cache/rows/rows.csv", "x,z\n1,2\n");
     transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");

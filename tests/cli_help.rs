@@ -5,7 +5,7 @@ mod support;
 
 use support::cli::Project;
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 16] = [
     "list",
     "run",
     "predict",
@@ -16,6 +16,8 @@ const VERBS: [&str; 14] = [
     "report",
     "collect",
     "emit",
+    "stats",
+    "generate",
     "data",
     "new",
     "schema",
@@ -66,7 +68,7 @@ fn every_verb_speaks_json() {
     project.dpgp(&["new", "mine"]).expect(0);
     project.dpgp(&["run", "mine.toml", "--shard", "1/2"]).expect(0);
     project.dpgp(&["run", "mine.toml", "--shard", "2/2"]).expect(0);
-    let commands: [&[&str]; 14] = [
+    let commands: [&[&str]; 16] = [
         &["collect", "store"],
         &["run", "mine.toml"],
         &["check", "mine.toml"],
@@ -76,6 +78,8 @@ fn every_verb_speaks_json() {
         &["report"],
         &["list"],
         &["emit", "make", "mine.toml", "--shards", "2"],
+        &["generate", "--rows", "3", "--out", "trips.csv"],
+        &["stats", "beyond/citibike-scale", "trips.csv", "--timings"],
         &["data", "list"],
         &["data", "verify", "census2011-ages"],
         &["new", "other"],

@@ -98,3 +98,21 @@ fn an_array_with_a_requeued_task_makes_the_whole() {
     project.dpgp(&["run", "study.toml", "--results", "whole"]).expect(0);
     assert_eq!(project.read("results/study/table.csv"), project.read("whole/study/table.csv"));
 }
+
+/// The rows of a file in an array of three tasks, added afterwards: the sums of one machine to the last bit.
+#[test]
+fn an_array_sums_the_rows_of_a_file() {
+    let Some(cluster) = Cluster::start() else { return };
+    let project = Project::new();
+    project.dpgp(&["generate", "--rows", "70000", "--out", "trips.parquet"]).expect(0);
+    let stats = ["stats", "beyond/citibike-scale", "trips.parquet", "--out"];
+    project.dpgp(&[&stats[..], &["whole.json"]].concat()).expect(0);
+    let task = "exec \"$DPGP\" stats beyond/citibike-scale trips.parquet --shard $SLURM_ARRAY_TASK_ID/3 \
+                --out part$SLURM_ARRAY_TASK_ID.json";
+    let submit = ["--wait", "--array=1-3", "--time=10", "--output=task-%a.log", "--wrap", task];
+    cluster.slurm(&project, "sbatch", &submit).expect(0);
+    let parts = ["part1.json", "part2.json", "part3.json"];
+    let add = [&["stats", "beyond/citibike-scale", "--out", "sum.json", "--add"][..], &parts].concat();
+    project.dpgp(&add).expect(0);
+    assert_eq!(project.read("sum.json"), project.read("whole.json"));
+}

@@ -88,11 +88,7 @@ impl Loader<'_> {
                 return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new()));
             }
             SourceSetting::Images(images) => return self.images(images),
-            SourceSetting::Trips(trips) => {
-                let parts = self.trips(trips)?.into_iter().map(|table| extract(table, data));
-                let parts: Result<Vec<Sample>, DataError> = parts.collect();
-                return Ok(Sample::concat(&parts.map_err(Box::new)?));
-            }
+            SourceSetting::Trips(trips) => return self.trips(trips, data),
             SourceSetting::Csv { path, separator } => self.csv(path, *separator)?,
             SourceSetting::Parquet { path } => {
                 let path = self.experiment.beside(path);
@@ -128,29 +124,27 @@ impl Loader<'_> {
         Ok(scaled(&images, &labels, setting.side).map_err(unfit)?)
     }
 
-    /// Trips joined with their stations, a table for each file; says how many have none.
-    fn trips(&self, setting: &TripsSetting) -> Result<Vec<Table>, RunError> {
+    /// The trips of one file or of all, joined with their stations; says how many have none.
+    fn trips(&self, setting: &TripsSetting, data: &DataSetting) -> Result<Sample, RunError> {
         let dataset = self.manifest.get(&setting.dataset).map_err(Box::new)?;
         let paths = self.cache.ensure(dataset, self.progress).map_err(Box::new)?;
         let files = || dataset.files.iter().zip(&paths);
-        let stations =
-            setting.stations.as_ref().and_then(|name| files().find(|(file, _)| file.path == *name));
-        let stations = stations.map(|(_, path)| path.as_path());
-        let mut tables = Vec::new();
-        for (file, path) in files() {
-            let wanted = match &setting.journeys {
-                Some(name) => file.path == *name,
-                None => Some(&file.path) != setting.stations.as_ref(),
-            };
-            if wanted {
-                tables.push(self.journeys(setting, &file.path, (path, stations))?);
-            }
+        let list = setting.stations.as_ref();
+        let stations = files().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
+        let wanted = |file: &DataFile| match &setting.journeys {
+            Some(name) => file.path == *name,
+            None => Some(&file.path) != list,
+        };
+        let mut parts = Vec::new();
+        for (file, path) in files().filter(|(file, _)| wanted(file)) {
+            let table = self.journeys(setting, &file.path, (path, stations))?;
+            parts.push(extract(table, data).map_err(Box::new)?);
         }
-        if tables.is_empty() {
+        if parts.is_empty() {
             let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
             return Err(Box::new(self.experiment.fault("data.source.trips.journeys", problem)).into());
         }
-        Ok(tables)
+        Ok(Sample::concat(&parts))
     }
 
     fn journeys(

@@ -1,7 +1,7 @@
 //! Covariances with the inducing inputs and their sums, many rows at a time.
 
-use nalgebra::{DMatrix, DVector};
-use pulp::Arch;
+use nalgebra::DMatrix;
+use pulp::{Arch, Simd, WithSimd};
 
 use super::Sums;
 use super::exponential::exponential;
@@ -50,36 +50,52 @@ impl Kernel {
         for start in (0..targets.len()).step_by(ROWS) {
             let range = start..targets.len().min(start + ROWS);
             let covariances = &mut scratch.covariances[..range.len() * self.size];
-            let rows = Rows { inputs, start, targets: &targets[range] };
-            Arch::new().dispatch(|| self.fill(&rows, covariances, &mut sums.a));
+            let a = sums.a.as_mut_slice();
+            Arch::new().dispatch(Fill {
+                kernel: self,
+                inputs,
+                start,
+                targets: &targets[range],
+                covariances,
+                a,
+            });
             add_outer_lower(&mut sums.b, covariances);
         }
         sums.rows += targets.len() as u64;
         sums.squares += targets.iter().map(|y| y * y).sum::<f64>();
     }
+}
 
-    /// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`.
+/// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`. Compiled for each
+/// set of vector instructions, of which the processor's best is taken; all give the same numbers.
+struct Fill<'a> {
+    kernel: &'a Kernel,
+    inputs: &'a [&'a [f64]],
+    /// The first row.
+    start: usize,
+    /// Of as many rows as there is room for.
+    targets: &'a [f64],
+    covariances: &'a mut [f64],
+    a: &'a mut [f64],
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn fill(&self, rows: &Rows<'_>, covariances: &mut [f64], a: &mut DVector<f64>) {
-        let a = a.as_mut_slice();
-        for (i, (out, y)) in covariances.chunks_exact_mut(self.size).zip(rows.targets).enumerate() {
+    fn with_simd<S: Simd>(self, _: S) {
+        let Kernel { variance, scales, points, size } = self.kernel;
+        for (i, (out, y)) in self.covariances.chunks_exact_mut(*size).zip(self.targets).enumerate() {
             out.fill(0.0);
-            for ((column, points), scale) in rows.inputs.iter().zip(&self.points).zip(&self.scales) {
-                subtract_squares(column[rows.start + i] * scale, points, out);
+            for ((column, points), scale) in self.inputs.iter().zip(points).zip(scales) {
+                subtract_squares(column[self.start + i] * scale, points, out);
             }
-            for (k, sum) in out.iter_mut().zip(a.iter_mut()) {
-                *k = self.variance * exponential(*k);
+            for (k, sum) in out.iter_mut().zip(self.a.iter_mut()) {
+                *k = variance * exponential(*k);
                 *sum = k.mul_add(*y, *sum);
             }
         }
     }
-}
-
-/// Rows whose covariances fit into the memory for them.
-struct Rows<'a> {
-    inputs: &'a [&'a [f64]],
-    start: usize,
-    targets: &'a [f64],
 }
 
 #[inline(always)]

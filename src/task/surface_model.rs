@@ -23,7 +23,6 @@ use crate::stream::{Kernel, Summand, Targets};
 pub struct SurfaceModel {
     task: SurfaceTask,
     kernel: ExponentiatedQuadratic,
-    lengthscales: Vec<f64>,
     variance: f64,
     noise_variance: f64,
     /// In units where every lengthscale is 1.
@@ -58,7 +57,6 @@ impl SurfaceModel {
                 inputs,
             },
             filtered: setting.data.filter.iter().any(|filter| filter.column == setting.data.target),
-            lengthscales,
         })
     }
 
@@ -156,11 +154,6 @@ impl SurfaceModel {
     /// A value of the model in units of the target.
     pub fn in_units(&self, value: f64) -> f64 {
         self.summand.targets.centre + self.scale() * value
-    }
-
-    /// The lengthscales, one an input.
-    pub fn lengthscales(&self) -> &[f64] {
-        &self.lengthscales
     }
 }
 

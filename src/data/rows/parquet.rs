@@ -178,3 +178,59 @@ fn pass(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
     }
     .map(|_| ())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::data_type::{DoubleType, FloatType, Int32Type, Int64Type};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    const SCHEMA: &str =
+        "message rows { required float a; optional double b; required int32 c; required int64 d; }";
+
+    /// Three row groups of 100 rows: row i holds i, i / 2, -i and 10 i.
+    fn written(path: &Path) {
+        let schema = std::sync::Arc::new(parse_message_type(SCHEMA).unwrap());
+        let mut writer =
+            SerializedFileWriter::new(File::create(path).unwrap(), schema, Default::default()).unwrap();
+        for start in [0, 100, 200] {
+            let rows: Vec<i32> = (start..start + 100).collect();
+            let mut group = writer.next_row_group().unwrap();
+            macro_rules! column {
+                ($kind:ty, $value:expr, $levels:expr) => {
+                    let mut column = group.next_column().unwrap().unwrap();
+                    let values: Vec<_> = rows.iter().map($value).collect();
+                    column.typed::<$kind>().write_batch(&values, $levels, None).unwrap();
+                    column.close().unwrap();
+                };
+            }
+            column!(FloatType, |i| *i as f32, None);
+            column!(DoubleType, |i| f64::from(*i) / 2.0, Some(&[1; 100]));
+            column!(Int32Type, |i| -*i, None);
+            column!(Int64Type, |i| 10 * i64::from(*i), None);
+            group.close().unwrap();
+        }
+        writer.close().unwrap();
+    }
+
+    #[test]
+    fn every_kind_of_number_is_read_from_any_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.parquet");
+        written(&path);
+        assert_eq!(count(&path).unwrap(), 300);
+        let names = ["d", "a", "b", "c"].map(str::to_owned);
+        for (skipped, most) in
+            [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]
+        {
+            let mut rows = ParquetRows::open(&path, &names).unwrap();
+            assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
+            let mut columns = vec![Vec::new(); 4];
+            while rows.read(&mut columns, most).unwrap() == most {}
+            let expected: Vec<f64> = (skipped.min(300)..300).map(|i| i as f64).collect();
+            let scaled = |by: f64| expected.iter().map(|i| i * by).collect::<Vec<f64>>();
+            assert_eq!(columns, [scaled(10.0), scaled(1.0), scaled(0.5), scaled(-1.0)], "{skipped} {most}");
+        }
+    }
+}
