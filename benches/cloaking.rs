@@ -1,4 +1,5 @@
-//! Noise designs for the ages of the !Kung women at 100 test ages, C given and equal inputs merged.
+//! Noise designs for the ages of the !Kung women at 100 test ages, C given and equal inputs merged; and in two dimensions
+//! at size, with what building C costs beside it.
 //!
 //! Reads the ages from the mirror named by `DPGP_MIRROR` or from `data/cache`; without either, a stand-in of
 //! as many distinct ages.
@@ -8,7 +9,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dpgp::gp::{LinearMap, exact};
+use dpgp::gp::{LinearMap, exact, fitc};
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 use nalgebra::DMatrix;
@@ -58,5 +59,47 @@ fn designs(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, designs);
+/// Points that fill the square of side 10 evenly.
+fn points(count: usize) -> DMatrix<f64> {
+    let steps = [0.754_877_666_246_692_8, 0.569_840_290_998_053_3];
+    DMatrix::from_fn(count, 2, |i, d| 10.0 * (0.5 + steps[d] * (i + 1) as f64).fract())
+}
+
+fn grid(wide: usize, high: usize) -> DMatrix<f64> {
+    let place = |at: usize, of: usize| 10.0 * at as f64 / (of - 1) as f64;
+    DMatrix::from_fn(
+        wide * high,
+        2,
+        |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) },
+    )
+}
+
+/// An exponentiated quadratic kernel of lengthscale 1, noise variance 0.25, test inputs on a grid; `n = 100,000` by way of
+/// 400 inducing inputs.
+fn at_size(criterion: &mut Criterion) {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let mut group = criterion.benchmark_group("two dimensions");
+    group.sample_size(10);
+    for (n, wide, high) in [(300, 10, 10), (1000, 15, 15), (5000, 20, 25), (100_000, 10, 10)] {
+        let (training, test) = (points(n), grid(wide, high));
+        let build = || match n {
+            100_000 => fitc(&kernel, 0.25, &grid(20, 20), &training, &test),
+            _ => exact(&kernel, 0.25, &training, &test),
+        };
+        let name = format!("n={n}/t={}", wide * high);
+        group.bench_function(format!("{name}/map"), |bencher| bencher.iter(build));
+        let Ok(map) = build() else { panic!("no map") };
+        let counts = map.counts();
+        for (objective_name, objective) in [("log-det", Objective::LogDet), ("trace", Objective::Trace)] {
+            let (solver, release) = (Solver::InteriorPoint, ReleaseRecipe::Projection);
+            let options = CloakingOptions { objective, rank_tolerance: 1e-8, solver, release };
+            group.bench_function(format!("{name}/{objective_name}"), |bencher| {
+                bencher.iter(|| cloak(black_box(map.columns()), &counts, &options));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, designs, at_size);
 criterion_main!(benches);

@@ -1,14 +1,60 @@
 //! Exact Gaussian process regression.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use super::LinearMap;
 use super::variance::unexplained;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, LinalgError};
 
+/// Exact regression with a prior mean of zero, factorised once for any number of predictions.
+///
+/// Source: Rasmussen and Williams 2006, Algorithm 2.1.
+pub struct Exact<'a> {
+    kernel: &'a dyn Kernel,
+    training: &'a DMatrix<f64>,
+    cholesky: Cholesky,
+}
+
+impl<'a> Exact<'a> {
+    /// Factorises `K_ff + noise_variance I` for training inputs (n x d). Cost `n^3 / 3`.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if `K + sigma^2 I` cannot be factorised.
+    pub fn new(
+        kernel: &'a dyn Kernel,
+        noise_variance: f64,
+        training: &'a DMatrix<f64>,
+    ) -> Result<Self, LinalgError> {
+        Ok(Self { kernel, training, cholesky: factor(kernel, noise_variance, training)? })
+    }
+
+    /// The map `C = K_*f (K_ff + noise_variance I)^-1` (t x n) to test inputs (t x d). Cost `2 n^2 t`.
+    pub fn map(&self, test: &DMatrix<f64>) -> LinearMap {
+        let c = self.cholesky.solve(&self.kernel.matrix(self.training, test));
+        LinearMap::new(&c.transpose(), self.training).with_jitter(self.cholesky.jitter())
+    }
+
+    /// Mean and variance of the latent function at test inputs (t x d), for n targets. Cost `n^2 t`.
+    pub fn predict(&self, targets: &[f64], test: &DMatrix<f64>) -> (DVector<f64>, Vec<f64>) {
+        let mut explained = self.kernel.matrix(self.training, test);
+        let targets = DMatrix::from_column_slice(targets.len(), 1, targets);
+        let mean = explained.tr_mul(&self.cholesky.solve(&targets).column(0));
+        self.cholesky.half_solve_mut(&mut explained);
+        (mean, unexplained(self.kernel, test, &explained))
+    }
+
+    /// The variances `k_** - k_*f (K_ff + noise_variance I)^-1 k_f*` of the latent function at test inputs (t x d), without
+    /// the noise of the likelihood. They depend on public inputs alone. Cost `n^2 t`.
+    pub fn variance(&self, test: &DMatrix<f64>) -> Vec<f64> {
+        let mut explained = self.kernel.matrix(self.training, test);
+        self.cholesky.half_solve_mut(&mut explained);
+        unexplained(self.kernel, test, &explained)
+    }
+}
+
 /// The map of exact regression, `C = K_*f (K_ff + noise_variance I)^-1` (t x n), for training inputs
-/// (n x d), test inputs (t x d) and a prior mean of zero. Cost `n^3 / 3 + n^2 t`.
+/// (n x d), test inputs (t x d) and a prior mean of zero. Cost `n^3 / 3 + 2 n^2 t`.
 ///
 /// Source: Rasmussen and Williams 2006, Eq. 2.25.
 ///
@@ -20,13 +66,10 @@ pub fn exact(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<LinearMap, LinalgError> {
-    let cholesky = factor(kernel, noise_variance, training)?;
-    let c = cholesky.solve(&kernel.matrix(training, test));
-    Ok(LinearMap::new(&c.transpose(), training).with_jitter(cholesky.jitter()))
+    Ok(Exact::new(kernel, noise_variance, training)?.map(test))
 }
 
-/// The variances `k_** - k_*f (K_ff + noise_variance I)^-1 k_f*` of the latent function at the test inputs (t), without
-/// the noise of the likelihood. They depend on public inputs alone.
+/// The variances of [`Exact::variance`].
 ///
 /// Source: Rasmussen and Williams 2006, Eq. 2.26.
 ///
@@ -38,8 +81,7 @@ pub fn exact_variance(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<Vec<f64>, LinalgError> {
-    let cholesky = factor(kernel, noise_variance, training)?;
-    Ok(unexplained(kernel, test, &cholesky.half_solve(&kernel.matrix(training, test))))
+    Ok(Exact::new(kernel, noise_variance, training)?.variance(test))
 }
 
 /// The factor of `K_ff + noise_variance I`.
@@ -68,5 +110,18 @@ mod tests {
         let left = kernel.matrix(&test, &test) - c * kernel.matrix(&training, &test);
         let variance = exact_variance(&kernel, 0.3, &training, &test).unwrap();
         (0..5).for_each(|i| assert!((variance[i] - left[(i, i)]).abs() < 1e-13));
+    }
+
+    /// Mean and variance of a prediction are those of the map and of the formula.
+    #[test]
+    fn a_prediction_is_that_of_the_map() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.7, 2.0);
+        let training = DMatrix::from_fn(12, 1, |i, _| 0.9 * i as f64);
+        let test = DMatrix::from_fn(5, 1, |i, _| 3.1 * i as f64);
+        let y: Vec<f64> = (0..12).map(|i| f64::from(i).sin()).collect();
+        let (mean, variance) = Exact::new(&kernel, 0.3, &training).unwrap().predict(&y, &test);
+        let expected = exact(&kernel, 0.3, &training, &test).unwrap().predict(&y);
+        assert!((mean - expected).amax() < 1e-13);
+        assert_eq!(variance, exact_variance(&kernel, 0.3, &training, &test).unwrap());
     }
 }

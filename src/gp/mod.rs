@@ -17,7 +17,7 @@ mod variance;
 pub mod variational;
 
 pub use binned::BinnedFamily;
-pub use exact::{exact, exact_variance};
+pub use exact::{Exact, exact, exact_variance};
 pub use features::{Features, exact_features, regressor_features};
 pub use fit::{Fit, fit};
 pub use fitc::{fitc, fitc_variance};

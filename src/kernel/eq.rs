@@ -1,6 +1,10 @@
 //! The exponentiated quadratic kernel.
 
+use nalgebra::DMatrix;
+use pulp::{Arch, NullaryFnOnce};
+
 use super::Kernel;
+use crate::linalg::exponential;
 
 /// `k(x, x') = variance * exp(-sum_l (x_l - x'_l)^2 / (2 lengthscale_l^2))`.
 ///
@@ -44,5 +48,48 @@ impl Kernel for ExponentiatedQuadratic {
 
     fn variance(&self, _: &[f64]) -> f64 {
         self.variance
+    }
+
+    fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut out = DMatrix::zeros(a.nrows(), b.nrows());
+        let scale = |l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l);
+        let scales: Vec<f64> = (0..a.ncols()).map(scale).collect();
+        Arch::new().dispatch(Fill { out: &mut out, pairs: (a, b), scales: &scales, variance: self.variance });
+        out
+    }
+}
+
+/// Writes `variance exp(-sum_l scale_l^2 (a_il - b_jl)^2)` for all pairs of rows, column by column in loops that the
+/// compiler turns into vector instructions.
+struct Fill<'a> {
+    out: &'a mut DMatrix<f64>,
+    pairs: (&'a DMatrix<f64>, &'a DMatrix<f64>),
+    scales: &'a [f64],
+    variance: f64,
+}
+
+impl NullaryFnOnce for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let (rows, (a, b)) = (self.out.nrows(), self.pairs);
+        for (j, values) in self.out.as_mut_slice().chunks_exact_mut(rows.max(1)).enumerate() {
+            for (l, scale) in self.scales.iter().enumerate() {
+                let inputs = &a.as_slice()[l * rows..(l + 1) * rows];
+                subtract_squares(values, inputs, b[(j, l)], *scale);
+            }
+            for value in values {
+                *value = self.variance * exponential(*value);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn subtract_squares(values: &mut [f64], inputs: &[f64], other: f64, scale: f64) {
+    for (value, input) in values.iter_mut().zip(inputs) {
+        let distance = (input - other) * scale;
+        *value = distance.mul_add(-distance, *value);
     }
 }

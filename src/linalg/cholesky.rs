@@ -1,11 +1,15 @@
 //! Blocked Cholesky with a jitter ladder that reports what it added.
 
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Par, Side};
+use faer::{Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
-use super::view::{owned, view, view_mut};
+use super::view::{view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal.
 const LADDER: [f64; 8] = [0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8];
@@ -24,13 +28,25 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite on the last rung.
     pub fn new(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, a, &LADDER)
+    }
+
+    /// As [`Cholesky::new`], for a matrix that must be positive definite as it is.
+    ///
+    /// # Errors
+    /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite.
+    pub fn without_jitter(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, a, &LADDER[..1])
+    }
+
+    fn on_ladder(matrix: &'static str, a: &DMatrix<f64>, ladder: &[f64]) -> Result<Self, LinalgError> {
         let size = a.nrows();
         if a.iter().any(|v| !v.is_finite()) {
             return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
         }
         let scale = a.diagonal().sum() / size.max(1) as f64;
         let mut jitter = 0.0;
-        for rung in LADDER {
+        for rung in ladder {
             jitter = rung * scale;
             if let Some(factor) = factorise(a, jitter) {
                 return Ok(Self { factor, jitter });
@@ -62,8 +78,13 @@ impl Cholesky {
     /// `L^-1 b`.
     pub fn half_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
         let mut x = b.clone();
-        solve_lower_triangular_in_place(view(&self.factor), view_mut(&mut x), Par::Seq);
+        self.half_solve_mut(&mut x);
         x
+    }
+
+    /// Replaces b by `L^-1 b`.
+    pub fn half_solve_mut(&self, b: &mut DMatrix<f64>) {
+        solve_lower_triangular_in_place(view(&self.factor), view_mut(b), Par::Seq);
     }
 
     /// `(L L')^-1 b`.
@@ -80,17 +101,17 @@ impl Cholesky {
     }
 }
 
+/// In place, on one copy of the matrix.
 fn factorise(a: &DMatrix<f64>, jitter: f64) -> Option<DMatrix<f64>> {
-    let llt = if jitter == 0.0 {
-        view(a).llt(Side::Lower).ok()?
-    } else {
-        let mut shifted = a.clone();
-        for i in 0..a.nrows() {
-            shifted[(i, i)] += jitter;
-        }
-        view(&shifted).llt(Side::Lower).ok()?
-    };
-    let factor = owned(llt.L());
+    let mut factor = a.clone();
+    let size = factor.nrows();
+    (0..size).for_each(|i| factor[(i, i)] += jitter);
+    let params = Spec::<LltParams, f64>::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
+    let stack = MemStack::new(&mut memory);
+    let plain = LltRegularization::default();
+    cholesky_in_place(view_mut(&mut factor), plain, Par::Seq, stack, params).ok()?;
+    factor.fill_upper_triangle(0.0, 1);
     factor.iter().all(|v| v.is_finite()).then_some(factor)
 }
 

@@ -45,6 +45,13 @@ pub fn add_outer_lower(out: &mut DMatrix<f64>, columns: &[f64]) {
     triangular::matmul(out.0, out.1, Accum::Add, left.0, left.1, right.0, right.1, 1.0, Par::Seq);
 }
 
+/// `A' B` for `A` (r x p) and `B` (r x q).
+pub fn transposed_product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut out = DMatrix::zeros(a.ncols(), b.ncols());
+    matmul(view_mut(&mut out), Accum::Replace, view(a).transpose(), view(b), 1.0, Par::Seq);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +74,12 @@ mod tests {
             let expected = if i >= j { 2.0 + z.column(i).dot(&z.column(j)) } else { 2.0 };
             assert!((lower[(i, j)] - expected).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn a_product_with_a_transpose() {
+        let a = DMatrix::from_fn(3, 5, |i, j| ((i + 2 * j) as f64).cos());
+        let b = DMatrix::from_fn(3, 2, |i, j| (i * j) as f64 - 1.0);
+        assert!((transposed_product(&a, &b) - a.transpose() * b).amax() < 1e-14);
     }
 }

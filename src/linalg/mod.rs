@@ -2,6 +2,7 @@
 
 mod cholesky;
 mod error;
+mod exponential;
 mod gram;
 mod largest;
 mod pivoted;
@@ -14,7 +15,8 @@ mod wide;
 
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
-pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram};
+pub use exponential::exponential;
+pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram, transposed_product};
 pub use largest::largest;
 pub use pivoted::pivoted_cholesky;
 pub use qr::gram_factor;

@@ -13,5 +13,7 @@ pub(super) fn view_mut(matrix: &mut DMatrix<f64>) -> MatMut<'_, f64> {
 }
 
 pub(super) fn owned(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
-    DMatrix::from_fn(matrix.nrows(), matrix.ncols(), |i, j| matrix[(i, j)])
+    let mut copy = DMatrix::zeros(matrix.nrows(), matrix.ncols());
+    view_mut(&mut copy).copy_from(matrix);
+    copy
 }

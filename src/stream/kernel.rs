@@ -4,8 +4,7 @@ use nalgebra::DMatrix;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::Sums;
-use super::exponential::exponential;
-use crate::linalg::add_outer_lower;
+use crate::linalg::{add_outer_lower, exponential};
 
 /// Rows whose covariances are held at a time: with m = 256 they fill half of a second-level cache of 2 MB.
 const ROWS: usize = 512;

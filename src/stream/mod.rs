@@ -5,7 +5,6 @@
 //! ([`Forest`]): the result is the same to the last bit however the work was shared out.
 
 mod collect;
-mod exponential;
 mod forest;
 mod kernel;
 mod record;
@@ -13,7 +12,6 @@ mod sums;
 mod targets;
 
 pub use collect::{BLOCK, Summand, collect, collect_here};
-pub use exponential::exponential;
 pub use forest::{Forest, Node};
 pub use kernel::{Kernel, Scratch};
 pub use record::{FileRecord, NodeRecord, Record};

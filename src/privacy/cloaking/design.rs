@@ -74,17 +74,11 @@ pub fn cloak(
 ) -> Result<Cloak, PrivacyError> {
     let reduction = reduce(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
-        Objective::LogDet => Box::new(LogDet::new(reduction.whitened.clone())),
+        Objective::LogDet => Box::new(LogDet::new(reduction.whitened)),
         Objective::Trace => Box::new(Trace::new(reduction.columns.clone())),
     };
     let solution = match options.solver {
-        Solver::InteriorPoint => {
-            let columns = match options.objective {
-                Objective::LogDet => &reduction.whitened,
-                Objective::Trace => &reduction.columns,
-            };
-            active_set::solve(problem.as_ref(), columns)?
-        }
+        Solver::InteriorPoint => active_set::solve(problem.as_ref())?,
         Solver::Gradient { step, steps } => gradient::ascend(problem.as_ref(), counts, step, steps)?,
     };
     if solution.weights.iter().all(|w| *w == 0.0) {
@@ -126,7 +120,8 @@ fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Re
     let unit = svd.s[0];
     let scale = svd.s.rows(0, rank) / unit;
     let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
-    let columns = DMatrix::from_diagonal(&scale) * &whitened;
+    let mut columns = whitened.clone();
+    columns.column_iter_mut().for_each(|mut column| column.component_mul_assign(&scale));
     Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), unit, scale, columns, whitened })
 }
 

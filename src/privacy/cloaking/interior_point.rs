@@ -1,21 +1,19 @@
 //! A primal-dual interior-point method for weight problems.
 
-use nalgebra::DMatrix;
-
+use super::newton_system::NewtonSystem;
 use super::objective::{Evaluation, WeightProblem};
-use crate::linalg::{Cholesky, LinalgError};
+use crate::linalg::LinalgError;
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
 const WARM_STEPS: usize = 12;
 /// Where the warm start stops shrinking a weight, relative to the mean.
 const LEAST_WEIGHT: f64 = 1e-4;
-/// The least slack to begin with, and that of a start which is near the optimum.
-const LEAST_SLACK: f64 = 0.1;
-const LEAST_SLACK_GIVEN: f64 = 0.02;
+/// The least slack to begin with.
+const LEAST_SLACK: f64 = 0.02;
 /// Most Newton steps.
 const NEWTON_STEPS: usize = 150;
-/// How close a step may come to the boundary.
-const TO_BOUNDARY: f64 = 0.99;
+/// The share of the way to the boundary that a step leaves.
+const AWAY_FROM_BOUNDARY: f64 = 0.01;
 /// Newton steps without a better gap before the method gives up. On steeply graded maps the gap rises again when
 /// the weights of the smallest directions come into play, and falls fast after that.
 const PATIENCE: usize = 40;
@@ -35,11 +33,13 @@ pub(super) struct Solution {
 
 /// Minimises `sum v - phi(v)` over `v >= 0` on the optimality conditions `1 - g(v) - s = 0`, `v_i s_i = mu`, `mu -> 0`.
 ///
-/// Eliminating the slacks s, a Newton step solves `(H + diag(s/v)) dv = g - 1 + mu / v` with
-/// `ds = (mu - v s - s dv) / v`. The best iterate by the certified gap is returned, so a step that overshoots, or one that
-/// rounding makes impossible near the optimum, costs nothing.
+/// Eliminating the slacks s, a Newton step solves `(H + diag(s/v)) dv = g - 1 + (mu - e) / v` with
+/// `ds = (mu - e - v s - s dv) / v`. Each system is solved twice: for `mu = 0`, which tells how far mu may fall, and for that mu
+/// with the second-order error `e = dv ds` of the first. The best iterate by the certified gap is returned, so a step that
+/// overshoots, or one that rounding makes impossible near the optimum, costs nothing.
 ///
 /// It begins at the given weights, or at those of a few multiplicative steps, and stops at the gap `target`.
+/// Source: Mehrotra 1992, "On the implementation of a primal-dual interior point method".
 ///
 /// # Errors
 /// [`LinalgError`] if the covariance is singular at the start.
@@ -48,12 +48,12 @@ pub(super) fn solve(
     start: Option<Vec<f64>>,
     target: f64,
 ) -> Result<Solution, LinalgError> {
-    let (weights, least_slack) = match start {
-        Some(weights) => (weights, LEAST_SLACK_GIVEN),
-        None => (warm_start(problem)?, LEAST_SLACK),
+    let weights = match start {
+        Some(weights) => weights,
+        None => warm_start(problem)?,
     };
     let at = problem.evaluate(&weights)?;
-    let slacks = at.leverages.iter().map(|g| (1.0 - g).max(least_slack)).collect();
+    let slacks = at.leverages.iter().map(|g| (1.0 - g).max(LEAST_SLACK)).collect();
     let gap = problem.gap(&weights, &at);
     let mut best = Solution { weights: weights.clone(), gap, steps: 0 };
     let mut iterate = Iterate { weights, slacks, at };
@@ -78,35 +78,59 @@ struct Iterate {
 }
 
 impl Iterate {
-    /// One Newton step, as long as positivity allows.
+    /// One step, as long as positivity allows.
     fn step(&mut self, problem: &dyn WeightProblem) -> Result<(), LinalgError> {
-        let mu = centring(&self.weights, &self.slacks);
-        let (dv, ds) = self.direction(problem, mu)?;
-        let (primal, dual) = (boundary(&self.weights, &dv), boundary(&self.slacks, &ds));
-        advance(&mut self.weights, &dv, primal);
-        advance(&mut self.slacks, &ds, dual);
+        let ratios: Vec<f64> = self.slacks.iter().zip(&self.weights).map(|(s, v)| s / v).collect();
+        let system = NewtonSystem::new(problem, &self.at, &ratios)?;
+        let complementarity: Vec<f64> = self.weights.iter().zip(&self.slacks).map(|(v, s)| v * s).collect();
+        let predicted = self.direction(&system, &complementarity, 0.0);
+        let mu = self.centring(&complementarity, &predicted);
+        let error = predicted.weights.iter().zip(&predicted.slacks).map(|(dv, ds)| dv * ds);
+        let corrected: Vec<f64> = complementarity.iter().zip(error).map(|(c, e)| c + e).collect();
+        let step = self.direction(&system, &corrected, mu);
+        let (primal, dual) = self.lengths(&step, 1.0 - AWAY_FROM_BOUNDARY);
+        advance(&mut self.weights, &step.weights, primal);
+        advance(&mut self.slacks, &step.slacks, dual);
         self.at = problem.evaluate(&self.weights)?;
         Ok(())
     }
 
-    fn direction(&self, problem: &dyn WeightProblem, mu: f64) -> Result<(Vec<f64>, Vec<f64>), LinalgError> {
+    /// The step towards `v s = mu`, for `v s` and the error of the first step in `products`.
+    fn direction(&self, system: &NewtonSystem, products: &[f64], mu: f64) -> Step {
         let Self { weights, slacks, at } = self;
-        let mut system = problem.hessian(at);
-        let mut right = DMatrix::zeros(weights.len(), 1);
-        for (i, (v, s)) in weights.iter().zip(slacks).enumerate() {
-            system[(i, i)] += s / v;
-            right[i] = at.leverages[i] - 1.0 + mu / v;
-        }
-        let dv = Cholesky::new("the Newton system of the noise design", &system)?.solve(&right);
-        let slack_step = |i: usize| (mu - slacks[i] * (weights[i] + dv[i])) / weights[i];
-        let ds = (0..weights.len()).map(slack_step).collect();
-        Ok((dv.as_slice().to_vec(), ds))
+        let right = |i: usize| at.leverages[i] - 1.0 + slacks[i] + (mu - products[i]) / weights[i];
+        let dv = system.solve(&(0..weights.len()).map(right).collect::<Vec<f64>>());
+        let slack_step = |i: usize| (mu - products[i] - slacks[i] * dv[i]) / weights[i];
+        Step { slacks: (0..weights.len()).map(slack_step).collect(), weights: dv }
     }
+
+    /// How far mu may fall: the mean complementarity after the predicted step, with the cube of its share of the present one.
+    fn centring(&self, complementarity: &[f64], step: &Step) -> f64 {
+        let count = complementarity.len() as f64;
+        let (primal, dual) = self.lengths(step, 1.0);
+        let after = |i: usize| {
+            (self.weights[i] + primal * step.weights[i]) * (self.slacks[i] + dual * step.slacks[i])
+        };
+        let now = complementarity.iter().sum::<f64>() / count;
+        let then = (0..complementarity.len()).map(after).sum::<f64>() / count;
+        now * (then / now).clamp(0.0, 1.0).powi(3)
+    }
+
+    /// The longest steps of at most 1 that keep weights and slacks non-negative, times `share` if they end at the boundary.
+    fn lengths(&self, step: &Step, share: f64) -> (f64, f64) {
+        (boundary(&self.weights, &step.weights, share), boundary(&self.slacks, &step.slacks, share))
+    }
+}
+
+/// A step of weights and slacks.
+struct Step {
+    weights: Vec<f64>,
+    slacks: Vec<f64>,
 }
 
 /// `v_i <- v_i g_i` from equal weights.
 fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
-    let mut weights = vec![1.0; problem.columns()];
+    let mut weights = vec![1.0; problem.columns().ncols()];
     for _ in 0..WARM_STEPS {
         let at = problem.evaluate(&weights)?;
         let floor = LEAST_WEIGHT * weights.iter().sum::<f64>() / weights.len() as f64;
@@ -117,15 +141,9 @@ fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
     Ok(weights)
 }
 
-/// A tenth of the present complementarity, less when it is already small.
-fn centring(weights: &[f64], slacks: &[f64]) -> f64 {
-    let mean = weights.iter().zip(slacks).map(|(v, s)| v * s).sum::<f64>() / weights.len() as f64;
-    mean * mean.sqrt().clamp(1e-3, 0.1)
-}
-
-/// The longest step of at most 1 that keeps all values positive.
-fn boundary(values: &[f64], step: &[f64]) -> f64 {
-    let limit = |(v, d): (&f64, &f64)| if *d < 0.0 { -TO_BOUNDARY * v / d } else { 1.0 };
+/// The longest step of at most 1 that keeps all values non-negative, times `share` where it ends at zero.
+fn boundary(values: &[f64], step: &[f64], share: f64) -> f64 {
+    let limit = |(v, d): (&f64, &f64)| if *d < 0.0 { -share * v / d } else { 1.0 };
     values.iter().zip(step).map(limit).fold(1.0, f64::min)
 }
 

@@ -10,8 +10,11 @@ mod design;
 mod gradient;
 mod interior_point;
 mod log_det;
+mod newton_system;
 mod objective;
+mod reciprocal;
 mod release;
+mod spread;
 mod trace;
 
 pub use design::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};

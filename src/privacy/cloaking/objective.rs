@@ -1,6 +1,6 @@
 //! What the solvers need to know of an objective.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use crate::linalg::{LinalgError, largest};
 
@@ -8,8 +8,8 @@ use crate::linalg::{LinalgError, largest};
 /// gradient of `phi` is the vector of leverages `g_i = c_i' M(v)^-1 c_i`. It is optimal where every
 /// `g_i <= 1`, with equality wherever `v_i > 0`.
 pub(super) trait WeightProblem {
-    /// Number of columns.
-    fn columns(&self) -> usize;
+    /// The columns (r x k).
+    fn columns(&self) -> &DMatrix<f64>;
 
     /// The same problem over some of the columns.
     fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem>;
@@ -20,8 +20,9 @@ pub(super) trait WeightProblem {
     /// [`LinalgError`] if `M(v)` is singular.
     fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError>;
 
-    /// The Hessian `-d g_i / d v_j` (k x k), positive semidefinite.
-    fn hessian(&self, at: &Evaluation) -> DMatrix<f64>;
+    /// Positive diagonals `d_q` (r each) with which the Hessian `-d g_i / d v_j` is `sum_q (a_i' diag(d_q) a_j)^2`,
+    /// for the coordinates `a_i` of the columns: exactly, or to a small relative error in every direction.
+    fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>>;
 
     /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.
     fn gap(&self, weights: &[f64], at: &Evaluation) -> f64;

@@ -1,0 +1,97 @@
+//! Times what `scripts/compare-peers` compares: `peers WORK...` prints one line of JSON for each work. The inputs are
+//! those of `scripts/peers.py`.
+#![allow(clippy::unwrap_used, reason = "a measurement fails by panicking")]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use dpgp::gp::{Exact, exact};
+use dpgp::kernel::ExponentiatedQuadratic;
+use dpgp::linalg::transposed_product;
+use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
+use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use nalgebra::DMatrix;
+
+fn main() {
+    for work in std::env::args().skip(1) {
+        let parts: Vec<&str> = work.split('-').collect();
+        let (seconds, value) = match parts[..] {
+            ["cloak", n, wide, high] => {
+                design(n.parse().unwrap(), wide.parse().unwrap(), high.parse().unwrap())
+            }
+            ["gp", n] => regression(n.parse().unwrap()),
+            ["pld", setting] => accountant(&LossDistribution::default(), setting),
+            ["renyi", setting] => accountant(&Renyi, setting),
+            ["dgemm", n] => products(n.parse().unwrap()),
+            _ => panic!("no such work: {work}"),
+        };
+        println!("{}", serde_json::json!({ "work": work, "seconds": seconds, "value": value }));
+    }
+}
+
+/// Points that fill the square of side 10 evenly: multiples of the inverse plastic number and of its square, less
+/// their integer parts.
+fn points(count: usize) -> DMatrix<f64> {
+    let steps = [0.754_877_666_246_692_8, 0.569_840_290_998_053_3];
+    DMatrix::from_fn(count, 2, |i, d| 10.0 * (0.5 + steps[d] * (i + 1) as f64).fract())
+}
+
+fn grid(wide: usize, high: usize) -> DMatrix<f64> {
+    let place = |at: usize, of: usize| 10.0 * at as f64 / (of - 1) as f64;
+    DMatrix::from_fn(
+        wide * high,
+        2,
+        |i, d| if d == 0 { place(i / high, wide) } else { place(i % high, high) },
+    )
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = black_box(work());
+    (start.elapsed().as_secs_f64(), result)
+}
+
+/// The log-det design for a map that is there; the value is `log det M` per direction.
+fn design(n: usize, wide: usize, high: usize) -> (f64, f64) {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let map = exact(&kernel, 0.25, &points(n), &grid(wide, high)).unwrap();
+    let options = CloakingOptions {
+        objective: Objective::LogDet,
+        rank_tolerance: 1e-8,
+        solver: Solver::InteriorPoint,
+        release: ReleaseRecipe::Projection,
+    };
+    let counts = map.counts();
+    let (seconds, design) = timed(|| cloak(map.columns(), &counts, &options).unwrap());
+    assert!(design.gap.unwrap() <= 1e-6);
+    let logs = design.noise_factor().diagonal().map(|d| 2.0 * d.ln()).sum();
+    (seconds, logs / design.rank as f64)
+}
+
+/// Factorises at n points, predicts mean and variance at 500; the value is the sum of the means.
+fn regression(n: usize) -> (f64, f64) {
+    let (training, test) = (points(n), grid(20, 25));
+    let targets: Vec<f64> = training.row_iter().map(|x| x[0].sin() + (0.5 * x[1]).cos()).collect();
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let (seconds, (mean, _)) =
+        timed(|| Exact::new(&kernel, 0.25, &training).unwrap().predict(&targets, &test));
+    (seconds, mean.sum())
+}
+
+/// The epsilon of sub-sampled Gaussian steps.
+fn accountant(accountant: &dyn Accountant, setting: &str) -> (f64, f64) {
+    let (noise_multiplier, rate, steps, delta) = match setting {
+        "1000" => (1.0, 0.01, 1000, 1e-5),
+        _ => (0.6, 0.001, 10_000, 1e-7),
+    };
+    let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps };
+    let (seconds, epsilon) = timed(|| accountant.epsilon(&event, Relation::AddRemove, delta));
+    (seconds, epsilon.unwrap().upper)
+}
+
+/// The value is the rate in units of 1e9 operations a second.
+fn products(n: usize) -> (f64, f64) {
+    let a = DMatrix::from_fn(n, n, |i, j| ((i + 3 * j) % 7) as f64);
+    let (seconds, _) = timed(|| transposed_product(&a, &a));
+    (seconds, 2e-9 * (n as f64).powi(3) / seconds)
+}

@@ -1,0 +1,90 @@
+"""Runs both sides of `scripts/compare-peers` in turn and prints the table: compare_peers.py PROGRAM THREADS ROUNDS."""
+
+import importlib.metadata
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# The work of both sides, what it is called, and whether it is too long for more than one round.
+WORKS = [
+    ("cloak-300-10-10", "cloaking, log det, n = 300, t = 100", False),
+    ("cloak-1000-15-15", "cloaking, log det, n = 1000, t = 225", False),
+    ("cloak-5000-20-25", "cloaking, log det, n = 5000, t = 500", True),
+    ("gp-2000", "exact regression, n = 2000, 500 predictions with variances", False),
+    ("pld-1000", "loss distribution, 1,000 steps at rate 0.01, noise 1", False),
+    ("pld-10000", "loss distribution, 10,000 steps at rate 0.001, noise 0.6", False),
+    ("renyi-1000", "Rényi, 1,000 steps at rate 0.01, noise 1", False),
+    ("renyi-10000", "Rényi, 10,000 steps at rate 0.001, noise 0.6", False),
+    ("dgemm-2000", "product of matrices, 2000 x 2000", False),
+]
+PACKAGES = ["numpy", "scipy", "scikit-learn", "GPy", "dp-accounting"]
+
+
+def lines(command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.stderr:
+        print(done.stderr.strip(), file=sys.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return "unknown"
+
+
+def version(package):
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def measure(program, rounds):
+    """Seconds and values by work and peer; ours has no peer."""
+    found = {}
+    script = str(Path(__file__).with_name("peers.py"))
+    for turn in range(rounds):
+        for work, _, long in WORKS:
+            if long and turn > 0:
+                continue
+            ours = lines([program] + [work] * (1 if long else 2))[-1:]
+            theirs = lines([sys.executable, script, work])
+            if work == "gp-2000":
+                theirs += lines([sys.executable, script, "gp-2000:GPy"])
+            for line in ours + theirs:
+                found.setdefault((work, line.get("peer")), []).append((line["seconds"], line["value"]))
+    return found
+
+
+def shown(seconds):
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def main():
+    program, threads, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    found = measure(program, rounds)
+    print("# Performance beside other packages\n")
+    print(f"Written by `scripts/compare-peers` on {time.strftime('%Y-%m-%d')}: medians of {rounds} interleaved rounds")
+    print("(one where a run takes long), after a run that is not counted.\n")
+    print(f"Processor: {processor()}; threads on both sides: {threads}.")
+    print(f"Versions: {', '.join(filter(None, map(version, PACKAGES)))}.\n")
+    print("| work | peer | peer's time | here | ratio | value there | value here |")
+    print("|---|---|---|---|---|---|---|")
+    for work, title, _ in WORKS:
+        median = lambda peer: [statistics.median(column) for column in zip(*found[work, peer])]
+        for peer in [p for w, p in found if w == work and p and (work, None) in found]:
+            (theirs, value), (ours, own) = median(peer), median(None)
+            ratio = f"{theirs / ours:.2f}"
+            print(f"| {title} | {peer} | {shown(theirs)} | {shown(ours)} | {ratio} | {value:.6g} | {own:.6g} |")
+    print("\nA ratio above 1 means that the work is done faster here. The values show that it is the same work: the mean over")
+    print("the directions of the log of the noise variance, the sum of the predictions, epsilon, and 1e9 operations a second.")
+    print("The peer of cloaking is a dense interior point method in NumPy, from the same mathematics (`scripts/peers.py`).")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Times the works of `scripts/compare-peers` with the packages that people would use instead. The inputs are those of
+`examples/peers.rs`. Each work prints one line of JSON; a package that is not here prints none."""
+
+import json
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.linalg
+
+warnings.filterwarnings("ignore")
+
+
+def points(count):
+    i = np.arange(1, count + 1)[:, None]
+    return 10.0 * np.mod(0.5 + i * np.array([0.7548776662466928, 0.5698402909980533]), 1.0)
+
+
+def grid(wide, high):
+    x, y = np.meshgrid(np.linspace(0, 10, wide), np.linspace(0, 10, high), indexing="ij")
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+def kernel(a, b):
+    return np.exp(-0.5 * ((a[:, None, :] - b[None, :, :]) ** 2).sum(-1))
+
+
+def timed(work):
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def leverages(w, v):
+    factor = np.linalg.cholesky((w * v) @ w.T)
+    z = scipy.linalg.solve_triangular(factor, w, lower=True, check_finite=False)
+    return np.einsum("ij,ij->j", z, z), z
+
+
+def longest(values, step):
+    negative = step < 0
+    return min(1.0, (-values[negative] / step[negative]).min(initial=np.inf))
+
+
+def design(c):
+    """The least log det by a primal-dual interior point method with a predictor and a corrector, to 1e-6 nats."""
+    u, s, w = np.linalg.svd(c, full_matrices=False)
+    rank = int((s > 1e-8 * s[0]).sum())
+    u, s, w = u[:, :rank], s[:rank], w[:rank]
+    v = np.ones(w.shape[1])
+    for _ in range(12):
+        v = np.maximum(v * leverages(w, v)[0], 1e-4 * v.mean())
+    g, z = leverages(w, v)
+    slack = np.maximum(1 - g, 0.02)
+    for _ in range(100):
+        if rank * np.log(v.sum() * g.max() / rank) <= 1e-6:
+            break
+        system = z.T @ z
+        system *= system
+        system[np.diag_indices_from(system)] += slack / v
+        factor = scipy.linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+
+        def step(products, mu):
+            dv = scipy.linalg.cho_solve(factor, g - 1 + slack + (mu - products) / v, check_finite=False)
+            return dv, (mu - products - slack * dv) / v
+
+        product = v * slack
+        dv, ds = step(product, 0.0)
+        after = ((v + longest(v, dv) * dv) * (slack + longest(slack, ds) * ds)).mean()
+        dv, ds = step(product + dv * ds, product.mean() * (after / product.mean()) ** 3)
+        v, slack = v + 0.99 * longest(v, dv) * dv, slack + 0.99 * longest(slack, ds) * ds
+        g, z = leverages(w, v)
+    root = np.linalg.qr(((w * np.sqrt(v)) * s[:, None]).T, mode="r") * np.sqrt(g.max())
+    return 2 * np.log(np.abs(np.diag(root))).mean()
+
+
+def cloak(n, wide, high):
+    x, test = points(n), grid(wide, high)
+    factor = scipy.linalg.cho_factor(kernel(x, x) + 0.25 * np.eye(n), lower=True)
+    c = scipy.linalg.cho_solve(factor, kernel(x, test)).T
+    return timed(lambda: design(c))
+
+
+def regression():
+    x = points(2000)
+    return x, np.sin(x[:, 0]) + np.cos(0.5 * x[:, 1]), grid(20, 25)
+
+
+def scikit_learn():
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF
+
+    x, y, test = regression()
+    model = GaussianProcessRegressor(RBF(1.0), alpha=0.25, optimizer=None)
+    seconds, (mean, _) = timed(lambda: model.fit(x, y).predict(test, return_std=True))
+    return seconds, mean.sum()
+
+
+def gpy():
+    import GPy
+
+    x, y, test = regression()
+
+    def work():
+        model = GPy.models.GPRegression(x, y[:, None], GPy.kern.RBF(2), noise_var=0.25)
+        return model.predict_noiseless(test)
+
+    seconds, (mean, _) = timed(work)
+    return seconds, mean.sum()
+
+
+SETTINGS = {"1000": (1.0, 0.01, 1000, 1e-5), "10000": (0.6, 0.001, 10_000, 1e-7)}
+
+
+def accountant(make, setting):
+    import dp_accounting
+
+    noise, rate, steps, delta = SETTINGS[setting]
+    event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(noise))
+    return timed(lambda: make().compose(event, steps).get_epsilon(delta))
+
+
+def loss_distribution(setting):
+    from dp_accounting.pld import PLDAccountant
+
+    return accountant(PLDAccountant, setting)
+
+
+def renyi(setting):
+    from dp_accounting.rdp import RdpAccountant
+
+    return accountant(RdpAccountant, setting)
+
+
+def dgemm():
+    a = np.fromfunction(lambda i, j: (i + 3 * j) % 7, (2000, 2000))
+    seconds, _ = timed(lambda: a.T @ a)
+    return seconds, 2e-9 * 2000**3 / seconds
+
+
+WORKS = {
+    "cloak-300-10-10": ("NumPy", lambda: cloak(300, 10, 10)),
+    "cloak-1000-15-15": ("NumPy", lambda: cloak(1000, 15, 15)),
+    "cloak-5000-20-25": ("NumPy", lambda: cloak(5000, 20, 25)),
+    "gp-2000": ("scikit-learn", scikit_learn),
+    "gp-2000:GPy": ("GPy", gpy),
+    "pld-1000": ("dp-accounting", lambda: loss_distribution("1000")),
+    "pld-10000": ("dp-accounting", lambda: loss_distribution("10000")),
+    "renyi-1000": ("dp-accounting", lambda: renyi("1000")),
+    "renyi-10000": ("dp-accounting", lambda: renyi("10000")),
+    "dgemm-2000": ("NumPy", dgemm),
+}
+
+
+def main():
+    for work in sys.argv[1:]:
+        peer, run = WORKS[work]
+        try:
+            if not work.startswith("cloak-5000"):
+                run()
+            seconds, value = run()
+        except ImportError as missing:
+            print(f"{work}: {missing}", file=sys.stderr)
+            continue
+        line = {"work": work.split(":")[0], "peer": peer, "seconds": seconds, "value": float(value)}
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+//! The linear system of a Newton step, exact where weights move together and diagonal elsewhere.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::objective::{Evaluation, WeightProblem};
+use crate::linalg::{Cholesky, LinalgError, add_gram_lower};
+
+/// A column whose curvature is below this share of its slack over its weight is on its way to no weight at all, and is
+/// solved for by itself.
+const STRONG: f64 = 0.03;
+
+/// `(H + diag(s / v)) x = b`, where the rows and columns of `H` that are weak beside the diagonal `s / v` are replaced by
+/// their diagonal. The number of strong columns falls towards the size of the support of the optimum as the
+/// method converges, and with it the cost, `k^3 / 3`; what is neglected vanishes with the weights of the weak columns.
+pub(super) struct NewtonSystem {
+    strong: Vec<usize>,
+    factor: Cholesky,
+    diagonal: Vec<f64>,
+}
+
+impl NewtonSystem {
+    /// The system at an evaluated point, for the ratios `s / v`.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if rounding leaves the system indefinite.
+    pub fn new(problem: &dyn WeightProblem, at: &Evaluation, ratios: &[f64]) -> Result<Self, LinalgError> {
+        let terms = problem.terms(at);
+        let curvatures = curvatures(&at.coordinates, &terms);
+        let strong: Vec<usize> = (0..ratios.len()).filter(|&i| curvatures[i] > STRONG * ratios[i]).collect();
+        let mut system = hessian(&at.coordinates.select_columns(&strong), &terms);
+        for (place, &i) in strong.iter().enumerate() {
+            system[(place, place)] += ratios[i];
+        }
+        let factor = Cholesky::new("the Newton system of the noise design", &system)?;
+        let diagonal = curvatures.iter().zip(ratios).map(|(c, r)| c + r).collect();
+        Ok(Self { strong, factor, diagonal })
+    }
+
+    /// The solution for a right-hand side.
+    pub fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let mut solution: Vec<f64> = right.iter().zip(&self.diagonal).map(|(b, d)| b / d).collect();
+        let strong = DMatrix::from_iterator(self.strong.len(), 1, self.strong.iter().map(|&i| right[i]));
+        let solved = self.factor.solve(&strong);
+        self.strong.iter().zip(solved.iter()).for_each(|(&i, x)| solution[i] = *x);
+        solution
+    }
+}
+
+/// The lower triangle of `sum_q (A' diag(d_q) A)^2`, squared by elements, for `A` (r x k).
+fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
+    let size = coordinates.ncols();
+    let mut hessian = DMatrix::zeros(size, size);
+    for term in terms {
+        let mut products = DMatrix::zeros(size, size);
+        add_gram_lower(&mut products, &scale_rows(coordinates, term));
+        for j in 0..size {
+            let (sums, column) =
+                (&mut hessian.as_mut_slice()[j * size + j..(j + 1) * size], products.column(j));
+            sums.iter_mut().zip(&column.as_slice()[j..]).for_each(|(sum, p)| *sum += p * p);
+        }
+    }
+    hessian
+}
+
+/// The diagonal of the Hessian.
+fn curvatures(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
+    let mut sums = vec![0.0; coordinates.ncols()];
+    for term in terms {
+        for (sum, column) in sums.iter_mut().zip(coordinates.column_iter()) {
+            let product: f64 = column.iter().zip(term.iter()).map(|(a, d)| a * a * d).sum();
+            *sum += product * product;
+        }
+    }
+    sums
+}
+
+/// `diag(sqrt(d)) A`.
+fn scale_rows(coordinates: &DMatrix<f64>, term: &DVector<f64>) -> DMatrix<f64> {
+    let roots = term.map(f64::sqrt);
+    let mut scaled = coordinates.clone();
+    scaled.column_iter_mut().for_each(|mut column| column.component_mul_assign(&roots));
+    scaled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::log_det::LogDet;
+    use crate::privacy::cloaking::trace::Trace;
+
+    fn problems() -> [Box<dyn WeightProblem>; 2] {
+        let columns = DMatrix::from_fn(4, 9, |i, j| ((i * i + 2) as f64 * 0.7 * j as f64 + i as f64).sin());
+        [Box::new(LogDet::new(columns.clone())), Box::new(Trace::new(columns))]
+    }
+
+    /// The Hessian is what differences of the leverages say, within the error that the trace objective allows itself.
+    #[test]
+    fn the_hessian_is_the_slope_of_the_leverages() {
+        for problem in problems() {
+            let weights: Vec<f64> = (0..9).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
+            let at = problem.evaluate(&weights).unwrap();
+            let (terms, step) = (problem.terms(&at), 1e-5);
+            let lower = hessian(&at.coordinates, &terms);
+            let diagonal = curvatures(&at.coordinates, &terms);
+            let largest = lower.amax();
+            for j in 0..9 {
+                let moved = |by: f64| {
+                    let mut weights = weights.clone();
+                    weights[j] += by;
+                    problem.evaluate(&weights).unwrap().leverages
+                };
+                let (up, down) = (moved(step), moved(-step));
+                for i in j..9 {
+                    let slope = (down[i] - up[i]) / (2.0 * step);
+                    assert!((lower[(i, j)] - slope).abs() < 2e-3 * largest, "{i} {j} {slope}");
+                }
+                assert!((lower[(j, j)] / diagonal[j] - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+
+    /// With no slack to speak of every column is strong, and the solution is exact.
+    #[test]
+    fn strong_columns_are_solved_together() {
+        let problem = &problems()[0];
+        let at = problem.evaluate(&[1.0; 9]).unwrap();
+        let ratios = [1e-3; 9];
+        let system = NewtonSystem::new(problem.as_ref(), &at, &ratios).unwrap();
+        let right: Vec<f64> = (0..9).map(|i| 1.0 - 0.3 * f64::from(i)).collect();
+        let solution = DVector::from_vec(system.solve(&right));
+        let lower = hessian(&at.coordinates, &problem.terms(&at));
+        let whole = &lower + lower.transpose() - DMatrix::from_diagonal(&lower.diagonal())
+            + DMatrix::identity(9, 9) * 1e-3;
+        assert!((whole * solution - DVector::from_vec(right)).amax() < 1e-9);
+    }
+}
