@@ -41,7 +41,7 @@ const MOST: f64 = 1e15;
 /// A whole number, also as 1e7.
 fn rows(text: &str) -> Result<u64, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
-    let fits = number >= 1.0 && number <= MOST && number.fract() == 0.0;
+    let fits = (1.0..=MOST).contains(&number) && number.fract() == 0.0;
     if fits { Ok(number as u64) } else { Err(format!("{text} is not a whole number from 1 to 1e15")) }
 }
 

@@ -97,7 +97,7 @@ fn kind(column: &ColumnDescriptor) -> Option<bool> {
     let plain = |allowed: &[C]| {
         let known = matches!(
             logical,
-            None | Some(LogicalType::Integer { .. } | LogicalType::String { .. } | LogicalType::Enum { .. })
+            None | Some(LogicalType::Integer { .. } | LogicalType::String | LogicalType::Enum)
         );
         known && allowed.contains(&column.converted_type())
     };

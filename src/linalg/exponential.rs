@@ -9,7 +9,7 @@ const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
 /// `(e^r - 1 - r) / r^2` by its powers of r, interpolated at the Chebyshev points of `|r| <= ln 2 / 2`; the relative
 /// error of `e^r` is at most 1.6e-17. The highest power comes first.
 const POWERS: [f64; 10] = [
-    2.510_037_592_918_592_8e-8,
+    2.510_037_592_918_593e-8,
     2.762_007_600_563_138e-7,
     2.755_726_848_010_692_6e-6,
     2.480_152_132_210_459e-5,

@@ -70,7 +70,7 @@ impl Record {
     /// Whether this program reads such records, and every node holds the sums of m inducing inputs.
     pub fn is_sound(&self, m: usize) -> bool {
         let fits = |node: &NodeRecord| {
-            let whole = node.level < 60 && node.first % (1 << node.level) == 0;
+            let whole = node.level < 60 && node.first.is_multiple_of(1 << node.level);
             whole && node.a.len() == m && node.b.len() == m * (m + 1) / 2
         };
         self.version == VERSION && self.block == BLOCK && self.nodes.iter().all(fits)
