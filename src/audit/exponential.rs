@@ -92,19 +92,31 @@ fn adversarial(
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
+    if selected.clip.is_infinite() && selected.range.is_none() {
+        // Nothing bounds an error: the row's own target is moved far away.
+        let far = FAR * selected.change;
+        return Some(DVector::from_fn(selected.rows, |i, _| if i == row { far } else { 0.0 }));
+    }
     let clip = if selected.clip.is_finite() { selected.clip } else { FAR * selected.change };
     let wanted = moved.map(|v| match v.abs() < clip {
         true if v == 0.0 => 0.0,
         true => v.signum() * clip - v,
         false => 0.0,
     });
-    let targets = map.clone().lu().solve(&wanted).filter(|y| y.iter().all(|y| y.is_finite()));
+    let targets = solution(map, &wanted);
     let Some((low, high)) = selected.range else { return targets };
     let mut targets = targets.unwrap_or_else(|| DVector::zeros(selected.rows));
     let top = (high - selected.change).max(low);
     targets.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(low, if i == row { top } else { high }));
     ascend(map, moved, clip, (row, low, high), &mut targets);
     Some(targets)
+}
+
+/// Targets with these errors, or as nearly as can be.
+fn solution(map: &DMatrix<f64>, wanted: &DVector<f64>) -> Option<DVector<f64>> {
+    let close = |y: &DVector<f64>| (map * y - wanted).amax() <= 1e-6 * wanted.amax();
+    let plain = map.clone().lu().solve(wanted).filter(close);
+    plain.or_else(|| map.clone().svd(true, true).solve(wanted, 1e-9).ok())
 }
 
 /// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.

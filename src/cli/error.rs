@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
+use crate::audit::AuditError;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::run::RunError;
@@ -216,6 +217,26 @@ pub enum CliError {
         /// Experiments checked.
         all: usize,
     },
+    /// An audit found a break that no spec announces, or none where one is announced.
+    #[error(
+        "{failed} of {all} guarantees are broken without a word of their spec, or announced as broken and are not"
+    )]
+    AuditFailed {
+        /// Cells that failed.
+        failed: usize,
+        /// Cells audited.
+        all: usize,
+    },
+    /// A block that could not be audited.
+    #[error("{experiment}: cell {cell}: {cause}")]
+    NotAudited {
+        /// The experiment.
+        experiment: String,
+        /// The labels of the first cell of the block.
+        cell: String,
+        /// What failed.
+        cause: AuditError,
+    },
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io {
@@ -234,7 +255,11 @@ impl CliError {
     /// The exit code, as documented in the help text.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::CheckFailed { .. } | Self::Incomplete { .. } | Self::StoresDiffer { .. } => 1,
+            Self::CheckFailed { .. }
+            | Self::AuditFailed { .. }
+            | Self::Incomplete { .. }
+            | Self::StoresDiffer { .. } => 1,
+            Self::NotAudited { .. } => 4,
             Self::Spec(_)
             | Self::UnknownExperiment { .. }
             | Self::NoProject

@@ -59,7 +59,10 @@ impl Cell {
                 let rows = task.rows.map_or(held, |rows| held.min(rows.to).saturating_sub(rows.from));
                 return enough("task.selection.split", task.split, rows);
             }
-            TaskSetting::Prediction(_) | TaskSetting::Tutorial(_) | TaskSetting::Density(_) => return Ok(()),
+            TaskSetting::Prediction(_)
+            | TaskSetting::Tutorial(_)
+            | TaskSetting::Density(_)
+            | TaskSetting::Errata(_) => return Ok(()),
             TaskSetting::Posterior(task) => return to_test("task.posterior.train", task.train, rows),
             TaskSetting::Convergence(task) => return to_test("task.convergence.train", task.train, rows),
             TaskSetting::Classification(task) => {

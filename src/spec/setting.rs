@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ErrataTask;
 use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
 use super::leaderboard::LeaderboardTask;
 use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting};
@@ -470,6 +471,8 @@ pub enum TaskSetting {
     Dirichlet(DirichletTask),
     /// Scores of the predictive distributions of a private regression.
     Leaderboard(LeaderboardTask),
+    /// An error of a paper, with its counter-example.
+    Errata(ErrataTask),
 }
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
