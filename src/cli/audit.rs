@@ -12,7 +12,7 @@ use super::data::progress;
 use super::interrupt::watch_signals;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
-use crate::audit::{Attacks, Finding, Verdict, audit as audit_block};
+use crate::audit::{Attacks, Check, Finding, Found, Verdict, audit as audit_block};
 use crate::publish::plain_table;
 use crate::run::{RunError, Unit, load};
 use crate::spec::{Block, Cell, Experiment, PrivacySetting};
@@ -186,13 +186,25 @@ impl Audited<'_> {
         format!("({:?}, {:?})", claim.epsilon.unwrap_or(f64::INFINITY), claim.delta)
     }
 
+    /// The largest epsilon that an attack on samples proves.
+    fn attacks(&self) -> String {
+        let proved = |check: &Check| match check.found {
+            Found::EpsilonAtLeast(epsilon) => Some(epsilon),
+            _ => None,
+        };
+        let most = self.finding.checks.iter().skip(1).filter_map(proved).reduce(f64::max);
+        most.map_or_else(String::new, |epsilon| {
+            format!("; attacks: {}", Found::EpsilonAtLeast(epsilon).text())
+        })
+    }
+
     /// The decisive check: what was found, and how.
     fn found(&self) -> (String, String) {
         let reasons = self.finding.reasons.join("; ");
         match self.finding.checks.first() {
             None => (String::new(), reasons),
-            Some(check) if reasons.is_empty() => (check.found.text(), check.note.clone()),
-            Some(check) => (check.found.text(), reasons),
+            Some(check) if reasons.is_empty() => (check.found.text(), check.note.clone() + &self.attacks()),
+            Some(check) => (check.found.text(), reasons + &self.attacks()),
         }
     }
 }
