@@ -12,6 +12,7 @@ const VERBS: [&str; 16] = [
     "plan",
     "explain",
     "check",
+    "audit",
     "diff",
     "report",
     "collect",

@@ -5,14 +5,15 @@ use thiserror::Error;
 
 use super::exponential::exponential;
 use super::finding::{Check, Finding, Verdict};
-use super::gaussian;
+use super::gaussian::{self, FunctionNorms};
 use super::gradients::gradients;
 use super::records::records;
 use super::selection::selection;
+use crate::linalg::largest;
 use crate::privacy::accounting::AccountingError;
-use crate::privacy::{Caveat, Certificate};
+use crate::privacy::{Caveat, Certificate, Mechanism};
 use crate::spec::{PrivacySetting, Setting};
-use crate::task::{Sample, Sampled, Streams, TaskError, measure, witnessed};
+use crate::task::{Evidence, Sample, Sampled, Streams, TaskError, measure, witnessed};
 
 /// Why a block could not be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -53,24 +54,43 @@ pub fn audit(
     attacks: &Attacks,
 ) -> Result<Vec<Option<Finding>>, AuditError> {
     let (measured, evidence) = witnessed(|| measure(block, cells, sample, &attacks.streams));
+    let norms = FunctionNorms::default();
     let of_cell = |(cell, measured): (&&PrivacySetting, crate::task::Measured)| {
         let claims = measured.metrics.into_iter().map(|m| m.certificate);
         let Some(claim) = claims.into_iter().find(|claim| claim.epsilon.is_some()) else { return Ok(None) };
         let mut checks = Vec::new();
-        for evidence in evidence.iter().filter(|evidence| evidence.is_of(cell)) {
-            checks.extend(judged(&evidence.sampled, &claim, attacks)?);
+        let own = || evidence.iter().filter(|evidence| evidence.is_of(cell));
+        let budget = (rest(&claim, own()), claim.delta);
+        for evidence in own() {
+            checks.extend(judged(&evidence.sampled, budget, (attacks, &norms))?);
         }
         Ok(Some(concluded(claim, checks)))
     };
     cells.iter().zip(measured?).map(of_cell).collect()
 }
 
-fn judged(sampled: &Sampled, claim: &Certificate, attacks: &Attacks) -> Result<Vec<Check>, AuditError> {
-    let budget = (claim.epsilon.unwrap_or(f64::INFINITY), claim.delta);
+/// The epsilon that is left for a release after what was chosen before it, by basic composition.
+fn rest<'a>(claim: &Certificate, evidence: impl Iterator<Item = &'a Evidence>) -> f64 {
+    let chosen = |evidence: &Evidence| match &evidence.sampled {
+        Sampled::Exponential(selected) => selected.epsilon,
+        _ => 0.0,
+    };
+    let spent = match claim.mechanism {
+        Mechanism::Exponential => 0.0,
+        _ => largest(evidence.map(chosen)),
+    };
+    claim.epsilon.unwrap_or(f64::INFINITY) - spent
+}
+
+fn judged(
+    sampled: &Sampled,
+    budget: (f64, f64),
+    (attacks, norms): (&Attacks, &FunctionNorms),
+) -> Result<Vec<Check>, AuditError> {
     Ok(vec![match sampled {
         Sampled::Linear { places, scale, change } => gaussian::linear(places, (*scale, *change), budget),
-        Sampled::Function { weights, gram, scale, change } => {
-            gaussian::function(weights, gram, (*scale, *change), budget)
+        Sampled::Function { mean, scale, change } => {
+            gaussian::function((mean, norms), (*scale, *change), budget)
         }
         Sampled::Counts { sd, bins, relation } => gaussian::counts(*sd, *bins, *relation, budget),
         Sampled::Statistics { statistic, bins, change } => {

@@ -13,6 +13,9 @@ const SWEEPS: usize = 3;
 /// How many times the change an error is made where no clip bounds it.
 const FAR: f64 = 100.0;
 
+/// Rows up to which data sets are searched: it needs a factorisation for each candidate.
+const SEARCHED: usize = 400;
+
 /// What a search over data sets found.
 struct Attack {
     epsilon: f64,
@@ -59,8 +62,11 @@ fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
 }
 
 fn attack(selected: &Selected) -> Attack {
-    let maps: Vec<DMatrix<f64>> = (0..selected.candidates()).map(|c| selected.error_map(c)).collect();
     let mut worst = Attack { epsilon: 0.0, change_of_sum: 0.0 };
+    if selected.rows > SEARCHED {
+        return worst;
+    }
+    let maps: Vec<DMatrix<f64>> = (0..selected.candidates()).map(|c| selected.error_map(c)).collect();
     for (candidate, map) in maps.iter().enumerate() {
         for row in worst_rows(selected, map) {
             let moved = map.column(row) * selected.change;
@@ -92,19 +98,31 @@ fn adversarial(
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
+    if selected.clip.is_infinite() && selected.range.is_none() {
+        // Nothing bounds an error: the row's own target is moved far away.
+        let far = FAR * selected.change;
+        return Some(DVector::from_fn(selected.rows, |i, _| if i == row { far } else { 0.0 }));
+    }
     let clip = if selected.clip.is_finite() { selected.clip } else { FAR * selected.change };
     let wanted = moved.map(|v| match v.abs() < clip {
         true if v == 0.0 => 0.0,
         true => v.signum() * clip - v,
         false => 0.0,
     });
-    let targets = map.clone().lu().solve(&wanted).filter(|y| y.iter().all(|y| y.is_finite()));
+    let targets = solution(map, &wanted);
     let Some((low, high)) = selected.range else { return targets };
     let mut targets = targets.unwrap_or_else(|| DVector::zeros(selected.rows));
     let top = (high - selected.change).max(low);
     targets.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(low, if i == row { top } else { high }));
     ascend(map, moved, clip, (row, low, high), &mut targets);
     Some(targets)
+}
+
+/// Targets with these errors, or as nearly as can be.
+fn solution(map: &DMatrix<f64>, wanted: &DVector<f64>) -> Option<DVector<f64>> {
+    let close = |y: &DVector<f64>| (map * y - wanted).amax() <= 1e-6 * wanted.amax();
+    let plain = map.clone().lu().solve(wanted).filter(close);
+    plain.or_else(|| map.clone().svd(true, true).solve(wanted, 1e-9).ok())
 }
 
 /// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.

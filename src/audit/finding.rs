@@ -61,7 +61,10 @@ impl Found {
 
 /// Four digits.
 pub(super) fn short(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e5).contains(&x.abs()) {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    if (1e-3..1e5).contains(&x.abs()) {
         let digits = 3 - (x.abs().max(1e-3).log10().floor() as i32).min(3);
         return format!("{x:.*}", usize::try_from(digits).unwrap_or(0));
     }

@@ -1,5 +1,8 @@
 //! Gaussian noise, from the very matrices that it was sampled with.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use super::finding::{Check, Found, short};
 use super::normal::exact_delta;
 use crate::linalg::{largest, largest_quadratic_norm, largest_solved_norm};
@@ -35,24 +38,45 @@ pub(super) fn linear(
     Check::delta(exact_delta(change * leverage / scale, epsilon), delta, note)
 }
 
+/// How far mean functions move at most, in the norm of their Hilbert space when one target moves by 1: cells that share a
+/// design share the computation.
+#[derive(Debug, Default)]
+pub(super) struct FunctionNorms {
+    known: RefCell<Vec<(Arc<MeanFunction>, f64)>>,
+}
+
+/// The weights of a mean function (m x n), and the covariance of its basis (m x m).
+type MeanFunction = (DMatrix<f64>, DMatrix<f64>);
+
+impl FunctionNorms {
+    /// In higher precision for the columns with the largest norms.
+    fn of(&self, mean: &Arc<MeanFunction>) -> f64 {
+        let known = self.known.borrow().iter().find(|(of, _)| Arc::ptr_eq(of, mean)).map(|known| known.1);
+        known.unwrap_or_else(|| {
+            let (weights, gram) = &**mean;
+            let moved = gram * weights;
+            let square = |j: usize| moved.column(j).dot(&weights.column(j));
+            let mut order: Vec<(f64, usize)> = (0..weights.ncols()).map(|j| (square(j), j)).collect();
+            order.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let worst: Vec<usize> = order.iter().take(WORST).map(|(_, j)| *j).collect();
+            let norm = largest_quadratic_norm(gram, &weights.select_columns(&worst));
+            self.known.borrow_mut().push((Arc::clone(mean), norm));
+            norm
+        })
+    }
+}
+
 /// A sample of a process on a mean function: the shift is the change of the function in the norm of its Hilbert space.
 pub(super) fn function(
-    weights: &DMatrix<f64>,
-    gram: &DMatrix<f64>,
+    (mean, norms): (&Arc<MeanFunction>, &FunctionNorms),
     (scale, change): (f64, f64),
     (epsilon, delta): (f64, f64),
 ) -> Check {
-    let moved = gram * weights;
-    let square = |j: usize| moved.column(j).dot(&weights.column(j));
-    let mut order: Vec<usize> = (0..weights.ncols()).collect();
-    order.sort_by(|&a, &b| square(b).total_cmp(&square(a)));
-    order.truncate(WORST);
-    let norm = largest_quadratic_norm(gram, &weights.select_columns(&order));
+    let (norm, columns) = (norms.of(mean), mean.0.ncols());
     let note = format!(
-        "one target moves the function by {} in its Hilbert space, in 106 bits for the {} worst of {}",
+        "one target moves the function by {} in its Hilbert space, in 106 bits for the {} worst of {columns}",
         short(change * norm),
-        order.len(),
-        weights.ncols()
+        WORST.min(columns)
     );
     Check::delta(exact_delta(change * norm / scale, epsilon), delta, note)
 }

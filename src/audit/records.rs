@@ -10,8 +10,9 @@ use crate::task::{RecordReleases, SumsRelease, WeightedLabel};
 const STEPS: f64 = 500.0;
 /// Lengthscales beyond the inducing inputs that inputs are looked for in, where no box bounds them.
 const BEYOND: f64 = 4.0;
-/// Points to a side where pairs of records are looked for, in one dimension and in more.
-const SIDE: [usize; 2] = [241, 31];
+/// Points to a side where pairs of records are looked for, in one dimension, and points in all in more.
+const SIDE: usize = 241;
+const POINTS: f64 = 1000.0;
 
 /// The delta of the worst pair of records: at most what the greatest norm of the covariances allows, at least what a
 /// search over pairs finds.
@@ -182,7 +183,10 @@ fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
 /// A grid over the inputs allowed.
 fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
     let Some(sum) = releases.sums.first() else { return Vec::new() };
-    let side = SIDE[usize::from(sum.inducing.len() > 1)];
+    let side = match sum.inducing.len() {
+        1 => SIDE,
+        dimensions => (POINTS.powf(1.0 / dimensions as f64) as usize).max(2),
+    };
     let mut points = vec![Vec::new()];
     for d in 0..sum.inducing.len() {
         let (low, high) = ends(sum, releases, d);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::audit::AuditArguments;
 use super::check::CheckArguments;
 use super::collect::CollectArguments;
 use super::completions::CompletionsArguments;
@@ -32,6 +33,7 @@ Examples:
   dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
   dpgp plan --all                             what is stored, what a run would compute, and how long that takes
   dpgp check --all                            recompute and compare with the committed results
+  dpgp audit --all                            whether what was run keeps what it claims
   dpgp report --out report.html               every table and figure on one page
   dpgp data verify                            hash every dataset that is here
 
@@ -41,7 +43,7 @@ Environment:
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
 
 Exit codes:
-  0 done   1 a check failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
+  0 done   1 a check or an audit failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
   4 numerical failure   5 input or output   70 a bug   75 interrupted; the same command goes on";
 
 /// Reproduce, certify and extend works on differentially private Gaussian processes.
@@ -71,6 +73,8 @@ pub enum Verb {
     Explain(ExplainArguments),
     /// Recompute experiments and compare with the committed results, verdicts and claims
     Check(CheckArguments),
+    /// Recompute what experiments guarantee from what they sample
+    Audit(AuditArguments),
     /// Put two result trees or commits side by side, what changed first
     Diff(DiffArguments),
     /// Write one HTML page with every table, figure, claim and deviation

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
+use crate::audit::AuditError;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::run::RunError;
@@ -275,6 +276,26 @@ pub enum CliError {
     /// A release that would hide nothing.
     #[error("epsilon is infinite: name the one to release for with --epsilon")]
     NoGuarantee,
+    /// An audit found a break that no spec announces, or none where one is announced.
+    #[error(
+        "{failed} of {all} guarantees are broken without a word of their spec, or announced as broken and are not"
+    )]
+    AuditFailed {
+        /// Cells that failed.
+        failed: usize,
+        /// Cells audited.
+        all: usize,
+    },
+    /// A block that could not be audited.
+    #[error("{experiment}: cell {cell}: {cause}")]
+    NotAudited {
+        /// The experiment.
+        experiment: String,
+        /// The labels of the first cell of the block.
+        cell: String,
+        /// What failed.
+        cause: Box<AuditError>,
+    },
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io {
@@ -298,7 +319,9 @@ impl CliError {
             | Self::StoresDiffer { .. }
             | Self::SumsDiffer { .. }
             | Self::SumsOverlap { .. }
-            | Self::SumsIncomplete { .. } => 1,
+            | Self::SumsIncomplete { .. }
+            | Self::AuditFailed { .. } => 1,
+            Self::NotAudited { .. } => 4,
             Self::Spec(_)
             | Self::UnknownExperiment { .. }
             | Self::NoProject

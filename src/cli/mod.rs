@@ -1,6 +1,7 @@
 //! The command line: one file per verb. Each parses, calls the rooms below and prints.
 
 mod arguments;
+mod audit;
 mod check;
 mod collect;
 mod completions;
@@ -59,6 +60,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Explain(explain) => explain::explain(explain, format),
         Verb::Predict(predict) => predict::predict(predict, format),
         Verb::Check(check) => check::check(check, format),
+        Verb::Audit(audit) => audit::audit(audit, format),
         Verb::Diff(diff) => diff::diff(diff, format),
         Verb::Report(report) => report::report(report, format),
         Verb::Collect(collect) => collect::collect(collect, format),

@@ -1,23 +1,30 @@
 //! The few computations that an audit repeats in twice the precision (106 bits, pairs of numbers).
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, Par, fx128};
+use faer::fx128;
 use nalgebra::DMatrix;
 
 use super::largest;
 
-/// Columns that are worked on at a time.
-const CHUNK: usize = 256;
-
-/// `max_j |L^-1 c_j|` over all columns (r x k) and all directions of a lower triangular L (r x r).
+/// `max_j |L^-1 c_j|` over all columns (r x k) and all directions of a lower triangular L (r x r), by forward
+/// substitution; infinite where L has a zero on its diagonal and the column needs it.
 pub fn largest_solved_norm(factor: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
-    let factor = widened(factor, 0, factor.ncols());
-    let norms = (0..columns.ncols()).step_by(CHUNK).map(|from| {
-        let mut solved = widened(columns, from, CHUNK.min(columns.ncols() - from));
-        solve_lower_triangular_in_place(factor.as_ref(), solved.as_mut(), Par::Seq);
-        largest((0..solved.ncols()).map(|j| squared(&solved, j)))
-    });
-    largest(norms).sqrt()
+    // Row by row, so that the substitution runs along memory.
+    let rows = factor.transpose();
+    let rows: Vec<&[f64]> = (0..rows.ncols()).map(|i| &rows.as_slice()[i * rows.nrows()..][..=i]).collect();
+    let norm = |j: usize| {
+        let mut solved: Vec<fx128> = Vec::with_capacity(rows.len());
+        let mut total = fx128::from(0.0);
+        for (row, c) in rows.iter().zip(columns.column(j).iter()) {
+            let (diagonal, before) = (row[solved.len()], &row[..solved.len()]);
+            let known = before.iter().zip(&solved);
+            let left = known.fold(fx128::from(*c), |left, (l, x)| left - fx128::from(*l) * *x);
+            let x = if left.0 == 0.0 { fx128::from(0.0) } else { left / fx128::from(diagonal) };
+            total += x * x;
+            solved.push(x);
+        }
+        if total.0.is_nan() { f64::INFINITY } else { total.0 }
+    };
+    largest((0..columns.ncols()).map(norm)).sqrt()
 }
 
 /// `sqrt(max_j w_j' K w_j)` over columns (m x k) and a symmetric K (m x m).
@@ -35,18 +42,6 @@ pub fn largest_quadratic_norm(k: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
         total.0
     };
     largest((0..columns.ncols()).map(form)).sqrt()
-}
-
-fn widened(matrix: &DMatrix<f64>, from: usize, columns: usize) -> Mat<fx128> {
-    Mat::from_fn(matrix.nrows(), columns, |i, j| fx128::from(matrix[(i, from + j)]))
-}
-
-fn squared(matrix: &Mat<fx128>, column: usize) -> f64 {
-    let mut total = fx128::from(0.0);
-    for i in 0..matrix.nrows() {
-        total += matrix[(i, column)] * matrix[(i, column)];
-    }
-    total.0
 }
 
 #[cfg(test)]

@@ -62,7 +62,8 @@ impl Cell {
             TaskSetting::Prediction(_)
             | TaskSetting::Tutorial(_)
             | TaskSetting::Density(_)
-            | TaskSetting::Surface(_) => return Ok(()),
+            | TaskSetting::Surface(_)
+            | TaskSetting::Errata(_) => return Ok(()),
             TaskSetting::Posterior(task) => return to_test("task.posterior.train", task.train, rows),
             TaskSetting::Convergence(task) => return to_test("task.convergence.train", task.train, rows),
             TaskSetting::Classification(task) => {

@@ -281,6 +281,11 @@ fn task(setting: &Setting) -> Checked {
             if task.draws == 0 && cloaking { Ok(()) } else { count("task.regression.draws", task.draws) }
         }
         TaskSetting::Selection(task) => selection(task),
+        TaskSetting::Errata(_) => {
+            let unprotected = "inf: the numbers are computed without privacy";
+            let epsilon = setting.privacy.epsilon;
+            range("privacy.epsilon", epsilon.is_infinite(), unprotected, epsilon)
+        }
         TaskSetting::Posterior(task) => posterior(task),
         TaskSetting::Calibration(task) => sums_check::calibration(task, setting),
         TaskSetting::Hyperparameters(task) => sums_check::hyperparameters(task, setting),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::figure::FigureSetting;
 use super::published::RawPublished;
@@ -88,6 +89,8 @@ pub(super) struct Document {
     pub claim: Vec<RawClaim>,
     #[serde(default)]
     pub deviation: Vec<Deviation>,
+    #[serde(default)]
+    pub broken: Vec<RawBroken>,
     #[serde(default)]
     pub figure: Option<FigureSetting>,
     #[serde(default)]

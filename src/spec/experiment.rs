@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::axis::{Axis, axes, label};
+use super::broken::{Broken, RawBroken};
 use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
@@ -16,7 +17,7 @@ use super::setting::{
 };
 use super::source::SourceText;
 use super::sums::SurfaceTask;
-use super::{Block, Cell, Problem, Selector, SpecError};
+use super::{Block, Cell, ErrataTask, Problem, Selector, SpecError};
 use crate::data::Manifest;
 
 /// A spec whose every value has been checked.
@@ -42,6 +43,8 @@ pub struct Experiment {
     pub claims: Vec<Claim>,
     /// The deviations.
     pub deviations: Vec<Deviation>,
+    /// Breaks of privacy that it announces.
+    pub broken: Vec<Broken>,
     /// Published values and claims that the reduced grid has no cells for.
     pub left_out: usize,
     /// The figure, if it has one.
@@ -90,6 +93,7 @@ impl Experiment {
         let published = context.all(&document.published, Context::published)?;
         context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
+        let broken = context.all(&document.broken, Context::broken)?;
         context.figure(document.figure.as_ref())?;
         let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
             Err(_) if quick => Selector::default(),
@@ -107,6 +111,7 @@ impl Experiment {
             figure_cells,
             published,
             claims,
+            broken,
             axes,
             cells,
             source,
@@ -221,6 +226,7 @@ impl TaskSetting {
                 let of = |metric: &&str| ends.iter().map(|end| format!("{metric}{end}")).collect::<Vec<_>>();
                 LeaderboardTask::METRICS.iter().flat_map(of).collect()
             }
+            Self::Errata(_) => ErrataTask::METRICS.map(str::to_owned).to_vec(),
             Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
             Self::Surface(_) => SurfaceTask::METRICS.map(str::to_owned).to_vec(),
             Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
@@ -343,6 +349,12 @@ impl Context<'_> {
         };
         let agree = (0..self.axes.len()).filter(|axis| raw.paired && free(axis)).collect();
         Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other, agree })
+    }
+
+    fn broken(&self, i: usize, raw: &RawBroken) -> Result<Broken, SpecError> {
+        let place = ["broken", &i.to_string(), "cells"];
+        let cells = Selector::new(&raw.cells, self.axes, self.source, &place)?;
+        Ok(Broken { cells, note: raw.note.clone() })
     }
 
     fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {

@@ -4,6 +4,7 @@
 //! [`Cell`], and the rooms that run experiments accept nothing else.
 
 mod axis;
+mod broken;
 mod canonical;
 mod catalogue;
 mod cell;
@@ -12,6 +13,7 @@ mod claim;
 mod density;
 mod density_check;
 mod document;
+mod errata;
 mod error;
 mod expand;
 mod experiment;
@@ -28,6 +30,7 @@ mod sums;
 mod sums_check;
 
 pub use axis::{Axis, FIXED_COLUMNS, label};
+pub use broken::Broken;
 pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
@@ -37,6 +40,7 @@ pub use density::{
     HistogramSetting, ProcessSetting,
 };
 pub use document::{Deviation, DeviationKind, Meta};
+pub use errata::{ErrataTask, Erratum};
 pub use error::{Problem, SpecError};
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{

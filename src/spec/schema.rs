@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
@@ -31,6 +32,7 @@ struct Spec {
     published: Option<Vec<RawPublished>>,
     claim: Option<Vec<RawClaim>>,
     deviation: Option<Vec<Deviation>>,
+    broken: Option<Vec<RawBroken>>,
     figure: Option<FigureSetting>,
     /// The cells that the figure shows: labels of axes; all cells without it.
     figure_cells: Option<Map<String, Value>>,
@@ -42,7 +44,7 @@ struct Spec {
 type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
-const COMPLETE: [&str; 4] = ["Meta", "RawPublished", "RawClaim", "Deviation"];
+const COMPLETE: [&str; 5] = ["Meta", "RawPublished", "RawClaim", "RawBroken", "Deviation"];
 
 /// The schema of a spec.
 pub fn schema() -> Value {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ErrataTask;
 use super::density::{BinningSetting, DensityTask, FunctionSetting, HistogramSetting};
 use super::leaderboard::LeaderboardTask;
 use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetting, SurfaceTask};
@@ -474,6 +475,8 @@ pub enum TaskSetting {
     Leaderboard(LeaderboardTask),
     /// A surface from the sums over all rows, and what privacy changes in it.
     Surface(SurfaceTask),
+    /// An error of a paper, with its counter-example.
+    Errata(ErrataTask),
 }
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::drawn;
 use super::{
-    Frame, Sample, Streams, TaskError, calibration, classification, convergence, density, dirichlet,
+    Frame, Sample, Streams, TaskError, calibration, classification, convergence, density, dirichlet, errata,
     hyperparameters, leaderboard, posterior, prediction, regression, selection, surface, tutorial,
 };
 use crate::privacy::Certificate;
@@ -95,6 +95,7 @@ pub fn measure(
             None,
         ) => Ok(vec![Measured::default(); cells.len()]),
         (TaskSetting::Density(task), _) => density::density(block, task, cells, sample, streams),
+        (TaskSetting::Errata(task), _) => errata::errata(task, cells),
         (TaskSetting::Posterior(task), _) => posterior::posterior(task, cells, sample, streams).map(plain),
         (TaskSetting::Selection(task), _) => selection::selection(block, task, cells, sample, streams),
     }?;

@@ -9,6 +9,7 @@ mod cross_validation;
 mod density;
 mod dirichlet;
 mod draw;
+pub mod errata;
 mod error;
 mod frame;
 mod grid;

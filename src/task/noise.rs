@@ -1,5 +1,7 @@
 //! Noise for the predictions of a model, by cloaking or as a sample of its process.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::witness::{LinearRelease, Sampled};
@@ -29,7 +31,7 @@ enum Design {
     /// The predictions, as the cloak releases them.
     Cloak(Box<Cloak>),
     /// The mean as a function: its weights and the covariance of its basis.
-    Function { weights: DMatrix<f64>, gram: DMatrix<f64> },
+    Function(Arc<(DMatrix<f64>, DMatrix<f64>)>),
 }
 
 impl Noise {
@@ -63,7 +65,7 @@ impl Noise {
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
         let map = FunctionNoise::new(&kernel.matrix(test, test))?.noise_map() * bound;
         let gram = kernel.matrix(&mean.basis, &mean.basis);
-        let design = Design::Function { weights: mean.weights.clone(), gram };
+        let design = Design::Function(Arc::new((mean.weights.clone(), gram)));
         Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound), design })
     }
 
@@ -72,7 +74,7 @@ impl Noise {
     pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         match &self.design {
             Design::Cloak(cloak) => cloak.mean_columns(),
-            Design::Function { .. } => plain.columns().clone(),
+            Design::Function(_) => plain.columns().clone(),
         }
     }
 
@@ -82,12 +84,9 @@ impl Noise {
             Design::Cloak(cloak) => {
                 Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
             }
-            Design::Function { weights, gram } => Sampled::Function {
-                weights: weights.clone(),
-                gram: gram.clone(),
-                scale: scale * self.bound.unwrap_or(0.0),
-                change,
-            },
+            Design::Function(mean) => {
+                Sampled::Function { mean: Arc::clone(mean), scale: scale * self.bound.unwrap_or(0.0), change }
+            }
         }
     }
 

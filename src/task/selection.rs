@@ -7,7 +7,7 @@ use super::clipped_square::expected_square;
 use super::cross_validation::{folds, others};
 use super::measure::Measured;
 use super::normalise::{caveats, normalise};
-use super::witness::{Sampled, record};
+use super::witness::{Sampled, record, watched};
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{LinearMap, exact, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
@@ -102,7 +102,14 @@ impl<'a> Choice<'a> {
 
     /// The probability with which each is chosen, with this budget.
     pub fn probabilities(&self, cell: &PrivacySetting, epsilon: f64) -> Vec<f64> {
-        self.bench.judge(cell, &self.candidates, epsilon).probability
+        self.bench.judge(cell, &self.candidates, epsilon, None).probability
+    }
+
+    /// Tells the witness of a cell what is chosen from, where the release after it has the budget of `rest`.
+    pub fn tell(&self, cell: &PrivacySetting, rest: &PrivacySetting, epsilon: f64) {
+        if watched() {
+            self.bench.judge(rest, &self.candidates, epsilon, Some(cell));
+        }
     }
 }
 
@@ -163,8 +170,14 @@ impl Bench<'_> {
         })
     }
 
-    /// What the exponential mechanism makes of all candidates, with this budget.
-    fn judge(&self, cell: &PrivacySetting, candidates: &[Vec<Fold>], epsilon: f64) -> Judged {
+    /// What the exponential mechanism makes of all candidates, with this budget; told to the witness of a cell.
+    fn judge(
+        &self,
+        cell: &PrivacySetting,
+        candidates: &[Vec<Fold>],
+        epsilon: f64,
+        told: Option<&PrivacySetting>,
+    ) -> Judged {
         let Self { task, scale, .. } = self;
         let change = cell.change() / scale;
         let noise = change * cell.calibration.sigma(cell.epsilon, cell.delta);
@@ -179,8 +192,8 @@ impl Bench<'_> {
         let allowed: Vec<usize> = (0..candidates.len()).filter(|&i| within(&candidates[i])).collect();
         let of_allowed = |values: &[f64]| allowed.iter().map(|&i| values[i]).collect::<Vec<f64>>();
         let bound = largest(of_allowed(&sensitivity));
-        if epsilon.is_finite() {
-            record(cell, || {
+        if let (true, Some(told)) = (epsilon.is_finite(), told) {
+            record(told, || {
                 let candidates = allowed.iter().map(|&i| candidates[i].clone()).collect();
                 Sampled::Exponential(Box::new(Selected {
                     candidates,
@@ -209,7 +222,7 @@ impl Bench<'_> {
     ) -> Measured {
         let task = self.task;
         let Judged { sse, rmse, sensitivity, probability, allowed, bound } =
-            self.judge(cell, candidates, task.epsilon);
+            self.judge(cell, candidates, task.epsilon, Some(cell));
         let expected = probability.iter().zip(&rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
         let certificate = self.certificate(cell, candidates, caveats);
         let measurement = |metric: String, value: f64| Measurement {

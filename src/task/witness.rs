@@ -1,6 +1,7 @@
 //! What a task sampled, for whoever audits it.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
@@ -87,10 +88,8 @@ pub enum Sampled {
     },
     /// A sample of a Gaussian process times `scale`, added to `sum_i (A y)_i k(., b_i)`.
     Function {
-        /// `A` (m x n).
-        weights: DMatrix<f64>,
-        /// The covariance of the points b (m x m).
-        gram: DMatrix<f64>,
+        /// `A` (m x n), and the covariance of the points b (m x m); cells of one design share them.
+        mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
         /// What multiplies the process.
         scale: f64,
         /// The most that an entry of y moves.

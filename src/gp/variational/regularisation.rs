@@ -16,7 +16,7 @@ pub enum Regularisation {
         rho: f64,
     },
     /// `sd_b sqrt(m ln(2 m^2 / rho) (m + 1) / (2 m))`: the same with the variance inside the root, a bound for
-    /// all m.
+    /// `m >= 2`.
     Inside {
         /// The probability.
         rho: f64,

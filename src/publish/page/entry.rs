@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::errata::{PageErratum, errata};
 use super::rows::{Column, PageRow, rows};
 use super::{Totals, anchor};
 use crate::publish::committed::Committed;
@@ -26,6 +27,7 @@ pub(super) struct Entry {
     claims: Vec<PageClaim>,
     claims_hold: usize,
     figure: Option<String>,
+    errata: Vec<PageErratum>,
     columns: Vec<Column>,
     rows: Vec<PageRow>,
     rows_left_out: usize,
@@ -94,6 +96,7 @@ impl Entry {
             claims: Vec::new(),
             claims_hold: 0,
             figure: None,
+            errata: Vec::new(),
             columns: Vec::new(),
             rows: Vec::new(),
             rows_left_out: 0,
@@ -118,6 +121,7 @@ impl Entry {
         self.claims =
             claims.into_iter().map(|claim| PageClaim { text: claim.text, holds: claim.holds }).collect();
         self.figure = committed.figure.as_deref().map(compact);
+        self.errata = errata(committed, experiment);
         let shown = committed.rows.len().min(MOST_ROWS);
         self.rows_left_out = committed.rows.len() - shown;
         (self.columns, self.rows, self.guarantees) = rows(committed, shown, &self.anchor);

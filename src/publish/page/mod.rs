@@ -1,6 +1,7 @@
 //! The report: every table, figure, claim and deviation on one HTML page that needs nothing else.
 
 mod entry;
+mod errata;
 mod rows;
 
 use std::collections::BTreeMap;

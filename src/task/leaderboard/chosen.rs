@@ -62,6 +62,8 @@ impl Method for Chosen<'_> {
         if cell.epsilon.is_infinite() {
             return Certificate::none();
         }
+        let release = PrivacySetting { epsilon: self.rest(cell), ..cell.clone() };
+        self.choice.tell(cell, &release, self.share * cell.epsilon);
         let of = |candidate: &Linear| candidate.guarantee(cell, self.rest(cell));
         let mut all = self.candidates.iter().map(of);
         let first = all.next().unwrap_or_else(Certificate::none);

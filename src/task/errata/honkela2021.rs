@@ -1,0 +1,123 @@
+//! Errors of Honkela 2021, "Gaussian processes with differential privacy".
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Numbers;
+use crate::gp::variational::{DirichletLabels, FeatureBound, Regularisation, grid_supremum};
+use crate::linalg::{normal_cdf, normal_pdf};
+use crate::privacy::{
+    Calibration, HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity, gaussian_delta,
+    gaussian_rho, zcdp_rho_classic,
+};
+
+/// Equation 6 at (R_k, R_y, c) = (1, 3, 1), where it is not the exact value.
+pub(super) fn sums_sensitivity() -> Numbers {
+    let bounds = RecordBounds { features: 1.0, target: 3.0 };
+    let exact = SumsRule::Exact.sensitivity(bounds, 1.0);
+    Numbers::equal(SumsRule::Published.sensitivity(bounds, 1.0), exact, exact)
+}
+
+/// Noise for c = 4 by Algorithm 1, `sd_b = sd_a / c`, where Equation 6 has `c = sd_a^2 / sd_b^2`: the true delta at (1, 1e-5)
+/// of what is then a split of 16.
+pub(super) fn split_ratio() -> Numbers {
+    let bounds = RecordBounds { features: 1.0, target: 1.0 };
+    let of = |c: f64| SumsRule::Exact.sensitivity(bounds, c);
+    let sigma = Calibration::Analytic.sigma(1.0, 1e-5);
+    let delta = |c: f64| gaussian_delta(sigma * of(4.0) / of(c), 1.0);
+    Numbers::at_most(1e-5, delta(16.0), delta(4.0))
+}
+
+/// `R_k^2` of Figure 1: nine inducing inputs on [-3, 3].
+pub(super) fn feature_bound() -> Numbers {
+    let points: Vec<f64> = (0..9).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
+    let correlation = |d: f64| (-0.5 * d * d).exp();
+    let printed = FeatureBound::PrintedLine.squared(9, 0.75, correlation);
+    let supremum = grid_supremum(&points, 1.0, (-4.0, 4.0));
+    Numbers::equal(printed, supremum, supremum)
+}
+
+/// `R_k^2` of seven by seven inducing inputs a lengthscale apart: Equation 8, and the product of the sides.
+pub(super) fn separated_bound() -> Numbers {
+    let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
+    let correlation = |d: f64| (-0.5 * (d / 0.4).powi(2)).exp();
+    let printed = FeatureBound::Separated.squared(49, 0.4, correlation);
+    let side = grid_supremum(&points, 0.4, (0.0, 2.4));
+    Numbers::equal(printed, side * side, side * side)
+}
+
+/// With two inducing inputs the norm of the noise on B is `(|N| + R) / sqrt 2` for a standard normal N and an independent
+/// Rayleigh R: the probability that it exceeds lambda at rho = 0.01, by the midpoint rule over N.
+pub(super) fn regularisation() -> Numbers {
+    let exceeds = |rule: Regularisation| {
+        let (x, steps) = (rule.lambda(2, 1.0) * 2f64.sqrt(), 4000);
+        let beyond = |i: i32| {
+            let n = x * (f64::from(i) + 0.5) / f64::from(steps);
+            2.0 * normal_pdf(n) * (-0.5 * (x - n).powi(2)).exp()
+        };
+        (0..steps).map(beyond).sum::<f64>() * x / f64::from(steps) + 2.0 * normal_cdf(-x)
+    };
+    let printed = exceeds(Regularisation::Printed { rho: 0.01 });
+    Numbers::at_most(0.01, printed, exceeds(Regularisation::Inside { rho: 0.01 }))
+}
+
+/// The covariance of the two entries of `E_b w` for w = (1, 2), from the independent entries of the symmetric `E_b`: printed
+/// `diag(w o w) / 2` has none, `w w' / 2` has.
+pub(super) fn correction_covariance() -> Numbers {
+    let w = [1.0, 2.0];
+    // E w for each of the three independent entries at one standard deviation.
+    let columns = [[w[0], 0.0], [0.0, w[1]], [w[1] * 0.5f64.sqrt(), w[0] * 0.5f64.sqrt()]];
+    let found = columns.iter().map(|column| column[0] * column[1]).sum::<f64>();
+    Numbers::equal(0.0, found, 0.5 * w[0] * w[1])
+}
+
+/// The rho that Gaussian mechanisms may spend at (3, 1e-4): by Equation 19, and exactly.
+pub(super) fn zcdp_conversion() -> Numbers {
+    let exact = gaussian_rho(3.0, 1e-4);
+    Numbers::equal(zcdp_rho_classic(3.0, 1e-4), exact, exact)
+}
+
+/// How far the released pairs move when a record with |k| = 1 changes its class: one pair, and all of three classes; at
+/// last the sums over classes.
+pub(super) fn label_variance() -> Numbers {
+    let labels = DirichletLabels::new(0.01);
+    let pair = |own: usize| (labels.target[own] / labels.variance[own], 1.0 / labels.variance[own]);
+    let moved = |before: usize, after: usize| {
+        let ((a, b), (c, d)) = (pair(before), pair(after));
+        (a - c).powi(2) + (b - d).powi(2)
+    };
+    let all = moved(1, 0) + moved(0, 1) + moved(0, 0);
+    Numbers::at_most(moved(1, 0).sqrt(), all.sqrt(), class_sums_sensitivity(1.0, 1.0))
+}
+
+/// Records at x = 0 and x = 3 with targets 1 and -1, inducing inputs there, noise variances in [0.01, 0.04]: the true delta at
+/// (1, 1e-5) of noise by either factor when one replaces the other at the least variance.
+pub(super) fn heteroscedastic_noise() -> Numbers {
+    let far = (-4.5f64).exp();
+    let (k, l) = (DVector::from_column_slice(&[1.0, far]), DVector::from_column_slice(&[far, 1.0]));
+    let outer = |k: &DVector<f64>| -> DMatrix<f64> { k * k.transpose() };
+    let distance = ((&k + &l).norm_squared() + (outer(&k) - outer(&l)).norm_squared()).sqrt() / 0.01;
+    let bounds = RecordBounds { features: k.norm(), target: 1.0 };
+    let unit = SumsRule::Exact.sensitivity(bounds, 1.0) * Calibration::Analytic.sigma(1.0, 1e-5);
+    let delta = |rule: HeteroscedasticRule| gaussian_delta(unit * rule.factor((0.01, 0.04)) / distance, 1.0);
+    Numbers::at_most(1e-5, delta(HeteroscedasticRule::Published), delta(HeteroscedasticRule::Corrected))
+}
+
+/// The log-likelihood of 1024 rows by their own model at sigma = 0.1, in sum, against the greatest of one row that it is tested by;
+/// at last its mean.
+pub(super) fn refusal_test() -> Numbers {
+    let greatest = -0.5 * std::f64::consts::TAU.ln() - 0.1f64.ln();
+    let mean = greatest - 0.5;
+    Numbers::at_most(greatest, 1024.0 * mean, mean)
+}
+
+/// The entries of a symmetric 9 by 9 matrix that are released: the printed binomial coefficient, and its triangle.
+pub(super) fn sums_dimension() -> Numbers {
+    let d = 9.0;
+    let entries = 0.5 * d * (d + 1.0);
+    Numbers::equal(0.5 * (d + 2.0) * (d + 1.0), entries, entries)
+}
+
+/// The probability that a target of Figure 1 at x = 0 is above its bound 1.3; with a clip none is.
+pub(super) fn target_bound() -> Numbers {
+    Numbers::at_most(0.0, normal_cdf(-(1.3 - 1.0) / 0.1), 0.0)
+}

@@ -1,0 +1,67 @@
+//! Errors of Smith, Zwiessele and Lawrence 2016, "Differentially private Gaussian processes".
+
+use nalgebra::DMatrix;
+
+use super::Numbers;
+use crate::gp::{Representer, exact_representer, fitc_representer};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::privacy::{Calibration, FunctionSensitivity, gaussian_delta};
+use crate::task::TaskError;
+
+/// One training target and two inducing inputs beside it: it enters both rows of the weights.
+pub(super) fn row_norm() -> Result<Numbers, TaskError> {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let inducing = DMatrix::from_column_slice(2, 1, &[-0.5, 0.5]);
+    let mean = fitc_representer(&kernel, 0.1, &inducing, &DMatrix::zeros(1, 1))?;
+    let of = |rule: FunctionSensitivity| rule.of(&mean.weights, &mean.norms);
+    let exact = of(FunctionSensitivity::Exact);
+    Ok(Numbers::at_most(of(FunctionSensitivity::Published), exact, exact))
+}
+
+/// The settings of Figure 2 on evenly spaced ages: the ratio of the sensitivities without and with inducing inputs.
+pub(super) fn inducing_gain() -> Result<Numbers, TaskError> {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 20.0);
+    let ages = DMatrix::from_fn(33, 1, |i, _| 5.0 * i as f64);
+    let inducing = DMatrix::from_column_slice(4, 1, &[20.0, 60.0, 100.0, 140.0]);
+    let (whole, sparse) =
+        (exact_representer(&kernel, 0.1, &ages)?, fitc_representer(&kernel, 0.1, &inducing, &ages)?);
+    let gain = |rule: FunctionSensitivity| {
+        let of = |mean: &Representer| rule.of(&mean.weights, &mean.norms);
+        of(&whole) / of(&sparse)
+    };
+    let exact = gain(FunctionSensitivity::Exact);
+    Ok(Numbers {
+        claimed: gain(FunctionSensitivity::Published),
+        found: exact,
+        holds: false,
+        corrected: exact,
+    })
+}
+
+/// The density on bins of half an hour times five minutes moves by the inverse of their area, in hours squared.
+pub(super) fn density_change() -> Numbers {
+    let moved = 1.0 / (0.5 * (5.0 / 60.0));
+    Numbers::at_most(1.0, moved, moved)
+}
+
+/// The true delta of the classic noise at (20, 0.01), and that of the exact calibration.
+pub(super) fn large_epsilon() -> Numbers {
+    let delta = |calibration: Calibration| gaussian_delta(calibration.sigma(20.0, 0.01), 20.0);
+    Numbers::at_most(0.01, delta(Calibration::Classic), delta(Calibration::Analytic))
+}
+
+/// The standard deviation at (1, 0.01) by the text, by the code, and the least.
+pub(super) fn noise_constant() -> Numbers {
+    let sigma = |calibration: Calibration| calibration.sigma(1.0, 0.01);
+    Numbers::equal(sigma(Calibration::Textbook), sigma(Calibration::Classic), sigma(Calibration::Analytic))
+}
+
+/// The kernel `alpha exp(-r^2 / l^2)` over two unit intervals, alpha = 2 and l = 1: with alpha inside the integral and
+/// before it, and by quadrature.
+pub(super) fn kernel_scale() -> Numbers {
+    let (alpha, steps) = (2.0, 400);
+    let at = |i: i32| (f64::from(i) + 0.5) / f64::from(steps);
+    let row = |i: i32| (0..steps).map(|j| (-(at(i) - at(j)).powi(2)).exp()).sum::<f64>();
+    let integral = (0..steps).map(row).sum::<f64>() / f64::from(steps * steps);
+    Numbers::equal(alpha * alpha * integral, alpha * integral, alpha * integral)
+}
