@@ -14,7 +14,7 @@ const SWEEPS: usize = 3;
 const FAR: f64 = 100.0;
 
 /// Rows up to which data sets are searched: it needs a factorisation for each candidate.
-const SEARCHED: usize = 400;
+const SEARCHED: usize = 200;
 
 /// What a search over data sets found.
 struct Attack {
