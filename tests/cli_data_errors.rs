@@ -400,11 +400,11 @@ delta = 1e-6
 mechanism.sums = { target_bound = 1.0, features = "line", sensitivity = "exact" }
 "#;
 
-fn parquet_errors(transcript: &mut Transcript) {
+fn streamed_parquet_errors(transcript: &mut Transcript) {
     let stats = ["stats", "study.toml", "own.parquet"];
     let cases = [
-        ("TableError::Value CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
-        ("TableError::Value CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
+        ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
+        ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
         ("TableError::Body", "no Parquet", b"x,y\n1,2\n".to_vec()),
     ];
@@ -444,7 +444,7 @@ fn table_errors(transcript: &mut Transcript) {
     arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
     arrays.put("cache/rows/rows.csv", compressed(b"no array"));
     transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");
-    parquet_errors(transcript);
+    streamed_parquet_errors(transcript);
     let project = unlocked();
     project.put("cache/rows/rows.csv", "x,z\n1,2\n");
     transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");

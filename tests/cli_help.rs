@@ -5,7 +5,7 @@ mod support;
 
 use support::cli::Project;
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "list",
     "run",
     "predict",

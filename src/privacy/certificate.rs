@@ -163,10 +163,11 @@ impl Certificate {
         }
     }
 
-    /// With a choice of pure epsilon before the release, by basic composition: `delta_exact` stays that of the release.
+    /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
+    /// composition, and `delta_exact` stays that of the release at its own epsilon.
     #[must_use]
-    pub fn after_choice(mut self, epsilon: f64) -> Self {
-        self.epsilon = self.epsilon.map(|release| release + epsilon);
+    pub fn after_choice(mut self, total: f64) -> Self {
+        self.epsilon = Some(total);
         self
     }
 

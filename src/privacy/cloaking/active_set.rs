@@ -56,7 +56,9 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
             break;
         }
         let mean = found.weights.iter().sum::<f64>() / active.len() as f64;
-        active.retain(|&i| round >= LEAVING || weights[i] > NEGLIGIBLE * mean);
+        if round < LEAVING {
+            active = without(problem, &active, &weights, NEGLIGIBLE * mean);
+        }
         let kept = active.iter().map(|&i| weights[i]);
         start = Some(kept.chain(entering.iter().map(|_| ENTRY_WEIGHT * mean)).collect());
         active.extend(entering);
@@ -73,6 +75,14 @@ fn first(problem: &dyn WeightProblem, count: usize) -> Vec<usize> {
         chosen.dedup();
     }
     chosen
+}
+
+/// The active columns whose weights are not negligible; all of them where those do not span the space, as happens when the
+/// smallest directions are held by the smallest weights.
+fn without(problem: &dyn WeightProblem, active: &[usize], weights: &[f64], negligible: f64) -> Vec<usize> {
+    let kept: Vec<usize> = active.iter().copied().filter(|&i| weights[i] > negligible).collect();
+    let of_kept: Vec<f64> = kept.iter().map(|&i| weights[i]).collect();
+    if problem.restrict(&kept).evaluate(&of_kept).is_ok() { kept } else { active.to_vec() }
 }
 
 /// The other columns with leverages above those of the active ones, largest first.
@@ -114,6 +124,18 @@ mod tests {
             let (ours, theirs) = (volume(&grown.weights), volume(&whole.weights));
             assert!((ours.0 - theirs.0).abs() < 1e-4 && (ours.1 / theirs.1 - 1.0).abs() < 1e-4);
         }
+    }
+
+    /// A smooth map whose singular values fall to 1e-6 of the largest: for the trace its last directions have weights that
+    /// are negligible beside the others.
+    #[test]
+    fn steeply_graded_maps_keep_their_span() {
+        let columns = DMatrix::from_fn(9, 900, |i, j| {
+            let place = j as f64 / 450.0 - 1.0;
+            10f64.powf(-0.75 * i as f64) * (i as f64 * place.acos()).cos()
+        });
+        let found = solve(&Trace::new(columns)).unwrap();
+        assert!(found.gap <= 1e-6, "{}", found.gap);
     }
 
     /// A direction that only one column has is found, though a stride misses that column.

@@ -71,7 +71,7 @@ impl Method for Chosen<'_> {
             worst.absorb(&other);
             worst
         });
-        release.after_choice(self.share * cell.epsilon)
+        release.after_choice(cell.epsilon)
     }
 
     fn jitter(&self) -> f64 {
