@@ -116,7 +116,6 @@ fn every_error_is_explained() {
         runs.extend(transcript.runs);
     }
     let unreachable = [
-        ("TableError::Body", "only if the reader of rows contradicts our own count of cells and rows"),
         ("TableError::NoColumns", "the manifest refuses such a format: ManifestProblem::NoColumns"),
         ("FetchFailure::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
     ];

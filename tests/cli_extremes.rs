@@ -174,7 +174,7 @@ fn a_filter_on_the_private_target_is_a_caveat() {
     let inline =
         "source.inline = { x = [0.0, 1.0, 2.0, 34.0, 35.0, 36.0], y = [1.0, 2.0, 1.0, 5.0, 6.0, 5.0] }";
     run(&project, &[("target = \"y\"\n", filter), (inline, source)]).expect(0);
-    assert!(rows(&project)[0]["guarantee"].contains("filtered by the private target"));
+    assert!(rows(&project)[0]["guarantee"].contains("chosen by the private target"));
     let manifest = project.read("results/extreme/manifest.json");
     // sha256sum of own.csv
     assert!(manifest.contains("own.csv") && manifest.contains(OWN_CSV), "{manifest}");

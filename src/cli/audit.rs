@@ -149,9 +149,12 @@ fn unit_audited(
     let settings: Vec<&PrivacySetting> =
         cells.iter().map(|&cell| &*experiment.cells[cell].setting().privacy).collect();
     let attacks = Attacks { streams, confidence: arguments.confidence };
-    let findings = audit_block(first.setting(), &settings, sample, &attacks).map_err(|cause| {
-        CliError::NotAudited { experiment: experiment.name.clone(), cell: first.place(), cause: Box::new(cause) }
-    })?;
+    let findings =
+        audit_block(first.setting(), &settings, sample, &attacks).map_err(|cause| CliError::NotAudited {
+            experiment: experiment.name.clone(),
+            cell: first.place(),
+            cause: Box::new(cause),
+        })?;
     Ok(cells.into_iter().zip(findings).filter_map(|(cell, finding)| Some((cell, finding?))).collect())
 }
 

@@ -34,6 +34,7 @@ impl Browser {
         // What else it says is read, so that it never waits for us.
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
+        let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
         let mut browser =
             Self { driver, session: format!("http://127.0.0.1:{port}/session"), client, _profile: profile };

@@ -13,7 +13,7 @@ use crate::publish::folder::PublishError;
 use crate::spec::{Deviation, Experiment};
 
 /// Rows of one experiment that the page shows; more are in its table.
-const MOST_ROWS: usize = 200;
+const MOST_ROWS: usize = 50;
 
 /// What the page shows of an experiment.
 #[derive(Debug, Serialize)]
