@@ -6,6 +6,7 @@ use super::Rows;
 use super::comma::TextRows;
 use super::parquet::{ParquetRows, count};
 use crate::data::DataError;
+use crate::data::own::is_parquet;
 
 /// Files of one table: Parquet by their ending, text with a header otherwise.
 pub struct Files {
@@ -88,9 +89,4 @@ fn open(path: &Path, separator: u8, columns: &[String]) -> Result<Box<dyn Rows>,
         true => Box::new(ParquetRows::open(path, columns)?),
         false => Box::new(TextRows::open(path, separator, columns)?),
     })
-}
-
-/// By its ending.
-pub(super) fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
 }

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::files::is_parquet;
+use crate::data::own::is_parquet;
 
 /// Writes columns of numbers to a file: Parquet, or comma-separated text with a header.
 pub struct RowWriter(Form);
