@@ -6,8 +6,9 @@ use pulp::{Arch, Simd, WithSimd};
 use super::Sums;
 use crate::linalg::{add_outer_lower, exponential};
 
-/// Rows whose covariances are held at a time: with m = 256 they fill half of a second-level cache of 2 MB.
-const ROWS: usize = 512;
+/// Rows whose covariances are held at a time: with m = 256 they fill a quarter of a second-level cache of 2 MB, which
+/// leaves room for the sums and for what a product packs.
+const ROWS: usize = 256;
 
 /// An exponentiated quadratic kernel `v exp(-sum_d (x_d - z_d)^2 / (2 l_d^2))` and m inducing inputs z.
 #[derive(Debug, Clone)]

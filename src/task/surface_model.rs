@@ -6,6 +6,7 @@ use rand::Rng;
 use super::TaskError;
 use super::grid::grid;
 use super::noisy_sums::NoisySums;
+use super::witness::{Sampled, record};
 use crate::data::Comparison;
 use crate::gp::variational::{
     Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
@@ -108,6 +109,7 @@ impl SurfaceModel {
             return Ok((sums.exact(), certificate));
         }
         let noise = noisy.noise(cell.calibration, (cell.epsilon, cell.delta), sensitivities.0);
+        record(cell, || Sampled::Records(noisy.together(vec![noisy.sampled(noise, noisy.bounded_labels())])));
         let caveats = [(Caveat::PrivateFilter, self.filtered)];
         Ok((noise.release(sums, stream), certificate.with_caveats(&caveats)))
     }
