@@ -458,3 +458,77 @@ fn broken_parquet_names_file_row_and_column() {
     project.write("e.parquet", "temperature,kwh\n1,2\n");
     refused(&project, PREDICT, 2, "e.parquet: cannot be read as a Parquet file");
 }
+
+/// Inputs private too: a posterior from noisy sums.
+const RECORDS: &str = r#"experiment.title = "energy by temperature, both private"
+data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
+normalise.bounds = { low = 0.0, high = 40.0, scale = 20.0 }
+model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 8.0 } }
+task.surface = { inducing = [{ from = -10.0, to = 35.0, points = 7 }], posterior = { regularisation = "tight", correction = "first-order" }, map = [{ from = -5.0, to = 25.0, points = 4 }] }
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+calibration = "analytic"
+mechanism.sums = { target_bound = 1.0, features = { supremum = [[-10.0, 35.0]] }, sensitivity = "exact", split = 1.0 }
+"#;
+
+/// The numbers of a file of predictions, a list for each row.
+fn predicted(text: &str) -> Vec<Vec<f64>> {
+    text.lines().skip(1).map(|row| row.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+#[test]
+fn records_are_predicted_from_noisy_sums() {
+    let project = project();
+    project.write("energy.toml", RECORDS);
+    project.dpgp(&[PREDICT, &["--ledger", "l.toml"], BUDGET].concat()).expect(0);
+    let certificate = json(&project.read("p.csv.certificate.json"));
+    assert_eq!(certificate["neighbours"], "one record is replaced");
+    assert!(certificate["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
+    assert!(certificate["not_covered"].to_string().contains("number of rows"));
+    assert!(!certificate["not_covered"].to_string().contains("the inputs ("), "they are private");
+    assert!(certificate["columns"]["gp_sd"].as_str().unwrap().contains("noisy sums"));
+    assert!(project.read("l.toml").contains("public = []") && project.read("l.toml").contains("replace"));
+    // With hardly any noise the predictions are those of the sums, which another verb releases as a surface.
+    project.write("energy.toml", &RECORDS.replace("epsilon = 1.0", "epsilon = 1e7"));
+    let exact = ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet"];
+    project.dpgp(&[&exact[..], &["--allow-caveats"]].concat()).expect(0);
+    project.dpgp(&["stats", "energy.toml", "energy.csv", "--release", "s.json"]).expect(0);
+    let (surface, exact) = (json(&project.read("s.json")), predicted(&project.read("exact.csv")));
+    let noisy = predicted(&project.read("p.csv"));
+    for (i, row) in exact.iter().enumerate() {
+        let place = &surface["surface"][i];
+        assert_eq!(place["at"][0].as_f64(), Some(row[0]));
+        assert!((place["mean"].as_f64().unwrap() - row[1]).abs() < 0.02, "{place} {row:?}");
+        let truth = 30.0 - 0.7 * row[0] + 2.0;
+        assert!((row[1] - truth).abs() < 2.0, "{row:?} {truth}");
+        assert!(row[3] < 0.02 && noisy[i][3] > 0.5, "{row:?} {:?}", noisy[i]);
+        assert!((noisy[i][1] - row[1]).abs() < 6.0 * noisy[i][2].hypot(noisy[i][3]));
+    }
+    let audit = project.dpgp(&["audit", "energy.toml"]).expect(0);
+    assert!(audit.out.contains("1 holds"), "{}", audit.out);
+}
+
+#[test]
+fn the_other_new_spec_protects_records() {
+    let project = project();
+    project.dpgp(&["new", "--data", "energy.csv", "--private-inputs", "records"]).expect(0);
+    let spec = project.read("records.toml");
+    let at =
+        |line: &str| spec.lines().position(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {spec}"));
+    assert!(
+        at("{ from = nan, to = nan, points = 5 },   # \"day\"") < at("points = 5 },   # \"temperature\"")
+    );
+    let run = project.dpgp(&["run", "records.toml"]).expect(2);
+    assert!(run.err.contains("nan") || run.err.contains("NaN"), "{}", run.err);
+    let filled = spec
+        .replace("from = nan, to = nan", "from = 0.0, to = 120.0")
+        .replace("[nan, nan]", "[0.0, 120.0]")
+        .replace("low = nan", "low = 0.0")
+        .replace("high = nan", "high = 40.0")
+        .replace("scale = nan", "scale = 20.0")
+        .replace("noise_variance = nan", "noise_variance = 0.2")
+        .replace("nan,", "30.0,");
+    project.write("records.toml", &filled);
+    project.dpgp(&["run", "records.toml", "--quiet"]).expect(0);
+}

@@ -205,3 +205,31 @@ fn the_task_measures_the_surface() {
     let clipped = stats["clipped"].as_f64().unwrap() / of("inf", "rows");
     assert!((clipped - of("inf", "clipped")).abs() < 1e-12);
 }
+
+/// A release names one epsilon, and a ledger counts it before it is written.
+#[test]
+fn releases_are_counted() {
+    let project = project("20000");
+    project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [1.0, 10.0, inf]\n"));
+    let release = |more: &[&str], code: i32| {
+        project.dpgp(&[&["stats", "s.toml", "trips.parquet", "--release"], more].concat()).expect(code)
+    };
+    let run = release(&["a.json"], 2);
+    assert!(run.err.contains("[1.0, 10.0, inf]") && run.err.contains("--epsilon"), "{}", run.err);
+    let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
+    let run = release(&[&["a.json", "--epsilon", "1"], &ledger[..]].concat(), 0);
+    assert!(run.out.contains("1 release has spent"), "{}", run.out);
+    let (a, entry) = (json(&project, "a.json"), project.read("l.toml"));
+    assert_eq!((a["rows"].is_null(), a["all_releases"]["releases"].as_u64()), (true, Some(1)));
+    assert!(entry.contains("public = []") && entry.contains("epsilon = 1.0"), "{entry}");
+    let run = release(&["b.json", "--epsilon", "1.4", "--ledger", "l.toml"], 1);
+    assert!(run.err.contains("budget") && !project.path("b.json").exists(), "{}", run.err);
+    assert_eq!(project.read("l.toml"), entry);
+    release(&["none/b.json", "--epsilon", "0.1", "--ledger", "l.toml"], 5);
+    assert_eq!(project.read("l.toml"), entry, "nothing is spent on a file that cannot be written");
+    project.write("trips.csv", &project.read("trips.csv").lines().take(500).collect::<Vec<_>>().join("\n"));
+    let other =
+        ["stats", "s.toml", "trips.csv", "--release", "c.json", "--epsilon", "0.1", "--ledger", "l.toml"];
+    assert!(project.dpgp(&other).expect(2).err.contains("is about other data"));
+    project.dpgp(&["stats", "s.toml", "trips.csv", "--ledger", "l.toml"]).expect(2);
+}

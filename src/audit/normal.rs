@@ -12,23 +12,31 @@ const FARTHEST: f64 = 60.0;
 /// The hockey-stick divergence at `epsilon` of `N(shift, 1)` from `N(0, 1)`: `Phi(m/2 - e/m) - e^e Phi(-m/2 - e/m)`
 /// for a shift m (sensitivity over standard deviation). Source: Balle and Wang 2018, Theorem 8. One for an infinite or
 /// undefined shift.
+///
+/// With `d = m/2 - e/m` and `s = m/2 + e/m` the second term is `phi(d) Phi(-s) / phi(s)`, whose ratio has a series for
+/// large s.
 pub fn exact_delta(shift: f64, epsilon: f64) -> f64 {
     if shift == 0.0 {
         return 0.0;
     }
-    let ends = [0.5 * shift, epsilon / shift];
-    if ends.iter().any(|end| !end.is_finite()) || ends[0] > FARTHEST {
-        return if epsilon / shift > FARTHEST + 0.5 * shift { 0.0 } else { 1.0 };
+    let (difference, sum) = (0.5 * shift - epsilon / shift, 0.5 * shift + epsilon / shift);
+    if difference.is_nan() || difference > FARTHEST {
+        return 1.0;
     }
-    if ends[1] - ends[0] > FARTHEST {
+    if difference < -FARTHEST {
         return 0.0;
     }
-    let bits = BITS + 2 * ((ends[0] + ends[1]).powi(2) as usize) + 64;
+    let largest = if sum > FARTHEST { difference } else { sum };
+    let bits = BITS + 2 * (largest.powi(2) as usize) + 64;
     let (Some(shift), Some(epsilon)) = (wide(shift, bits), wide(epsilon, bits)) else { return 1.0 };
     let (half, tilt) = (&shift / wide_whole(2, bits), &epsilon / &shift);
-    let above = normal_cdf(&(&half - &tilt), bits);
-    let below = normal_cdf(&(-&half - &tilt), bits);
-    (above - epsilon.exp() * below).to_f64().value().clamp(0.0, 1.0)
+    let above = &half - &tilt;
+    let below = if sum > FARTHEST {
+        density(&above, bits) * mills(&(half + tilt), bits)
+    } else {
+        epsilon.exp() * normal_cdf(&(-half - tilt), bits)
+    };
+    (normal_cdf(&above, bits) - below).to_f64().value().clamp(0.0, 1.0)
 }
 
 fn wide(x: f64, bits: usize) -> Option<Wide> {
@@ -53,15 +61,48 @@ fn normal_cdf(x: &Wide, bits: usize) -> Wide {
             break;
         }
     }
+    wide_whole(1, bits) / wide_whole(2, bits) + density(x, bits) * sum
+}
+
+/// `phi(x)`.
+fn density(x: &Wide, bits: usize) -> Wide {
     let two = wide_whole(2, bits);
-    let density = (-square / &two).exp() / (&two * Wide::pi(bits)).sqrt();
-    wide_whole(1, bits) / two + density * sum
+    (-(x * x) / &two).exp() / (&two * Wide::pi(bits)).sqrt()
+}
+
+/// `Phi(-x) / phi(x) = (1 - 1/x^2 + 3/x^4 - 3 5/x^6 + ...) / x`, to 30 terms, of which the last is below `10^-65` for x > 60.
+fn mills(x: &Wide, bits: usize) -> Wide {
+    let square = x * x;
+    let (mut term, mut sum) = (wide_whole(1, bits), wide_whole(1, bits));
+    for k in 1..=30 {
+        term = -term * wide_whole(2 * k - 1, bits) / &square;
+        sum += &term;
+    }
+    sum / x
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::privacy::{Calibration, gaussian_delta};
+
+    /// Analytic calibration inverts it, whatever the size of epsilon; the two forms of the second term agree where they meet.
+    #[test]
+    fn large_epsilons() {
+        for epsilon in [1.0, 100.0, 1e3, 3e3, 1e4, 1e5, 1e7] {
+            for delta in [1e-3, 1e-6, 1e-12] {
+                let found = exact_delta(1.0 / Calibration::Analytic.sigma(epsilon, delta), epsilon);
+                assert!((found / delta - 1.0).abs() < 1e-7, "{epsilon} {delta}: {found}");
+            }
+        }
+        let (shift, epsilon) = (FARTHEST, 0.5 * FARTHEST * FARTHEST);
+        let [before, after] = [-1e-9, 1e-9].map(|by| exact_delta(shift + by, epsilon));
+        assert!((before / after - 1.0).abs() < 1e-6, "{before} {after}");
+        assert_eq!(
+            (exact_delta(1e6, 1.0), exact_delta(1e-3, 1.0), exact_delta(f64::INFINITY, 1.0)),
+            (1.0, 0.0, 1.0)
+        );
+    }
 
     /// From the table of the protocol, and the classic noise at (1, 0.01).
     #[test]

@@ -276,6 +276,12 @@ pub enum CliError {
     /// A release that would hide nothing.
     #[error("epsilon is infinite: name the one to release for with --epsilon")]
     NoGuarantee,
+    /// A release for one of several epsilons, without a word which.
+    #[error("the spec has several epsilons, {epsilons}: name the one to release for with --epsilon")]
+    SeveralEpsilons {
+        /// All of them.
+        epsilons: String,
+    },
     /// An audit found a break that no spec announces, or none where one is announced.
     #[error(
         "{failed} of {all} guarantees are broken without a word of their spec, or announced as broken and are not"
@@ -343,6 +349,7 @@ impl CliError {
             | Self::SeveralSums { .. }
             | Self::NotSums { .. }
             | Self::NoGuarantee
+            | Self::SeveralEpsilons { .. }
             | Self::SpecChanged { .. } => 2,
             Self::CheckInterrupted { .. } => INTERRUPTED,
             Self::NotVerified { .. } => 3,

@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod generate;
 mod interrupt;
+mod ledger;
 mod list;
 mod new;
 mod new_data;

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::arguments::Format;
 use super::emit::shell;
-use super::new_data::spec_for;
+use super::new_data::{Protected, spec_for};
 use super::output::{print, print_json};
 
 const EXAMPLES: &str = "\
@@ -18,7 +18,8 @@ the columns of the file, and public bounds and lengthscales are left to fill in:
 Examples:
   dpgp new my-study && dpgp run my-study.toml
   dpgp new --data energy.csv                  writes energy.toml
-  dpgp new --data trips.parquet my-trips      writes my-trips.toml";
+  dpgp new --data trips.parquet my-trips      writes my-trips.toml
+  dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
 /// The spec that users start from.
 const TEMPLATE: &str = include_str!("new.toml");
@@ -33,6 +34,9 @@ pub struct NewArguments {
     /// A CSV or Parquet file with a header; its columns are put into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// Whole records are private, inputs too, not the target alone
+    #[arg(long, requires = "data")]
+    private_inputs: bool,
 }
 
 /// Writes a spec to start from; never over a file that is there.
@@ -49,9 +53,10 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         return Err(CliError::NoName { name: said });
     }
     let path = PathBuf::from(format!("{name}.toml"));
+    let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
     let text = match &arguments.data {
         None => TEMPLATE.to_owned(),
-        Some(file) => spec_for(file, &beside(&path, file))?,
+        Some(file) => spec_for(file, &beside(&path, file), protected)?,
     };
     let io = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::AlreadyExists => CliError::Exists { path: path.clone() },

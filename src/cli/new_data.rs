@@ -5,8 +5,23 @@ use std::path::Path;
 use super::CliError;
 use crate::data::{column_types, guess_separator, is_parquet};
 
-/// The spec, with places to fill in.
-const TEMPLATE: &str = include_str!("new_data.toml");
+/// What a spec protects, and its text with places to fill in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Protected {
+    /// The target; inputs are public.
+    Target,
+    /// Inputs and target of a record.
+    Record,
+}
+
+impl Protected {
+    fn template(self) -> &'static str {
+        match self {
+            Self::Target => include_str!("new_data.toml"),
+            Self::Record => include_str!("new_data_records.toml"),
+        }
+    }
+}
 
 /// The columns of a file by what a spec can do with them.
 struct Columns {
@@ -20,7 +35,7 @@ struct Columns {
 ///
 /// # Errors
 /// [`CliError::Data`] if the file cannot be read, [`CliError::FewNumbers`] if fewer than two columns hold numbers.
-pub(super) fn spec_for(file: &Path, path: &str) -> Result<String, CliError> {
+pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<String, CliError> {
     let Columns { mut numbers, text, others } = columns(file)?;
     let few = || CliError::FewNumbers { path: file.to_path_buf(), numbers: numbers.clone() };
     if numbers.len() < 2 {
@@ -35,10 +50,12 @@ pub(super) fn spec_for(file: &Path, path: &str) -> Result<String, CliError> {
         ("@OTHERS@", unused(&text, &others)),
         ("@KERNEL@", kernel.to_owned()),
         ("@LENGTHSCALES@", lengthscales(&numbers)),
+        ("@RANGES@", each(&numbers, "{ from = nan, to = nan, points = 5 }")),
+        ("@ENDS@", each(&numbers, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(&target)),
     ];
-    Ok(parts.iter().fold(TEMPLATE.to_owned(), |spec, (place, part)| spec.replace(place, part)))
+    Ok(parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part)))
 }
 
 fn columns(file: &Path) -> Result<Columns, CliError> {
@@ -85,10 +102,14 @@ fn lengthscales(inputs: &[String]) -> String {
     match inputs {
         [only] => format!("lengthscale = nan   {about} ({})", quoted(only)),
         several => {
-            let line = |name: &String| format!("    nan,   # {}\n", quoted(name));
-            format!("lengthscales = [   {about}\n{}]", several.iter().map(line).collect::<String>())
+            format!("lengthscales = [   {about}\n{}]", each(several, "nan"))
         }
     }
+}
+
+/// A line of a list for each input.
+fn each(inputs: &[String], value: &str) -> String {
+    inputs.iter().map(|name| format!("    {value},   # {}\n", quoted(name))).collect()
 }
 
 /// A text as TOML writes it, on one line.

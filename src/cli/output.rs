@@ -34,6 +34,18 @@ pub fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     written.map_err(|cause| CliError::Io { path: path.to_path_buf(), cause })
 }
 
+/// Whether [`write_file`] could make a file at a path; makes none.
+///
+/// # Errors
+/// [`CliError::Io`].
+pub fn ensure_writable(path: &Path) -> Result<(), CliError> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match tempfile::NamedTempFile::new_in(folder) {
+        Ok(_) => Ok(()),
+        Err(cause) => Err(CliError::Io { path: path.to_path_buf(), cause }),
+    }
+}
+
 /// Prints a value as JSON.
 ///
 /// # Errors

@@ -8,12 +8,14 @@ use serde_json::{Value, json};
 
 use super::CliError;
 use super::arguments::{Format, Places, Work};
-use super::output::{print, print_json, write_file};
-use super::surface_release::release;
+use super::ledger::LedgerArguments;
+use super::output::{ensure_writable, print, print_json, write_file};
+use super::surface_release::SurfaceRelease;
 use super::workspace::Workspace;
+use crate::data::Digest;
 use crate::data::rows::{Files, Rows};
 use crate::run::{RunError, Shard};
-use crate::spec::{Cell, Experiment, Identity, Setting, SourceSetting};
+use crate::spec::{Cell, Experiment, Identity, PrivacySetting, Setting, SourceSetting};
 use crate::stream::{BLOCK, FileRecord, Forest, Record, Sums, collect};
 use crate::task::SurfaceModel;
 
@@ -26,11 +28,13 @@ Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
   dpgp stats my.toml a.csv b.csv --shard 2/8 --out part2.json     the second of eight parts, on any machine
   dpgp stats my.toml --add part*.json --out sums.json             all parts together
-  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1";
+  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
+  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --ledger my.ledger.toml \\
+    --budget-epsilon 3 --budget-delta 1e-6         counted among all releases; the files are known by names, sizes and rows";
 
 /// `dpgp stats`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("ledger", |ledger| ledger.requires("release")))]
 pub struct StatsArguments {
     /// An experiment with task.surface, or the path of a spec
     #[arg(value_name = "NAME")]
@@ -53,6 +57,8 @@ pub struct StatsArguments {
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release")]
     epsilon: Option<f64>,
+    #[command(flatten)]
+    ledger: LedgerArguments,
     /// Say how long it took
     #[arg(long)]
     timings: bool,
@@ -73,12 +79,14 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
     let setting = cell.setting();
     let not_a_surface = || CliError::NotASurface { name: experiment.name.clone() };
     let model = SurfaceModel::new(setting).ok_or_else(not_a_surface)?;
+    let privacy = arguments.release.as_ref().map(|_| privacy(&experiment, arguments.epsilon)).transpose()?;
     let start = Instant::now();
     let (files, forest) = match arguments.add.as_slice() {
         [] => summed(arguments, setting, &model)?,
         parts => added(parts, setting, &model)?,
     };
     let seconds = start.elapsed().as_secs_f64();
+    let fingerprint = Digest::of(json!(files).to_string().as_bytes()).to_string();
     let record = Record::new(summand(setting), files, &forest);
     if let Some(path) = &arguments.out {
         let text = serde_json::to_string(&record)
@@ -86,10 +94,15 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
         write_file(path, &text)?;
     }
     let total = forest.total(model.summand().kernel.size());
-    if let Some(path) = &arguments.release {
-        release(path, (setting, arguments.epsilon), &model, &total)?;
+    let mut balance = String::new();
+    if let (Some(path), Some(privacy)) = (&arguments.release, &privacy) {
+        ensure_writable(path)?;
+        let release = SurfaceRelease::draw((&experiment, setting), privacy, &model, &total)?;
+        let account = arguments.ledger.charge(&release.next(), || Ok(fingerprint))?;
+        release.write(path, account.as_ref())?;
+        balance = arguments.ledger.balance(account.as_ref(), privacy.delta);
     }
-    report(arguments, &total, seconds, format)
+    report(arguments, &total, (seconds, &balance), format)
 }
 
 /// The experiment that a name means.
@@ -99,6 +112,21 @@ fn only(workspace: &Workspace, name: &str) -> Result<Experiment, CliError> {
         (Some(experiment), 0) => Ok(experiment),
         (_, others) => Err(CliError::NotOne { name: name.to_owned(), count: others + 1 }),
     }
+}
+
+/// The guarantee of a release: that of the cells, if they have one epsilon, or with the epsilon that was named.
+fn privacy(experiment: &Experiment, epsilon: Option<f64>) -> Result<PrivacySetting, CliError> {
+    let mut found: Vec<PrivacySetting> =
+        experiment.cells.iter().map(|cell| (*cell.setting().privacy).clone()).collect();
+    found.dedup_by_key(|privacy| privacy.epsilon);
+    let private: Vec<f64> = found.iter().map(|privacy| privacy.epsilon).collect();
+    let privacy = match (epsilon, found.pop()) {
+        (Some(epsilon), Some(privacy)) => PrivacySetting { epsilon, ..privacy },
+        (None, Some(privacy)) if found.is_empty() => privacy,
+        _ => return Err(CliError::SeveralEpsilons { epsilons: format!("{private:?}") }),
+    };
+    let finite = privacy.epsilon > 0.0 && privacy.epsilon.is_finite();
+    if finite { Ok(privacy) } else { Err(CliError::NoGuarantee) }
 }
 
 /// The first cell, if all cells sum the same.
@@ -217,7 +245,12 @@ fn read(path: &Path, model: &SurfaceModel) -> Result<Record, CliError> {
     Err(wrong("they are of another version, or of another number of inducing inputs".to_owned()))
 }
 
-fn report(arguments: &StatsArguments, total: &Sums, seconds: f64, format: Format) -> Result<(), CliError> {
+fn report(
+    arguments: &StatsArguments,
+    total: &Sums,
+    (seconds, balance): (f64, &str),
+    format: Format,
+) -> Result<(), CliError> {
     let m = total.a.len();
     if format == Format::Json {
         let mut value = json!({
@@ -237,5 +270,5 @@ fn report(arguments: &StatsArguments, total: &Sums, seconds: f64, format: Format
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
     }
-    print(&text)
+    print(&(text + balance))
 }

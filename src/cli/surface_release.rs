@@ -8,62 +8,89 @@ use rand::rngs::SysRng;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::ledger::NextRelease;
 use super::output::write_file;
 use crate::gp::variational::{NoisyStatistics, WeightPosterior};
-use crate::privacy::Certificate;
-use crate::spec::{PrivacySetting, Setting};
+use crate::publish::composed;
+use crate::run::ledger::Account;
+use crate::spec::{Experiment, PrivacySetting, Setting};
 use crate::stream::Sums;
-use crate::task::SurfaceModel;
+use crate::task::{SumsGuarantee, SurfaceModel};
 
 /// What the noise cannot promise.
 const CAUTION: &str = "The noise is drawn in 64-bit floating point from the operating system's randomness. The guarantee \
     is that of exact arithmetic, and of this one release: each further one adds to what is spent.";
 
-/// Writes the sums with noise from the operating system, and the posterior that follows from them. All but the public
-/// settings is computed from the noisy sums alone.
-///
-/// # Errors
-/// [`CliError`] for an infinite epsilon, a matrix that cannot be inverted, or a file that cannot be written.
-pub(super) fn release(
-    path: &Path,
-    (setting, epsilon): (&Setting, Option<f64>),
-    model: &SurfaceModel,
-    sums: &Sums,
-) -> Result<(), CliError> {
-    let privacy =
-        PrivacySetting { epsilon: epsilon.unwrap_or(setting.privacy.epsilon), ..(*setting.privacy).clone() };
-    if !(privacy.epsilon > 0.0 && privacy.epsilon.is_finite()) {
-        return Err(CliError::NoGuarantee);
-    }
-    // A system without randomness says so here, not in the middle of a draw.
-    SysRng.try_next_u64().map_err(|error| CliError::Io {
-        path: "the randomness of the operating system".into(),
-        cause: std::io::Error::other(error.to_string()),
-    })?;
-    let (noisy, certificate) = model.release(&sums.statistics(), &privacy, &mut UnwrapErr(SysRng))?;
-    let inducing = model.inducing()?;
-    let posterior = model.posterior(&inducing, &noisy)?;
-    let value = json!({
-        "guarantee": guarantee(&certificate),
-        "caution": CAUTION,
-        "rows": sums.rows,
-        "model": {
-            "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
-            "kernel": setting.model.as_ref().map(|model| &model.kernel),
-            "noise_variance": setting.model.as_ref().map(|model| model.noise()),
-            "inducing": rows(&model.points()),
-        },
-        "sums": sums_json(&noisy),
-        "weights": { "mean": posterior.mean.as_slice(), "covariance": rows(&posterior.covariance) },
-        "surface": surface(model, &inducing.locate(&model.map()), &posterior),
-    });
-    write_file(path, &format!("{value:#}\n"))
+/// Sums with noise from the operating system, and the posterior that follows from them. All but the public settings is
+/// computed from the noisy sums alone.
+pub(super) struct SurfaceRelease<'a> {
+    experiment: &'a Experiment,
+    setting: &'a Setting,
+    privacy: &'a PrivacySetting,
+    guarantee: SumsGuarantee,
+    /// All of the file but what the ledger says.
+    value: Value,
 }
 
-fn guarantee(certificate: &Certificate) -> Value {
+impl<'a> SurfaceRelease<'a> {
+    /// Draws the noise.
+    ///
+    /// # Errors
+    /// [`CliError`] for a matrix that cannot be inverted, and for a system without randomness.
+    pub fn draw(
+        (experiment, setting): (&'a Experiment, &'a Setting),
+        privacy: &'a PrivacySetting,
+        model: &SurfaceModel,
+        sums: &Sums,
+    ) -> Result<Self, CliError> {
+        // A system without randomness says so here, not in the middle of a draw.
+        SysRng.try_next_u64().map_err(|cause| CliError::Randomness { cause: cause.to_string() })?;
+        let (noisy, guarantee) = model.release(&sums.statistics(), privacy, &mut UnwrapErr(SysRng))?;
+        let inducing = model.inducing()?;
+        let posterior = model.posterior(&inducing, &noisy)?;
+        let value = json!({
+            "guarantee": guarantee_json(&guarantee),
+            "caution": CAUTION,
+            // How many pass a filter depends on private records.
+            "rows": setting.data.filter.is_empty().then_some(sums.rows),
+            "model": {
+                "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "noise_variance": setting.model.as_ref().map(|model| model.noise()),
+                "inducing": rows(&model.points()),
+            },
+            "sums": sums_json(&noisy),
+            "weights": { "mean": posterior.mean.as_slice(), "covariance": rows(&posterior.covariance) },
+            "surface": surface(model, &inducing.locate(&model.map()), &posterior),
+        });
+        Ok(Self { experiment, setting, privacy, guarantee, value })
+    }
+
+    /// As a ledger counts it.
+    pub fn next(&self) -> NextRelease<'_> {
+        NextRelease {
+            experiment: self.experiment,
+            setting: self.setting,
+            privacy: self.privacy,
+            certificate: &self.guarantee.certificate,
+            mu: self.guarantee.mu,
+        }
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`CliError::Io`] if it cannot be written.
+    pub fn write(mut self, path: &Path, account: Option<&Account>) -> Result<(), CliError> {
+        self.value["all_releases"] = json!(account.map(composed));
+        write_file(path, &format!("{:#}\n", self.value))
+    }
+}
+
+fn guarantee_json(SumsGuarantee { certificate, mu, .. }: &SumsGuarantee) -> Value {
     json!({
         "text": certificate.to_string(), "epsilon": certificate.epsilon, "delta": certificate.delta,
-        "delta_exact": certificate.delta_exact,
+        "delta_exact": certificate.delta_exact, "mu": mu,
     })
 }
 

@@ -21,9 +21,18 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
     }
     let half = 0.5 / sigma;
     let shift = epsilon * sigma;
-    let tail = normal_cdf(-half - shift);
-    let lost = if tail > 0.0 { (epsilon + tail.ln()).exp() } else { 0.0 };
-    (normal_cdf(half - shift) - lost).clamp(0.0, 1.0)
+    (normal_cdf(half - shift) - weighted_tail(half - shift, half + shift, epsilon)).clamp(0.0, 1.0)
+}
+
+/// `e^epsilon Phi(-s) = phi(d) Phi(-s) / phi(s)` with `s^2 - d^2 = 2 epsilon`. Where the tail is no normal number the
+/// ratio is `(1 - 1/s^2 + 3/s^4 - 15/s^6 + 105/s^8) / s` to 1e-12.
+fn weighted_tail(d: f64, s: f64, epsilon: f64) -> f64 {
+    if s <= 37.0 {
+        return (epsilon + normal_cdf(-s).ln()).exp();
+    }
+    let x = 1.0 / (s * s);
+    let series = 1.0 - x * (1.0 - 3.0 * x * (1.0 - 5.0 * x * (1.0 - 7.0 * x)));
+    (-0.5 * d * d).exp() / std::f64::consts::TAU.sqrt() * series / s
 }
 
 /// How the noise of the Gaussian mechanism is set from (epsilon, delta).

@@ -65,7 +65,7 @@ pub use markdown::table_markdown;
 pub use number::{exact, short};
 pub use page::report_html;
 pub use plain::plain_table;
-pub use predictions::ReleasedPredictions;
+pub use predictions::{ReleasedPredictions, composed};
 pub use report::{Report, ReportRow};
 pub use reproduction::{REPRODUCTION, reproduction_markdown};
 pub use terminal::table_terminal;

@@ -10,20 +10,29 @@ use crate::run::ledger::Account;
 use crate::spec::{DataSetting, NormaliseSetting, Setting, SourceSetting};
 use crate::task::Predictions;
 
-/// The columns after the inputs, and what they hold.
-const COLUMNS: [(&str, &str); 5] = [
-    ("private_mean", "the prediction, with noise"),
-    (
-        "gp_sd",
+/// The columns after the inputs.
+const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// What the columns hold where inputs are public, and where whole records are private.
+const ABOUT: [[&str; 5]; 2] = [
+    [
+        "the prediction, with noise",
         "standard deviation of the function under the model; public: it depends on inputs and settings alone",
-    ),
-    ("noise_sd", "standard deviation of the privacy noise on private_mean; public"),
-    (
-        "low",
-        "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)",
-    ),
-    ("high", "upper end of that interval"),
+        "standard deviation of the privacy noise on private_mean; public",
+        INTERVAL,
+        "upper end of that interval",
+    ],
+    [
+        "the prediction from the noisy sums",
+        "standard deviation of the function under the model, from the noisy sums",
+        "what the privacy noise adds to the standard deviation of the posterior, from the noisy sums",
+        INTERVAL,
+        "upper end of that interval",
+    ],
 ];
+
+const INTERVAL: &str =
+    "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
 /// A release of predictions and what there is to say about it.
 pub struct ReleasedPredictions<'a> {
@@ -51,7 +60,7 @@ impl ReleasedPredictions<'_> {
     pub fn csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let data = &self.setting.data;
-        writer.write_record(data.inputs.iter().map(String::as_str).chain(COLUMNS.map(|(name, _)| name)))?;
+        writer.write_record(data.inputs.iter().map(String::as_str).chain(COLUMNS))?;
         for row in 0..self.points.nrows() {
             let inputs =
                 data.inputs.iter().enumerate().map(|(d, name)| shown(data, name, self.points[(row, d)]));
@@ -67,8 +76,7 @@ impl ReleasedPredictions<'_> {
         let record = |row: usize| {
             let place =
                 inputs.iter().enumerate().map(|(d, name)| (name.clone(), json!(self.points[(row, d)])));
-            let values =
-                COLUMNS.iter().zip(self.values(row)).map(|((name, _), x)| ((*name).to_owned(), json!(x)));
+            let values = COLUMNS.iter().zip(self.values(row)).map(|(name, x)| ((*name).to_owned(), json!(x)));
             Value::Object(place.chain(values).collect())
         };
         (0..self.points.nrows()).map(record).collect()
@@ -86,7 +94,8 @@ impl ReleasedPredictions<'_> {
     pub fn certificate(&self, csv: &str) -> Value {
         let certificate = self.certificate;
         let inline = matches!(self.setting.data.source, SourceSetting::Inline(_));
-        let columns = COLUMNS.iter().map(|(name, about)| ((*name).to_owned(), Value::from(*about)));
+        let about = ABOUT[usize::from(self.hides_records())];
+        let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
         json!({
             "guarantee": certificate.to_string(),
@@ -110,16 +119,12 @@ impl ReleasedPredictions<'_> {
 
     /// What the guarantee does not speak of.
     pub fn not_covered(&self) -> Vec<String> {
-        let data = &self.setting.data;
         let mut list = vec![
             "floating-point arithmetic: the proof is about real numbers. The noise is drawn and added in 64 bits, whose \
              low-order bits can tell neighbours apart (Mironov 2012); private_mean is rounded to about noise_sd / 10^5, \
              which does not show those bits, but no proof says that this suffices"
                 .to_owned(),
-            format!(
-                "the inputs ({}), the number of rows and the columns that rows are filtered by, which are taken as public",
-                data.inputs.join(", ")
-            ),
+            self.taken_as_public(),
             "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
              at the targets, they leak"
                 .to_owned(),
@@ -134,6 +139,21 @@ impl ReleasedPredictions<'_> {
             );
         }
         list
+    }
+
+    /// Whether inputs and target of a record are private, so that all numbers come from noisy sums.
+    fn hides_records(&self) -> bool {
+        matches!(self.certificate.neighbours, Some(Neighbours::OneRecord(_)))
+    }
+
+    fn taken_as_public(&self) -> String {
+        if self.hides_records() {
+            return "the number of rows of the file, which is taken as public: a record is replaced by another".to_owned();
+        }
+        let inputs = self.setting.data.inputs.join(", ");
+        format!(
+            "the inputs ({inputs}), the number of rows and the columns that rows are filtered by, which are taken as public"
+        )
     }
 
     /// A change of a target beyond what is protected, where the bounds allow one.
@@ -161,7 +181,8 @@ fn shown(data: &DataSetting, name: &str, value: f64) -> String {
     word.cloned().unwrap_or_else(|| exact(value))
 }
 
-fn composed(account: &Account) -> Value {
+/// What all releases of a ledger have spent.
+pub fn composed(account: &Account) -> Value {
     json!({
         "releases": account.releases,
         "mu": account.mu,

@@ -44,7 +44,7 @@ pub use sample::Sample;
 pub use selection::Selected;
 pub use streams::Streams;
 pub use summary::{Row, summarise};
-pub use surface_model::SurfaceModel;
+pub use surface_model::{SumsGuarantee, SurfaceModel};
 pub use witness::{
     Evidence, LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel, witnessed,
 };

@@ -4,10 +4,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::measure::Measured;
 use super::{Frame, Measurement, Sample, Streams, SurfaceModel, TaskError};
-use crate::data::rows::InMemory;
 use crate::gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use crate::spec::{PrivacySetting, Setting, SurfaceTask};
-use crate::stream::{Sums, collect_here};
+use crate::stream::Sums;
 
 /// The metrics `rmse` (of the clipped targets about the surface), `difference` (root mean square over the rows of the
 /// distance to the surface without privacy), `noise-sd` (root mean square over the rows of what the privacy noise adds
@@ -22,7 +21,7 @@ pub(super) fn surface(
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
     let Some(model) = SurfaceModel::new(block) else { return Ok(vec![Measured::default(); cells.len()]) };
-    let sums = sums(&model, sample);
+    let sums = model.sums(sample);
     let inducing = model.inducing()?;
     let statistics = sums.statistics();
     let exact = model.posterior(&inducing, &statistics.exact())?;
@@ -30,16 +29,6 @@ pub(super) fn surface(
     let located = inducing.locate(&map);
     let bench = Bench { task, model: &model, inducing: &inducing, sums, statistics, exact, map, located };
     cells.iter().map(|cell| bench.cell(cell, streams)).collect()
-}
-
-/// The sums over the rows of a sample.
-fn sums(model: &SurfaceModel, sample: &Sample) -> Sums {
-    let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
-    let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
-    let summand = model.unfiltered();
-    // Rows in memory cannot fail.
-    let forest = collect_here(&mut InMemory::new(columns), &summand).unwrap_or_default();
-    forest.total(summand.kernel.size())
 }
 
 /// What all cells of a block share.
@@ -57,13 +46,13 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, streams: &Streams) -> Result<Measured, TaskError> {
         let mut stream = streams.of_block("noise");
-        let (noisy, certificate) = self.model.release(&self.statistics, cell, &mut stream)?;
+        let (noisy, guarantee) = self.model.release(&self.statistics, cell, &mut stream)?;
         let posterior = self.model.posterior(self.inducing, &noisy)?;
         let added = self.model.added(self.inducing, &noisy, &posterior)?;
         let measurement = |(metric, value): (&str, f64)| Measurement {
             metric: metric.to_owned(),
             values: vec![value],
-            certificate: certificate.clone(),
+            certificate: guarantee.certificate.clone(),
             jitter: posterior.jitter.max(self.inducing.jitter()),
         };
         let values = self.values(&posterior, &added);
@@ -92,7 +81,7 @@ impl Bench<'_> {
         let shown = self.task.map.len();
         let prediction = posterior.predict(&self.located);
         let scale = self.model.scale();
-        let noise = (&self.located.features * added).component_mul(&self.located.features).column_sum();
+        let noise = self.located.forms(added);
         let frame = Frame::new(if shown == 1 { "curve" } else { "map" })
             .with_points(&self.map.columns(0, shown).into_owned())
             .with("mean", prediction.mean.iter().map(|m| self.model.in_units(*m)))

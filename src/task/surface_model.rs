@@ -3,21 +3,32 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::TaskError;
 use super::grid::grid;
 use super::noisy_sums::NoisySums;
 use super::witness::{Sampled, record};
-use crate::data::Comparison;
+use super::{Sample, TaskError};
+use crate::data::rows::InMemory;
 use crate::gp::variational::{
     Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, Certificate};
+use crate::privacy::{Caveat, Certificate, SumsNoise};
 use crate::spec::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Setting, SumsSetting,
     SurfaceTask, TaskSetting,
 };
-use crate::stream::{Kernel, Summand, Targets};
+use crate::stream::{Kernel, Summand, Sums, Targets, collect_here};
+
+/// The noise on the sums of a surface.
+#[derive(Debug, Clone)]
+pub struct SumsGuarantee {
+    /// Its size.
+    pub noise: SumsNoise,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The sensitivity over the standard deviation of the noise; infinite without privacy.
+    pub mu: f64,
+}
 
 /// The model of a surface task.
 #[derive(Debug, Clone)]
@@ -66,9 +77,14 @@ impl SurfaceModel {
         &self.summand
     }
 
-    /// The same for rows that have passed the filters.
-    pub(super) fn unfiltered(&self) -> Summand {
-        Summand { filters: Vec::<(Comparison, f64)>::new(), ..self.summand.clone() }
+    /// The sums over the rows of a sample, which have passed the filters.
+    pub(super) fn sums(&self, sample: &Sample) -> Sums {
+        let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
+        let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
+        let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
+        // Rows in memory cannot fail.
+        let forest = collect_here(&mut InMemory::new(columns), &summand).unwrap_or_default();
+        forest.total(summand.kernel.size())
     }
 
     /// The inducing inputs (m x d).
@@ -92,7 +108,28 @@ impl SurfaceModel {
         DMatrix::from_fn(rows, inner + at.len(), |i, d| if d < inner { map[(i, d)] } else { at[d - inner] })
     }
 
-    /// The sums with noise for the guarantee of a cell, and what is guaranteed.
+    /// The noise for the guarantee of a cell, and what is guaranteed.
+    ///
+    /// # Errors
+    /// [`TaskError`] for another mechanism.
+    pub(super) fn guarantee(&self, cell: &PrivacySetting) -> Result<SumsGuarantee, TaskError> {
+        let noisy = NoisySums::new(&self.mechanism, &self.ranges, (self.variance, 1.0))?;
+        let (assumed, least) = noisy.sensitivities(noisy.target_bound());
+        let certificate = noisy.certificate(cell, (assumed, least));
+        if cell.epsilon.is_infinite() {
+            return Ok(SumsGuarantee {
+                noise: SumsNoise { sd_a: 0.0, sd_b: 0.0 },
+                certificate,
+                mu: f64::INFINITY,
+            });
+        }
+        let noise = noisy.noise(cell.calibration, (cell.epsilon, cell.delta), assumed);
+        record(cell, || Sampled::Records(noisy.together(vec![noisy.sampled(noise, noisy.bounded_labels())])));
+        let caveats = [(Caveat::PrivateFilter, self.filtered)];
+        Ok(SumsGuarantee { noise, certificate: certificate.with_caveats(&caveats), mu: least / noise.sd_a })
+    }
+
+    /// The sums with noise for the guarantee of a cell.
     ///
     /// # Errors
     /// [`TaskError`] for another mechanism.
@@ -101,17 +138,11 @@ impl SurfaceModel {
         sums: &Statistics,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> Result<(NoisyStatistics, Certificate), TaskError> {
-        let noisy = NoisySums::new(&self.mechanism, &self.ranges, (self.variance, 1.0))?;
-        let sensitivities = noisy.sensitivities(noisy.target_bound());
-        let certificate = noisy.certificate(cell, sensitivities);
-        if cell.epsilon.is_infinite() {
-            return Ok((sums.exact(), certificate));
-        }
-        let noise = noisy.noise(cell.calibration, (cell.epsilon, cell.delta), sensitivities.0);
-        record(cell, || Sampled::Records(noisy.together(vec![noisy.sampled(noise, noisy.bounded_labels())])));
-        let caveats = [(Caveat::PrivateFilter, self.filtered)];
-        Ok((noise.release(sums, stream), certificate.with_caveats(&caveats)))
+    ) -> Result<(NoisyStatistics, SumsGuarantee), TaskError> {
+        let guarantee = self.guarantee(cell)?;
+        let free = cell.epsilon.is_infinite();
+        let noisy = if free { sums.exact() } else { guarantee.noise.release(sums, stream) };
+        Ok((noisy, guarantee))
     }
 
     /// The posterior from sums.

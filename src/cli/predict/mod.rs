@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::arguments::{Format, Places};
+use super::ledger::LedgerArguments;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::publish::{PublishError, ReleasedPredictions};
@@ -41,7 +42,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PredictArguments {
-    /// The path of a spec (or the name of an experiment) with task.regression or task.prediction
+    /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
     #[arg(value_name = "SPEC")]
     spec: String,
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
@@ -53,15 +54,8 @@ pub struct PredictArguments {
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The ledger of all releases about these data; begun if it is not there
-    #[arg(long, value_name = "FILE")]
-    ledger: Option<PathBuf>,
-    /// The epsilon that all releases together keep; for a new ledger
-    #[arg(long, value_name = "E", requires = "ledger", requires = "budget_delta")]
-    budget_epsilon: Option<f64>,
-    /// The delta that all releases together keep; for a new ledger
-    #[arg(long, value_name = "D", requires = "ledger", requires = "budget_epsilon")]
-    budget_delta: Option<f64>,
+    #[command(flatten)]
+    ledger: LedgerArguments,
     /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec
     #[arg(long, conflicts_with = "ledger")]
     allow_caveats: bool,
@@ -117,7 +111,7 @@ fn refuse_caveats(prepared: &PreparedRelease, allowed: bool) -> Result<(), CliEr
 fn draw(prepared: &PreparedRelease) -> Result<Predictions, CliError> {
     // A system without randomness says so here, not in the middle of a draw.
     SysRng.try_next_u64().map_err(|cause| CliError::Randomness { cause: cause.to_string() })?;
-    Ok(prepared.draw(&mut UnwrapErr(SysRng)))
+    Ok(prepared.draw(&mut UnwrapErr(SysRng))?)
 }
 
 fn finish(

@@ -1,17 +1,16 @@
 //! What is predicted from: a spec, one of its cells, the rows, and the ledger that a release is charged to.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use nalgebra::DMatrix;
 
 use super::PredictArguments;
 use crate::cli::CliError;
 use crate::cli::data::progress;
+use crate::cli::ledger::NextRelease;
 use crate::cli::workspace::Workspace;
 use crate::data::Digest;
-use crate::run::ledger::{Account, BudgetSetting, Charge, Entry, charge, preview, utc};
+use crate::run::ledger::Account;
 use crate::run::{CellFailure, DataDigests, RunError, load_sample};
-use crate::spec::{Axis, Cell, Experiment, Setting, SourceSetting};
+use crate::spec::{Axis, Cell, Experiment, SourceSetting};
 use crate::task::{PreparedRelease, Sample, Streams, refusal};
 
 /// A spec and the project around it.
@@ -92,38 +91,15 @@ impl<'a> Source<'a> {
 
     /// Charges the release to the ledger, if there is one: the budget is spent when this returns.
     pub fn charge(&self, cell: &Cell, prepared: &PreparedRelease) -> Result<Option<Account>, CliError> {
-        let Some(path) = &self.arguments.ledger else { return Ok(None) };
-        let budget = self.arguments.budget_epsilon.zip(self.arguments.budget_delta);
-        let data_sha256 = self.data_digest(cell)?;
-        let release = Charge {
-            path,
-            budget: budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta }),
-            data_sha256: &data_sha256,
-            entry: self.entry(cell.setting(), prepared)?,
-        };
-        preview(&release)?;
-        Ok(Some(charge(&release)?))
-    }
-
-    fn entry(&self, setting: &Setting, prepared: &PreparedRelease) -> Result<Entry, CliError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        let (certificate, data) = (&prepared.certificate, &setting.data);
-        let Some(neighbours) = certificate.neighbours else {
-            return Err(CliError::NotReleasable { reason: "nothing hides its targets" });
-        };
-        let filtered = data.filter.iter().map(|filter| filter.column.clone());
-        Ok(Entry {
-            time: utc(now),
-            spec: self.experiment.source.file().display().to_string(),
-            spec_sha256: Digest::of(self.experiment.source.text().as_bytes()).to_string(),
-            target: data.target.clone(),
-            public: data.inputs.iter().cloned().chain(filtered).collect(),
-            epsilon: setting.privacy.epsilon,
-            delta: setting.privacy.delta,
-            delta_exact: certificate.delta_exact.unwrap_or(1.0),
+        let setting = cell.setting();
+        let release = NextRelease {
+            experiment: &self.experiment,
+            setting,
+            privacy: &setting.privacy,
+            certificate: &prepared.certificate,
             mu: prepared.mu,
-            neighbours,
-        })
+        };
+        self.arguments.ledger.charge(&release, || self.data_digest(cell))
     }
 
     /// The digest of the data file; of several files or of inline columns, that of their digests or columns.

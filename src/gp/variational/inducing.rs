@@ -22,6 +22,13 @@ pub struct Located {
     pub conditional: DVector<f64>,
 }
 
+impl Located {
+    /// `k_i' M k_i` for a matrix of the inducing inputs (m x m).
+    pub fn forms(&self, matrix: &DMatrix<f64>) -> DVector<f64> {
+        (&self.features * matrix).component_mul(&self.features).column_sum()
+    }
+}
+
 impl<'k> Inducing<'k> {
     /// Factorises `K_ZZ`.
     ///

@@ -1,35 +1,37 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
-use nalgebra::{DMatrix, DVector};
+mod means;
+mod sums;
+
+use nalgebra::DMatrix;
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 
-use super::noise::Noise;
-use super::normalise::{caveats, normalise};
-use super::{Sample, Streams, TaskError, model};
+use super::{Sample, Streams, SurfaceModel, TaskError};
 use crate::privacy::Certificate;
-use crate::spec::{DrawSetting, MechanismSetting, ModelSetting, Setting, SourceSetting, TaskSetting};
-
-/// The stream of the inducing inputs, which depend on public inputs alone.
-const PURPOSE: &str = "release";
+use crate::spec::{DrawSetting, MechanismSetting, Setting, SourceSetting, TaskSetting};
+use means::Means;
+use sums::Sums;
 
 /// Half the width of a central interval of 95 % over the standard deviation.
 const CENTRAL_95: f64 = 1.959_963_984_540_054;
 
 /// Predictions before their noise, which must never be shown, and the noise that they get.
-///
-/// Obligation: the released mean, as a function of the targets, is covered by the noise of `map` as the certificate
-/// says; everything else in [`Predictions`] depends on public inputs and settings alone.
 #[derive(Debug, Clone)]
 pub struct PreparedRelease {
-    mean: DVector<f64>,
-    gp_sd: Vec<f64>,
-    /// Turns standard normal draws into noise, in units of the target (t x r).
-    map: DMatrix<f64>,
+    form: Form,
     /// What is guaranteed.
     pub certificate: Certificate,
     /// The sensitivity over the standard deviation of the noise, by which releases compose.
     pub mu: f64,
+}
+
+/// What gets the noise.
+#[derive(Debug, Clone)]
+enum Form {
+    /// The predictions themselves.
+    Means(Means),
+    /// The sums that predictions follow from.
+    Sums(Box<Sums>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
@@ -62,53 +64,35 @@ impl PreparedRelease {
         points: &DMatrix<f64>,
         streams: &Streams,
     ) -> Result<Self, TaskError> {
-        let Some(model) = setting.model.as_deref() else {
-            return Err(TaskError::NotReleasable { reason: "it has no model" });
-        };
         if let Some(reason) = refusal(setting) {
             return Err(TaskError::NotReleasable { reason });
         }
-        let release = Self::fitted((setting, model), sample, points, streams)?;
-        let finite = release.mean.iter().chain(&release.gp_sd).chain(&release.map).all(|x| x.is_finite());
+        let release = match SurfaceModel::new(setting) {
+            Some(model) => Sums::prepared(model, &setting.privacy, sample, points)?,
+            None => Means::prepared(setting, sample, points, streams)?,
+        };
+        let finite = match &release.form {
+            Form::Means(means) => means.is_finite(),
+            Form::Sums(sums) => sums.is_finite(),
+        };
         if finite && release.certificate.is_finite() && release.mu > 0.0 {
             return Ok(release);
         }
         Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
     }
 
-    fn fitted(
-        (setting, model): (&Setting, &ModelSetting),
-        sample: &Sample,
-        points: &DMatrix<f64>,
-        streams: &Streams,
-    ) -> Result<Self, TaskError> {
-        let normalised = normalise(&sample.targets, &setting.normalise);
-        let kernel = model::kernel(&model.kernel, &sample.inputs);
-        let pair = (&sample.inputs, points);
-        let map = model::map(model, kernel.as_ref(), pair, streams, PURPOSE)?;
-        let variance = model::variance(model, kernel.as_ref(), pair, streams, PURPOSE)?;
-        let noise = Noise::new(setting, (model, kernel.as_ref()), pair, &map, (streams, PURPOSE))?;
-        let mean = noise.released_columns(&map) * map.sum_groups(&normalised.targets);
-        let sigma = setting.privacy.calibration.sigma(setting.privacy.epsilon, setting.privacy.delta);
-        Ok(Self {
-            mean: mean.map(|m| m * normalised.scale + normalised.centre),
-            gp_sd: variance.iter().map(|v| v.sqrt() * normalised.scale).collect(),
-            map: &noise.map * (setting.privacy.change() * sigma),
-            certificate: noise.certificate(&setting.privacy, &caveats(setting, &normalised)),
-            mu: noise.ratio / sigma,
-        })
-    }
-
     /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
     ///
     /// Means are rounded to a public grid, so that the low-order bits, which depend on the order of the
     /// arithmetic more than on the noise, are not shown.
-    pub fn draw(&self, random: &mut impl Rng) -> Predictions {
-        let unit = DVector::from_fn(self.map.ncols(), |_, _| StandardNormal.sample(random));
-        let noisy = &self.mean + &self.map * unit;
-        let noise_sd: Vec<f64> = self.map.row_iter().map(|row| row.norm()).collect();
-        let mean = noisy.iter().zip(&noise_sd).map(|(mean, sd)| rounded(*mean, *sd)).collect();
-        Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd }
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
+    pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
+        match &self.form {
+            Form::Means(means) => Ok(means.draw(random)),
+            Form::Sums(sums) => sums.draw(random),
+        }
     }
 }
 
@@ -121,18 +105,27 @@ fn rounded(number: f64, sd: f64) -> f64 {
 
 /// Why a setting describes no release of predictions, if it does not.
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
-    if !matches!(&*setting.task, TaskSetting::Regression(_) | TaskSetting::Prediction(_)) {
-        return Some("its task is neither regression nor prediction");
-    }
     let mechanism = &setting.privacy.mechanism;
-    if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
-        return Some("its mechanism is neither cloaking nor function");
+    match &*setting.task {
+        TaskSetting::Surface(_) if !matches!(mechanism, MechanismSetting::Sums(_)) => {
+            return Some("the mechanism of its surface is not sums");
+        }
+        TaskSetting::Surface(_) => {}
+        TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
+            if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
+                return Some("its mechanism is neither cloaking nor function");
+            }
+        }
+        _ => return Some("its task is neither regression nor prediction nor surface"),
     }
     if setting.privacy.epsilon.is_infinite() {
         return Some("its epsilon is infinite, so nothing would be private");
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are generated or images");
+    }
+    if setting.model.is_none() {
+        return Some("it has no model");
     }
     matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
         .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")
@@ -164,6 +157,11 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         PreparedRelease::new(experiment.cells[0].setting(), &sample, &points, &streams).unwrap()
     }
 
+    fn means(release: &PreparedRelease) -> &Means {
+        let Form::Means(means) = &release.form else { panic!("noise on sums") };
+        means
+    }
+
     /// For every pair of neighbours, also with targets outside the bounds, what changes lies in the directions that carry
     /// noise and its length in the metric of the noise is at most mu, which one pair reaches. A coarse rank rule makes
     /// sure that directions are dropped.
@@ -176,13 +174,13 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "function.sensitivity = \"exact\"",
         ] {
             let release = prepared(mechanism, targets.clone());
-            let svd = thin_svd("the noise", &release.map).unwrap();
+            let svd = thin_svd("the noise", &means(&release).map).unwrap();
             let mut largest = 0.0f64;
             for row in 0..targets.len() {
                 let moved = |y: f64| {
                     let mut targets = targets.clone();
                     targets[row] = y;
-                    prepared(mechanism, targets).mean
+                    means(&prepared(mechanism, targets)).mean.clone()
                 };
                 let change = moved(-50.0) - moved(60.0);
                 let along = svd.u.transpose() * &change;

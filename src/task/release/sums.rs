@@ -1,0 +1,62 @@
+//! Predictions from sums with noise on them: inputs and target of every record are private.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+
+use super::{Form, Predictions, PreparedRelease, rounded};
+use crate::gp::variational::Statistics;
+use crate::privacy::SumsNoise;
+use crate::spec::PrivacySetting;
+use crate::task::{Sample, SurfaceModel, TaskError};
+
+/// The sums before their noise.
+///
+/// Obligation: all of [`Predictions`] is computed from the noisy sums, the points and the settings, so that what is
+/// guaranteed of the sums holds for it.
+#[derive(Debug, Clone)]
+pub(super) struct Sums {
+    model: SurfaceModel,
+    points: DMatrix<f64>,
+    statistics: Statistics,
+    noise: SumsNoise,
+}
+
+impl Sums {
+    /// Sums over all rows.
+    pub fn prepared(
+        model: SurfaceModel,
+        cell: &PrivacySetting,
+        sample: &Sample,
+        points: &DMatrix<f64>,
+    ) -> Result<PreparedRelease, TaskError> {
+        let guarantee = model.guarantee(cell)?;
+        let (points, statistics) = (points.clone(), model.sums(sample).statistics());
+        let sums = Self { model, points, statistics, noise: guarantee.noise };
+        Ok(PreparedRelease {
+            form: Form::Sums(Box::new(sums)),
+            certificate: guarantee.certificate,
+            mu: guarantee.mu,
+        })
+    }
+
+    pub fn is_finite(&self) -> bool {
+        self.statistics.a.iter().chain(&self.statistics.b).all(|x| x.is_finite())
+    }
+
+    /// The standard deviation of the noise is what the posterior, which knows the noise on the sums, has in addition to
+    /// one that takes them as exact.
+    pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
+        let Self { model, points, statistics, noise } = self;
+        let noisy = noise.release(statistics, random);
+        let inducing = model.inducing()?;
+        let located = inducing.locate(points);
+        let posterior = model.posterior(&inducing, &noisy)?;
+        let added = model.added(&inducing, &noisy, &posterior)?;
+        let (all, added) = (posterior.predict(&located), located.forms(&added));
+        let sd = |variance: f64| model.scale() * variance.max(0.0).sqrt();
+        let noise_sd: Vec<f64> = added.iter().map(|v| sd(*v)).collect();
+        let mean = all.mean.iter().zip(&noise_sd).map(|(m, s)| rounded(model.in_units(*m), *s)).collect();
+        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| sd(v - a.max(0.0))).collect();
+        Ok(Predictions { mean, gp_sd, noise_sd })
+    }
+}
