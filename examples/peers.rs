@@ -5,11 +5,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use dpgp::data::rows::InMemory;
 use dpgp::gp::{Exact, exact};
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::linalg::transposed_product;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
 use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::stream::{self, Summand, Targets, collect};
 use nalgebra::DMatrix;
 
 fn main() {
@@ -19,6 +21,7 @@ fn main() {
             ["cloak", n, wide, high] => {
                 design(n.parse().unwrap(), wide.parse().unwrap(), high.parse().unwrap())
             }
+            ["sums", n] => sums(n.parse().unwrap()),
             ["gp", n] => regression(n.parse().unwrap()),
             ["pld", setting] => accountant(&LossDistribution::default(), setting),
             ["renyi", setting] => accountant(&Renyi, setting),
@@ -66,6 +69,21 @@ fn design(n: usize, wide: usize, high: usize) -> (f64, f64) {
     assert!(design.gap.unwrap() <= 1e-6);
     let logs = design.noise_factor().diagonal().map(|d| 2.0 * d.ln()).sum();
     (seconds, logs / design.rank as f64)
+}
+
+/// The sums A and B over n rows with 256 inducing inputs on a grid; the value is the sum of A and the trace of B, over n.
+fn sums(n: usize) -> (f64, f64) {
+    let x = points(n);
+    let y: Vec<f64> = x.row_iter().map(|x| x[0].sin()).collect();
+    let columns = x.as_slice().chunks_exact(n).chain(std::iter::once(y.as_slice())).collect();
+    let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
+    let kernel = stream::Kernel::new(1.0, &[1.0, 1.0], &grid(16, 16));
+    let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 2 };
+    let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
+    let (seconds, forest) =
+        timed(|| collect(&mut InMemory::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
+    let total = forest.total(256);
+    (seconds, (total.a.sum() + total.b.trace()) / n as f64)
 }
 
 /// Factorises at n points, predicts mean and variance at 500; the value is the sum of the means.

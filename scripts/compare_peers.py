@@ -13,6 +13,7 @@ WORKS = [
     ("cloak-300-10-10", "cloaking, log det, n = 300, t = 100", False),
     ("cloak-1000-15-15", "cloaking, log det, n = 1000, t = 225", False),
     ("cloak-5000-20-25", "cloaking, log det, n = 5000, t = 500", True),
+    ("sums-1000000", "sums A and B, n = 1,000,000, m = 256, d = 2", False),
     ("gp-2000", "exact regression, n = 2000, 500 predictions with variances", False),
     ("pld-1000", "loss distribution, 1,000 steps at rate 0.01, noise 1", False),
     ("pld-10000", "loss distribution, 10,000 steps at rate 0.001, noise 0.6", False),
@@ -82,7 +83,7 @@ def main():
             ratio = f"{theirs / ours:.2f}"
             print(f"| {title} | {peer} | {shown(theirs)} | {shown(ours)} | {ratio} | {value:.6g} | {own:.6g} |")
     print("\nA ratio above 1 means that the work is done faster here. The values show that it is the same work: the mean over")
-    print("the directions of the log of the noise variance, the sum of the predictions, epsilon, and 1e9 operations a second.")
+    print("the directions of the log of the noise variance, the sum of A and the trace of B over n, the sum of the predictions, epsilon, and 1e9 operations a second.")
     print("The peer of cloaking is a dense interior point method in NumPy, from the same mathematics (`scripts/peers.py`).")
 
 

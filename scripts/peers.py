@@ -82,6 +82,30 @@ def cloak(n, wide, high):
     return timed(lambda: design(c))
 
 
+def sums(n, rows=16_384):
+    """Over the rows in pieces that stay in the caches."""
+    x, z = points(n), grid(16, 16)
+    y = np.sin(x[:, 0])
+
+    def work():
+        a, b = np.zeros(256), np.zeros((256, 256))
+        for start in range(0, n, rows):
+            here = slice(start, start + rows)
+            k = np.zeros((len(x[here]), 256))
+            for column, inducing in zip(x[here].T, z.T):
+                distance = column[:, None] - inducing
+                distance *= distance
+                k -= distance
+            k *= 0.5
+            np.exp(k, out=k)
+            a += k.T @ y[here]
+            b += k.T @ k
+        return a, b
+
+    seconds, (a, b) = timed(work)
+    return seconds, (a.sum() + np.trace(b)) / n
+
+
 def regression():
     x = points(2000)
     return x, np.sin(x[:, 0]) + np.cos(0.5 * x[:, 1]), grid(20, 25)
@@ -143,6 +167,7 @@ WORKS = {
     "cloak-300-10-10": ("NumPy", lambda: cloak(300, 10, 10)),
     "cloak-1000-15-15": ("NumPy", lambda: cloak(1000, 15, 15)),
     "cloak-5000-20-25": ("NumPy", lambda: cloak(5000, 20, 25)),
+    "sums-1000000": ("NumPy", lambda: sums(1_000_000)),
     "gp-2000": ("scikit-learn", scikit_learn),
     "gp-2000:GPy": ("GPy", gpy),
     "pld-1000": ("dp-accounting", lambda: loss_distribution("1000")),

@@ -1,7 +1,7 @@
 //! The exponentiated quadratic kernel.
 
+use fearless_simd::{Level, Simd, dispatch};
 use nalgebra::DMatrix;
-use pulp::{Arch, NullaryFnOnce};
 
 use super::Kernel;
 use crate::linalg::exponential;
@@ -54,34 +54,27 @@ impl Kernel for ExponentiatedQuadratic {
         let mut out = DMatrix::zeros(a.nrows(), b.nrows());
         let scale = |l| std::f64::consts::FRAC_1_SQRT_2 / self.lengthscale(l);
         let scales: Vec<f64> = (0..a.ncols()).map(scale).collect();
-        Arch::new().dispatch(Fill { out: &mut out, pairs: (a, b), scales: &scales, variance: self.variance });
+        let level = Level::new();
+        dispatch!(level, simd => simd.vectorize(
+            #[inline(always)]
+            || fill(&mut out, (a, b), &scales, self.variance)
+        ));
         out
     }
 }
 
 /// Writes `variance exp(-sum_l scale_l^2 (a_il - b_jl)^2)` for all pairs of rows, column by column in loops that the
 /// compiler turns into vector instructions.
-struct Fill<'a> {
-    out: &'a mut DMatrix<f64>,
-    pairs: (&'a DMatrix<f64>, &'a DMatrix<f64>),
-    scales: &'a [f64],
-    variance: f64,
-}
-
-impl NullaryFnOnce for Fill<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn call(self) {
-        let (rows, (a, b)) = (self.out.nrows(), self.pairs);
-        for (j, values) in self.out.as_mut_slice().chunks_exact_mut(rows.max(1)).enumerate() {
-            for (l, scale) in self.scales.iter().enumerate() {
-                let inputs = &a.as_slice()[l * rows..(l + 1) * rows];
-                subtract_squares(values, inputs, b[(j, l)], *scale);
-            }
-            for value in values {
-                *value = self.variance * exponential(*value);
-            }
+#[inline(always)]
+fn fill(out: &mut DMatrix<f64>, (a, b): (&DMatrix<f64>, &DMatrix<f64>), scales: &[f64], variance: f64) {
+    let rows = out.nrows();
+    for (j, values) in out.as_mut_slice().chunks_exact_mut(rows.max(1)).enumerate() {
+        for (l, scale) in scales.iter().enumerate() {
+            let inputs = &a.as_slice()[l * rows..(l + 1) * rows];
+            subtract_squares(values, inputs, b[(j, l)], *scale);
+        }
+        for value in values {
+            *value = variance * exponential(*value);
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Covariances with the inducing inputs and their sums, many rows at a time.
 
+use fearless_simd::{Level, Simd, dispatch};
 use nalgebra::DMatrix;
-use pulp::{Arch, Simd, WithSimd};
 
 use super::Sums;
-use crate::linalg::{add_outer_lower, exponential};
+use crate::linalg::{LANES, Lanes, add_outer_panels, exponential};
 
 /// Rows whose covariances are held at a time: with m = 256 they fill a quarter of a second-level cache of 2 MB, which
-/// leaves room for the sums and for what a product packs.
+/// leaves room for the sums.
 const ROWS: usize = 256;
 
 /// An exponentiated quadratic kernel `v exp(-sum_d (x_d - z_d)^2 / (2 l_d^2))` and m inducing inputs z.
@@ -16,26 +16,32 @@ pub struct Kernel {
     variance: f64,
     /// `1 / (sqrt 2 l_d)`.
     scales: Vec<f64>,
-    /// The scaled inducing inputs by dimension: d lists of m numbers.
-    points: Vec<Vec<f64>>,
+    /// The scaled inducing inputs, eight at a time, by dimension; zeros fill the last eight.
+    points: Vec<Vec<Lanes>>,
     size: usize,
 }
 
 /// Memory that one thread works in.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
-    covariances: Vec<f64>,
+    /// The covariances of some rows, in panels of eight inducing inputs.
+    panels: Vec<Lanes>,
+    a: Vec<Lanes>,
+    b: Vec<f64>,
 }
 
 impl Kernel {
     /// For inducing inputs (m x d), and a lengthscale for each dimension.
     pub fn new(variance: f64, lengthscales: &[f64], inducing: &DMatrix<f64>) -> Self {
         let scales: Vec<f64> = lengthscales.iter().map(|l| std::f64::consts::FRAC_1_SQRT_2 / l).collect();
-        let column = |(column, scale): (nalgebra::DVectorView<'_, f64>, &f64)| {
-            column.iter().map(|z| z * scale).collect::<Vec<f64>>()
+        let size = inducing.nrows();
+        let lanes = |d: usize, first: usize| {
+            let scaled = |i: usize| if i < size { inducing[(i, d)] * scales[d] } else { 0.0 };
+            Lanes(std::array::from_fn(|lane| scaled(first + lane)))
         };
-        let points = inducing.column_iter().zip(&scales).map(column).collect();
-        Self { variance, scales, points, size: inducing.nrows() }
+        let along = |d: usize| (0..size).step_by(LANES).map(|first| lanes(d, first)).collect();
+        let points = (0..scales.len()).map(along).collect();
+        Self { variance, scales, points, size }
     }
 
     /// The number m of inducing inputs.
@@ -46,60 +52,74 @@ impl Kernel {
     /// Adds rows to the sums: d columns of inputs and the targets, all of one length. Costs `n m (m + 1)` operations
     /// and n m exponentials, in the order of the rows.
     pub fn add(&self, inputs: &[&[f64]], targets: &[f64], sums: &mut Sums, scratch: &mut Scratch) {
-        scratch.covariances.resize(ROWS * self.size, 0.0);
+        scratch.clear(self.size.div_ceil(LANES));
         for start in (0..targets.len()).step_by(ROWS) {
             let range = start..targets.len().min(start + ROWS);
-            let covariances = &mut scratch.covariances[..range.len() * self.size];
-            let a = sums.a.as_mut_slice();
-            Arch::new().dispatch(Fill {
-                kernel: self,
-                inputs,
-                start,
-                targets: &targets[range],
-                covariances,
-                a,
-            });
-            add_outer_lower(&mut sums.b, covariances);
+            let inputs: Vec<&[f64]> = inputs.iter().map(|column| &column[range.clone()]).collect();
+            scratch.add(self, &inputs, &targets[range]);
         }
+        scratch.add_to(sums);
         sums.rows += targets.len() as u64;
         sums.squares += targets.iter().map(|y| y * y).sum::<f64>();
     }
 }
 
-/// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`. Compiled for each
-/// set of vector instructions, of which the processor's best is taken; all give the same numbers.
-struct Fill<'a> {
-    kernel: &'a Kernel,
-    inputs: &'a [&'a [f64]],
-    /// The first row.
-    start: usize,
-    /// Of as many rows as there is room for.
-    targets: &'a [f64],
-    covariances: &'a mut [f64],
-    a: &'a mut [f64],
-}
+impl Scratch {
+    /// No sums, for so many panels.
+    fn clear(&mut self, panels: usize) {
+        self.panels.resize(panels * ROWS, Lanes::default());
+        self.a.clear();
+        self.a.resize(panels, Lanes::default());
+        self.b.clear();
+        self.b.resize((panels * LANES).pow(2), 0.0);
+    }
 
-impl WithSimd for Fill<'_> {
-    type Output = ();
+    /// Adds some rows, at most [`ROWS`].
+    fn add(&mut self, kernel: &Kernel, inputs: &[&[f64]], targets: &[f64]) {
+        let panels = &mut self.panels[..self.a.len() * targets.len()];
+        let level = Level::new();
+        dispatch!(level, simd => simd.vectorize(
+            #[inline(always)]
+            || fill(kernel, inputs, targets, panels, &mut self.a)
+        ));
+        add_outer_panels(&mut self.b, panels, targets.len());
+    }
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Kernel { variance, scales, points, size } = self.kernel;
-        for (i, (out, y)) in self.covariances.chunks_exact_mut(*size).zip(self.targets).enumerate() {
-            out.fill(0.0);
-            for ((column, points), scale) in self.inputs.iter().zip(points).zip(scales) {
-                subtract_squares(column[self.start + i] * scale, points, out);
-            }
-            for (k, sum) in out.iter_mut().zip(self.a.iter_mut()) {
-                *k = variance * exponential(*k);
-                *sum = k.mul_add(*y, *sum);
-            }
+    /// Without what fills the last panel.
+    fn add_to(&self, sums: &mut Sums) {
+        let size = sums.a.len();
+        let a = self.a.iter().flat_map(|lanes| lanes.0);
+        sums.a.iter_mut().zip(a).for_each(|(sum, value)| *sum += value);
+        for (j, column) in self.b.chunks_exact(self.a.len() * LANES).take(size).enumerate() {
+            let mut sums = sums.b.column_mut(j);
+            sums.iter_mut().zip(column).skip(j).for_each(|(sum, value)| *sum += value);
         }
     }
 }
 
+/// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`. Compiled for each
+/// set of vector instructions, of which the processor's best is taken; all give the same numbers.
 #[inline(always)]
-fn subtract_squares(x: f64, points: &[f64], out: &mut [f64]) {
+fn fill(kernel: &Kernel, inputs: &[&[f64]], targets: &[f64], panels: &mut [Lanes], a: &mut [Lanes]) {
+    for (p, (panel, sum)) in panels.chunks_exact_mut(targets.len()).zip(a).enumerate() {
+        let mut total = sum.0;
+        for (i, (out, y)) in panel.iter_mut().zip(targets).enumerate() {
+            let mut k = [0.0; LANES];
+            for ((column, points), scale) in inputs.iter().zip(&kernel.points).zip(&kernel.scales) {
+                subtract_squares(column[i] * scale, &points[p].0, &mut k);
+            }
+            for (k, sum) in k.iter_mut().zip(&mut total) {
+                *k = kernel.variance * exponential(*k);
+                *sum = k.mul_add(*y, *sum);
+            }
+            out.0 = k;
+        }
+        sum.0 = total;
+    }
+}
+
+#[inline(always)]
+fn subtract_squares(x: f64, points: &[f64; LANES], out: &mut [f64; LANES]) {
     for (sum, z) in out.iter_mut().zip(points) {
         let distance = x - z;
         *sum = distance.mul_add(-distance, *sum);

@@ -1,0 +1,137 @@
+//! Products of wide matrices that are kept in panels of eight rows.
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch, f64x8};
+
+/// Rows of a panel.
+pub const LANES: usize = 8;
+
+/// One column of a panel, on a cache line of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[repr(align(64))]
+pub struct Lanes(pub [f64; LANES]);
+
+/// Adds `F F'` to the lower triangle of `out` (k x k, column by column) for a matrix F (k x r) in panels: panel p holds rows
+/// 8 p to 8 p + 7 of all `columns` = r columns one after the other. What stands above the diagonal is left undefined.
+///
+/// Each entry is summed over the columns in their order, from zero, by fused multiplications and additions, and then
+/// added to `out`: the result is the same on every processor. Costs about `k^2 r` operations. With vectors of eight numbers
+/// a tile of 24 x 8 entries stays in registers; with shorter ones, a tile of 8 x 4.
+pub fn add_outer_panels(out: &mut [f64], panels: &[Lanes], columns: usize) {
+    let product = Product { panels, columns, size: panels.len() / columns.max(1) };
+    let level = Level::new();
+    dispatch!(level, simd => simd.vectorize(
+        #[inline(always)]
+        || product.add_to(simd, out)
+    ));
+}
+
+struct Product<'a> {
+    panels: &'a [Lanes],
+    columns: usize,
+    /// Number of panels.
+    size: usize,
+}
+
+impl Product<'_> {
+    #[inline(always)]
+    fn add_to<S: Simd>(&self, simd: S, out: &mut [f64]) {
+        let whole = S::f64s::LEN == LANES;
+        let mut first = 0;
+        while first < self.size {
+            let left = self.size - first;
+            first += match (whole, left) {
+                (true, 3..) => self.add_rows::<S, 3, 8>(simd, first, out),
+                (true, 2) => self.add_rows::<S, 2, 8>(simd, first, out),
+                (true, _) => self.add_rows::<S, 1, 8>(simd, first, out),
+                (false, _) => self.add_rows::<S, 1, 4>(simd, first, out),
+            };
+        }
+    }
+
+    /// Adds the entries of I panels of rows up to the diagonal, J columns at a time; returns I.
+    #[inline(always)]
+    fn add_rows<S: Simd, const I: usize, const J: usize>(
+        &self,
+        simd: S,
+        first: usize,
+        out: &mut [f64],
+    ) -> usize {
+        let left = std::array::from_fn(|i| self.panel(first + i));
+        let size = self.size * LANES;
+        for column in (0..(first + I) * LANES).step_by(J) {
+            let right = self.panel(column / LANES);
+            let sums = tile::<S, I, J>(simd, left, right, column % LANES);
+            for (j, sums) in sums.into_iter().enumerate() {
+                let place = (column + j) * size + first * LANES;
+                add(simd, sums, &mut out[place..place + I * LANES]);
+            }
+        }
+        I
+    }
+
+    #[inline(always)]
+    fn panel(&self, number: usize) -> &[Lanes] {
+        &self.panels[number * self.columns..(number + 1) * self.columns]
+    }
+}
+
+/// The sums over the columns of I panels times J rows of another one, from `first` on.
+#[inline(always)]
+fn tile<S: Simd, const I: usize, const J: usize>(
+    simd: S,
+    left: [&[Lanes]; I],
+    right: &[Lanes],
+    first: usize,
+) -> [[f64x8<S>; I]; J] {
+    let mut sums = [[f64x8::splat(simd, 0.0); I]; J];
+    // All of one length, so that the loop tests no index.
+    let left = left.map(|panel| &panel[..right.len()]);
+    for (r, row) in right.iter().enumerate() {
+        let factors = left.map(|panel| f64x8::simd_from(simd, panel[r].0));
+        for (j, sums) in sums.iter_mut().enumerate() {
+            let other = f64x8::splat(simd, row.0[first + j]);
+            for (sum, factor) in sums.iter_mut().zip(factors) {
+                *sum = factor.mul_add_precise(other, *sum);
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn add<S: Simd, const I: usize>(simd: S, sums: [f64x8<S>; I], out: &mut [f64]) {
+    for (out, sum) in out.chunks_exact_mut(LANES).zip(sums) {
+        (f64x8::from_slice(simd, out) + sum).store_slice(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Entry by entry, with the sums in the order that is promised: to the last bit, for all widths of a last group.
+    #[test]
+    fn entries_are_fused_sums_in_order() {
+        for (size, columns) in [(1, 3), (2, 7), (3, 1), (4, 9), (5, 4), (8, 6)] {
+            let k = size * LANES;
+            let value = |i: usize, r: usize| ((3 * i + 7 * r + 1) as f64).sin();
+            let panels: Vec<Lanes> = (0..size * columns)
+                .map(|at| Lanes(std::array::from_fn(|l| value(at / columns * LANES + l, at % columns))))
+                .collect();
+            let mut out = vec![0.5; k * k];
+            add_outer_panels(&mut out, &panels, columns);
+            for (j, i) in (0..k).flat_map(|j| (j..k).map(move |i| (j, i))) {
+                let sum = (0..columns).fold(0.0, |sum, r| value(i, r).mul_add(value(j, r), sum));
+                assert_eq!(out[j * k + i], 0.5 + sum, "{size} panels, {columns} columns, entry {i}, {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_columns_add_nothing() {
+        let mut out = vec![1.0; 64];
+        add_outer_panels(&mut out, &[], 0);
+        assert_eq!(out, [1.0; 64]);
+    }
+}
