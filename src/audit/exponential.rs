@@ -1,6 +1,8 @@
 //! The exponential mechanism: its probabilities under pairs of data sets that are made to tell it apart.
 
-use nalgebra::{DMatrix, DVector};
+use std::cell::OnceCell;
+
+use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 
 use super::finding::{Check, Found, ROUNDING, Verdict, short};
 use crate::linalg::largest;
@@ -13,8 +15,10 @@ const SWEEPS: usize = 3;
 /// How many times the change an error is made where no clip bounds it.
 const FAR: f64 = 100.0;
 
-/// Rows up to which data sets are searched: it needs a factorisation for each candidate.
-const SEARCHED: usize = 200;
+/// Rows up to which data sets are searched: it needs a factorisation for each candidate that is tried.
+const SEARCHED: usize = 400;
+/// Candidates that are tried: those whose utility can move most.
+const CANDIDATES: usize = 12;
 
 /// What a search over data sets found.
 struct Attack {
@@ -28,12 +32,11 @@ pub(super) fn exponential(selected: &Selected) -> Check {
     let attack = attack(selected);
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest((0..selected.candidates()).map(|c| largest(bounds(selected, c))));
-    let told = format!(
-        "sensitivity used {}, valid {}; a sum of squares found to move by {}",
-        short(used),
-        short(valid),
-        short(attack.change_of_sum)
-    );
+    let moved = match selected.rows {
+        ..=SEARCHED => format!("a sum of squares found to move by {}", short(attack.change_of_sum)),
+        rows => format!("no search over data sets of {rows} rows"),
+    };
+    let told = format!("sensitivity used {}, valid {}; {moved}", short(used), short(valid));
     if attack.epsilon > claimed * (1.0 + ROUNDING) {
         return Check { verdict: Verdict::Broken, found: Found::EpsilonAtLeast(attack.epsilon), note: told };
     }
@@ -67,10 +70,11 @@ fn attack(selected: &Selected) -> Attack {
         return worst;
     }
     let maps: Vec<DMatrix<f64>> = (0..selected.candidates()).map(|c| selected.error_map(c)).collect();
-    for (candidate, map) in maps.iter().enumerate() {
-        for row in worst_rows(selected, map) {
-            let moved = map.column(row) * selected.change;
-            let Some(targets) = adversarial(selected, map, &moved, row) else { continue };
+    for candidate in worst_candidates(selected) {
+        let solver = Solver::new(&maps[candidate]);
+        for row in worst_rows(selected, solver.map) {
+            let moved = solver.map.column(row) * selected.change;
+            let Some(targets) = adversarial(selected, &solver, &moved, row) else { continue };
             let mut after = targets.clone();
             after[row] += selected.change;
             let (before, after) = (sums(selected, &maps, &targets), sums(selected, &maps, &after));
@@ -79,6 +83,14 @@ fn attack(selected: &Selected) -> Attack {
         }
     }
     worst
+}
+
+/// The candidates with the greatest valid bounds.
+fn worst_candidates(selected: &Selected) -> Vec<usize> {
+    let mut candidates: Vec<(usize, f64)> =
+        (0..selected.candidates()).map(|c| (c, largest(bounds(selected, c)))).collect();
+    candidates.sort_by(|a, b| b.1.total_cmp(&a.1));
+    candidates.into_iter().take(CANDIDATES).map(|(candidate, _)| candidate).collect()
 }
 
 /// The rows that move the errors of a candidate most, in sum.
@@ -94,7 +106,7 @@ fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
 /// Targets before the change of a row that put every error where its square moves most: just within the clip after it.
 fn adversarial(
     selected: &Selected,
-    map: &DMatrix<f64>,
+    solver: &Solver<'_>,
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
@@ -109,20 +121,34 @@ fn adversarial(
         true => v.signum() * clip - v,
         false => 0.0,
     });
-    let targets = solution(map, &wanted);
+    let targets = solver.solution(&wanted);
     let Some((low, high)) = selected.range else { return targets };
     let mut targets = targets.unwrap_or_else(|| DVector::zeros(selected.rows));
     let top = (high - selected.change).max(low);
     targets.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(low, if i == row { top } else { high }));
-    ascend(map, moved, clip, (row, low, high), &mut targets);
+    ascend(solver.map, moved, clip, (row, low, high), &mut targets);
     Some(targets)
 }
 
-/// Targets with these errors, or as nearly as can be.
-fn solution(map: &DMatrix<f64>, wanted: &DVector<f64>) -> Option<DVector<f64>> {
-    let close = |y: &DVector<f64>| (map * y - wanted).amax() <= 1e-6 * wanted.amax();
-    let plain = map.clone().lu().solve(wanted).filter(close);
-    plain.or_else(|| map.clone().svd(true, true).solve(wanted, 1e-9).ok())
+/// Targets for given errors.
+struct Solver<'a> {
+    map: &'a DMatrix<f64>,
+    lu: LU<f64, Dyn, Dyn>,
+    /// For a map that cannot be inverted.
+    svd: OnceCell<SVD<f64, Dyn, Dyn>>,
+}
+
+impl<'a> Solver<'a> {
+    fn new(map: &'a DMatrix<f64>) -> Self {
+        Self { map, lu: map.clone().lu(), svd: OnceCell::new() }
+    }
+
+    /// Targets with these errors, or as nearly as can be.
+    fn solution(&self, wanted: &DVector<f64>) -> Option<DVector<f64>> {
+        let close = |y: &DVector<f64>| (self.map * y - wanted).amax() <= 1e-6 * wanted.amax();
+        let svd = || self.svd.get_or_init(|| self.map.clone().svd(true, true)).solve(wanted, 1e-9).ok();
+        self.lu.solve(wanted).filter(close).or_else(svd)
+    }
 }
 
 /// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.
