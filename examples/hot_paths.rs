@@ -4,10 +4,10 @@
 use std::hint::black_box;
 
 use dpgp::gp::exact;
-use dpgp::gp::variational::{Inducing, Statistics};
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Sampling};
 use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::stream;
 use nalgebra::DMatrix;
 
 fn main() {
@@ -42,10 +42,13 @@ fn kernel_and_cholesky() {
 }
 
 fn sufficient_statistics() {
-    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
-    let inducing = Inducing::new(&kernel, &points(64, 2)).unwrap();
+    let x = points(8000, 2);
     let targets: Vec<f64> = (0..8000).map(|i| f64::from(i).sin()).collect();
-    black_box(Statistics::new(&inducing, &points(8000, 2), &targets, 1.0));
+    let columns: Vec<&[f64]> = x.as_slice().chunks_exact(8000).collect();
+    let kernel = stream::Kernel::new(1.0, &[1.0, 1.0], &points(64, 2));
+    let mut sums = stream::Sums::zero(64);
+    kernel.add(&columns, &targets, &mut sums, &mut stream::Scratch::default());
+    black_box(sums);
 }
 
 fn loss_distribution() {
