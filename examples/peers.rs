@@ -11,7 +11,7 @@ use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::linalg::transposed_product;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
 use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
-use dpgp::stream::{self, Summand, Targets, collect};
+use dpgp::stream::{self, SumRows, Summand, Targets, collect};
 use nalgebra::DMatrix;
 
 fn main() {
@@ -82,7 +82,7 @@ fn sums(n: usize) -> (f64, f64) {
     let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
     let (seconds, forest) =
         timed(|| collect(&mut InMemory::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
-    let total = forest.total(256);
+    let total = forest.total(summand.zero());
     (seconds, (total.a.sum() + total.b.trace()) / n as f64)
 }
 

@@ -228,8 +228,19 @@ pub enum CliError {
         path: PathBuf,
     },
     /// A spec that says nothing about sums.
-    #[error("{name} has no task.surface, which says what `dpgp stats` sums; see beyond/citibike-scale")]
-    NotASurface {
+    #[error(
+        "{name} has no task.surface or task.dirichlet, which say what `dpgp stats` sums; see beyond/citibike-scale"
+    )]
+    NoSums {
+        /// The experiment.
+        name: String,
+    },
+    /// A spec whose sums are not made in one pass.
+    #[error(
+        "{name} releases weighted sums, which `dpgp stats` does not make; write a spec with task.dirichlet.release = \
+         \"class-sums\""
+    )]
+    WeightedSums {
         /// The experiment.
         name: String,
     },
@@ -345,7 +356,8 @@ impl CliError {
             | Self::SeveralCells { .. }
             | Self::Caveats { .. }
             | Self::Ending { .. }
-            | Self::NotASurface { .. }
+            | Self::NoSums { .. }
+            | Self::WeightedSums { .. }
             | Self::SeveralSums { .. }
             | Self::NotSums { .. }
             | Self::NoGuarantee

@@ -1,8 +1,10 @@
 //! The command line: one file per verb. Each parses, calls the rooms below and prints.
 
+mod add_sums;
 mod arguments;
 mod audit;
 mod check;
+mod class_release;
 mod collect;
 mod completions;
 mod compute;
@@ -24,6 +26,10 @@ mod report;
 mod run;
 mod schema;
 mod stats;
+mod stats_release;
+mod stats_report;
+mod sum_files;
+mod summand;
 mod surface_release;
 mod workspace;
 

@@ -1,28 +1,33 @@
 //! `dpgp stats`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::CliError;
+use super::add_sums::added;
 use super::arguments::{Format, Places, Work};
 use super::ledger::LedgerArguments;
-use super::output::{ensure_writable, print, print_json, write_file};
-use super::surface_release::SurfaceRelease;
+use super::output::write_file;
+use super::stats_release::Question;
+use super::stats_report::Report;
+use super::sum_files::summed;
+use super::summand::summand;
 use super::workspace::Workspace;
+use super::{CliError, class_release, surface_release};
 use crate::data::Digest;
-use crate::data::rows::{Files, Rows};
-use crate::run::{RunError, Shard};
-use crate::spec::{Cell, Experiment, Identity, PrivacySetting, Setting, SourceSetting};
-use crate::stream::{BLOCK, FileRecord, Forest, Record, Sums, collect};
-use crate::task::SurfaceModel;
+use crate::run::Shard;
+use crate::spec::{Cell, Experiment, PrivacySetting, TaskSetting};
+use crate::stream::{ClassSummand, Record, SumRows};
+use crate::task::{ClassModel, SurfaceModel};
 
 const EXAMPLES: &str = "\
-The spec says what is summed: inputs, target, filters, public bounds, kernel and inducing inputs of a task.surface. Rows
-come from the files named here, CSV with a header or Parquet, in constant memory. Sums do not depend on the number of
-threads or shards, to the last bit. They are exact, and as private as the rows; only --release writes what may be shared.
+The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
+a task.dirichlet with release = \"class-sums\", the same over the rows of each class. All rows of the files named here
+that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory. Sums do not depend
+on the number of threads or shards, to the last bit. They are exact, and as private as the rows; only --release writes
+what may be shared.
 
 Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
@@ -36,34 +41,34 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("ledger", |ledger| ledger.requires("release")))]
 pub struct StatsArguments {
-    /// An experiment with task.surface, or the path of a spec
+    /// An experiment with task.surface or task.dirichlet, or the path of a spec
     #[arg(value_name = "NAME")]
     name: String,
     /// Files of rows, CSV or Parquet, in the order of their rows
     #[arg(value_name = "FILE", required_unless_present = "add")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// Sum only part I of N of the rows
     #[arg(long, value_name = "I/N", conflicts_with_all = ["add", "release"])]
-    shard: Option<Shard>,
+    pub(super) shard: Option<Shard>,
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
     add: Vec<PathBuf>,
     /// Write the sums to this file
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Write the sums with privacy noise, and the posterior from them, to this file
     #[arg(long, value_name = "FILE")]
-    release: Option<PathBuf>,
+    pub(super) release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release")]
     epsilon: Option<f64>,
     #[command(flatten)]
-    ledger: LedgerArguments,
+    pub(super) ledger: LedgerArguments,
     /// Say how long it took
     #[arg(long)]
-    timings: bool,
+    pub(super) timings: bool,
     #[command(flatten)]
-    work: Work,
+    pub(super) work: Work,
     #[command(flatten)]
     places: Places,
 }
@@ -71,19 +76,69 @@ pub struct StatsArguments {
 /// Sums rows or adds sums; writes the sums and a release of them.
 ///
 /// # Errors
-/// [`CliError`] if the spec has no surface, rows cannot be read, or sums do not belong together.
+/// [`CliError`] if the spec has nothing to sum, rows cannot be read, or sums do not belong together.
 pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
     let workspace = Workspace::open(&arguments.places)?;
-    let experiment = only(&workspace, &arguments.name)?;
-    let cell = surface_cell(&experiment)?;
-    let setting = cell.setting();
-    let not_a_surface = || CliError::NotASurface { name: experiment.name.clone() };
-    let model = SurfaceModel::new(setting).ok_or_else(not_a_surface)?;
-    let privacy = arguments.release.as_ref().map(|_| privacy(&experiment, arguments.epsilon)).transpose()?;
+    let experiment = &only(&workspace, &arguments.name)?;
+    let setting = one_cell(experiment)?.setting();
+    let no_sums = || CliError::NoSums { name: experiment.name.clone() };
+    let privacy = || arguments.release.as_ref().map(|_| privacy(experiment, arguments.epsilon)).transpose();
+    let question = |privacy| Question { arguments, experiment, setting, privacy };
+    let report = match &*setting.task {
+        TaskSetting::Surface(_) => {
+            let model = SurfaceModel::new(setting).ok_or_else(no_sums)?;
+            surface(&question(privacy()?), &model)
+        }
+        TaskSetting::Dirichlet(_) => {
+            let model = ClassModel::of(setting).ok_or_else(no_sums)?;
+            let weighted = || CliError::WeightedSums { name: experiment.name.clone() };
+            let summand = model.summand(&setting.data).ok_or_else(weighted)?;
+            classes(&question(privacy()?), &model, &summand)
+        }
+        _ => Err(no_sums()),
+    }?;
+    report.print(arguments, format)
+}
+
+/// The sums of a surface.
+fn surface(question: &Question<'_>, model: &SurfaceModel) -> Result<Report, CliError> {
+    let Total { sums, fingerprint, seconds } = total(question, model.summand())?;
+    let draw = |privacy: &PrivacySetting| surface_release::draw(question.setting, privacy, model, &sums);
+    let balance = question.release(fingerprint, draw)?;
+    let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
+    let text = format!("{rows} rows, {clipped} of them clipped; {m} inducing inputs\n");
+    let facts = json!({ "rows": rows, "clipped": clipped, "inducing_inputs": m });
+    Ok(Report { facts, text, seconds, work: (rows, m), balance })
+}
+
+/// The sums of a classification.
+fn classes(question: &Question<'_>, model: &ClassModel, summand: &ClassSummand) -> Result<Report, CliError> {
+    let Total { sums, fingerprint, seconds } = total(question, summand)?;
+    let draw = |privacy: &PrivacySetting| class_release::draw(question.setting, privacy, model, &sums);
+    let balance = question.release(fingerprint, draw)?;
+    let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
+    let (rows, m) = (of_class.iter().sum::<u64>(), summand.kernel.size());
+    let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let text = format!("{rows} rows, by class {list}; {m} inducing inputs\n");
+    let facts = json!({ "rows": rows, "classes": of_class, "inducing_inputs": m });
+    Ok(Report { facts, text, seconds, work: (rows, m), balance })
+}
+
+/// The sums of all rows.
+struct Total<S> {
+    sums: S,
+    /// Of the names, sizes and rows of the files.
+    fingerprint: String,
+    seconds: f64,
+}
+
+/// Sums the rows or adds sums, and writes them where the arguments say.
+fn total<T: SumRows>(question: &Question<'_>, of_rows: &T) -> Result<Total<T::Sum>, CliError> {
+    let (arguments, setting) = (question.arguments, question.setting);
     let start = Instant::now();
     let (files, forest) = match arguments.add.as_slice() {
-        [] => summed(arguments, setting, &model)?,
-        parts => added(parts, setting, &model)?,
+        [] => summed(arguments, setting, of_rows)?,
+        parts => added(parts, setting, &of_rows.zero())?,
     };
     let seconds = start.elapsed().as_secs_f64();
     let fingerprint = Digest::of(json!(files).to_string().as_bytes()).to_string();
@@ -93,16 +148,7 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
             .map_err(|error| CliError::Io { path: path.clone(), cause: std::io::Error::other(error) })?;
         write_file(path, &text)?;
     }
-    let total = forest.total(model.summand().kernel.size());
-    let mut balance = String::new();
-    if let (Some(path), Some(privacy)) = (&arguments.release, &privacy) {
-        ensure_writable(path)?;
-        let release = SurfaceRelease::draw((&experiment, setting), privacy, &model, &total)?;
-        let account = arguments.ledger.charge(&release.next(), || Ok(fingerprint))?;
-        release.write(path, account.as_ref())?;
-        balance = arguments.ledger.balance(account.as_ref(), privacy.delta);
-    }
-    report(arguments, &total, (seconds, &balance), format)
+    Ok(Total { sums: forest.total(of_rows.zero()), fingerprint, seconds })
 }
 
 /// The experiment that a name means.
@@ -130,9 +176,9 @@ fn privacy(experiment: &Experiment, epsilon: Option<f64>) -> Result<PrivacySetti
 }
 
 /// The first cell, if all cells sum the same.
-fn surface_cell(experiment: &Experiment) -> Result<&Cell, CliError> {
+fn one_cell(experiment: &Experiment) -> Result<&Cell, CliError> {
     let Some(first) = experiment.cells.first() else {
-        return Err(CliError::NotASurface { name: experiment.name.clone() });
+        return Err(CliError::NoSums { name: experiment.name.clone() });
     };
     let same = |cell: &&Cell| summand(cell.setting()) == summand(first.setting());
     if experiment.cells.iter().all(|cell| same(&cell)) {
@@ -140,135 +186,4 @@ fn surface_cell(experiment: &Experiment) -> Result<&Cell, CliError> {
     }
     let what = "columns, bounds, kernel or inducing inputs";
     Err(CliError::SeveralSums { name: experiment.name.clone(), what })
-}
-
-/// The identity of what is summed: all of the setting that the sums depend on.
-fn summand(setting: &Setting) -> String {
-    let (data, model) = (&setting.data, setting.model.as_deref());
-    let inducing = match &*setting.task {
-        crate::spec::TaskSetting::Surface(task) => json!(task.inducing),
-        _ => Value::Null,
-    };
-    let bound = match &setting.privacy.mechanism {
-        crate::spec::MechanismSetting::Sums(sums) => json!(sums.target_bound),
-        _ => Value::Null,
-    };
-    let all = json!({
-        "inputs": data.inputs, "target": data.target, "filter": data.filter, "normalise": *setting.normalise,
-        "kernel": model.map(|model| &model.kernel), "inducing": inducing, "bound": bound,
-    });
-    Identity::of(&all.to_string()).to_string()
-}
-
-/// Sums the rows of the files, or those of a shard.
-fn summed(
-    arguments: &StatsArguments,
-    setting: &Setting,
-    model: &SurfaceModel,
-) -> Result<(Vec<FileRecord>, Forest), CliError> {
-    let data = &setting.data;
-    let filters = data.filter.iter().map(|filter| &filter.column);
-    let columns: Vec<String> =
-        data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect();
-    let separator = match data.source {
-        SourceSetting::Csv { separator, .. } => u8::try_from(separator).unwrap_or(b','),
-        _ => b',',
-    };
-    let mut files = Files::open(&arguments.files, separator, &columns)?;
-    let counted = arguments.shard.map(|_| files.count()).transpose()?;
-    let blocks = match (arguments.shard, &counted) {
-        (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
-        _ => 0..u64::MAX,
-    };
-    files.skip(blocks.start * BLOCK as u64)?;
-    let jobs = arguments.work.jobs();
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let threads = threads.map_err(|cause| RunError::Threads { jobs, cause })?;
-    let forest = collect(&mut files, blocks, model.summand(), &threads)?;
-    let rows = counted.unwrap_or_else(|| files.rows().to_vec());
-    let record = |(path, rows): (&PathBuf, u64)| {
-        let bytes = std::fs::metadata(path).map(|found| found.len());
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        bytes
-            .map(|bytes| FileRecord { name, bytes, rows })
-            .map_err(|cause| CliError::Io { path: path.clone(), cause })
-    };
-    let records: Result<Vec<FileRecord>, CliError> = arguments.files.iter().zip(rows).map(record).collect();
-    Ok((records?, forest))
-}
-
-/// Adds the sums of shards, which must make the whole.
-fn added(
-    parts: &[PathBuf],
-    setting: &Setting,
-    model: &SurfaceModel,
-) -> Result<(Vec<FileRecord>, Forest), CliError> {
-    let read = |path: &PathBuf| Ok((path.clone(), read(path, model)?));
-    let parts: Result<Vec<(PathBuf, Record)>, CliError> = parts.iter().map(read).collect();
-    let parts = parts?;
-    let Some((first, record)) = parts.first() else { return Ok((Vec::new(), Forest::default())) };
-    if record.summand != summand(setting) {
-        let cause = "they are of other columns, bounds, inducing inputs or another kernel".to_owned();
-        return Err(CliError::NotSums { path: first.clone(), cause });
-    }
-    for (path, other) in &parts {
-        let differs = |what| CliError::SumsDiffer { what, first: first.clone(), second: path.clone() };
-        if other.summand != record.summand {
-            return Err(differs("summands"));
-        }
-        if other.files != record.files {
-            return Err(differs("files"));
-        }
-    }
-    let mut nodes: Vec<_> = parts.iter().flat_map(|(_, part)| &part.nodes).collect();
-    nodes.sort_by_key(|node| node.first);
-    if let Some(pair) = nodes.windows(2).find(|pair| pair[0].node().end() > pair[1].first) {
-        return Err(CliError::SumsOverlap { row: pair[1].first * BLOCK as u64 + 1 });
-    }
-    let (found, all) = (nodes.iter().map(|node| 1u64 << node.level).sum::<u64>(), record.blocks());
-    if found != all {
-        return Err(CliError::SumsIncomplete { missing: all.saturating_sub(found), all });
-    }
-    let mut forest = Forest::default();
-    nodes.iter().for_each(|node| forest.insert(node.node(), node.sums()));
-    Ok((record.files.clone(), forest))
-}
-
-fn read(path: &Path, model: &SurfaceModel) -> Result<Record, CliError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|cause| CliError::Io { path: path.to_owned(), cause })?;
-    let wrong = |cause: String| CliError::NotSums { path: path.to_owned(), cause };
-    let record: Record = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    if record.is_sound(model.summand().kernel.size()) {
-        return Ok(record);
-    }
-    Err(wrong("they are of another version, or of another number of inducing inputs".to_owned()))
-}
-
-fn report(
-    arguments: &StatsArguments,
-    total: &Sums,
-    (seconds, balance): (f64, &str),
-    format: Format,
-) -> Result<(), CliError> {
-    let m = total.a.len();
-    if format == Format::Json {
-        let mut value = json!({
-            "rows": total.rows, "clipped": total.clipped, "inducing_inputs": m,
-            "out": arguments.out, "release": arguments.release,
-        });
-        if arguments.timings {
-            value["seconds"] = json!(seconds);
-        }
-        return print_json(&value);
-    }
-    let mut text = format!("{} rows, {} of them clipped; {m} inducing inputs\n", total.rows, total.clipped);
-    if arguments.timings {
-        let speed = total.rows as f64 * (m * m) as f64 / seconds / 1e9;
-        text += &format!("{seconds:.3} s, {speed:.1} GFLOP/s counted as rows times {m}^2\n");
-    }
-    for path in arguments.out.iter().chain(&arguments.release) {
-        text += &format!("written to {}\n", path.display());
-    }
-    print(&(text + balance))
 }

@@ -150,4 +150,7 @@ pub enum CellProblem {
     /// It holds a word that the list of codes lacks.
     #[error("{0:?} is none of the codes {list}", list = .1.join(", "))]
     NoCode(String, Vec<String>),
+    /// It holds a number that names no class.
+    #[error("{0} is none of the classes 0 to {1}")]
+    NoClass(String, usize),
 }

@@ -177,9 +177,13 @@ pub(super) fn sums(sums: &SumsSetting, setting: &Setting) -> Checked {
     domain.iter().try_for_each(|[low, high]| {
         range(&path, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
     })?;
-    let super::TaskSetting::Surface(task) = &*setting.task else { return Ok(()) };
+    let inducing = match &*setting.task {
+        super::TaskSetting::Surface(task) => &task.inducing,
+        super::TaskSetting::Dirichlet(task) => &task.inducing,
+        _ => return Ok(()),
+    };
     // Then the bound holds for inputs anywhere: a step towards the inducing inputs raises every covariance.
-    task.inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
+    inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
         range(&path, *low <= inducing.from, "at most the first inducing input", *low)?;
         range(&path, *high >= inducing.to, "at least the last inducing input", *high)
     })

@@ -3,38 +3,24 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Forest, Kernel, Node, Scratch, Sums, Targets};
+use super::{Forest, Misfit, Node, StreamError, SumRows};
 use crate::data::rows::Rows;
-use crate::data::{Comparison, DataError};
 
 /// Rows of a block. Part of the definition of the result: another number adds in another order.
 pub const BLOCK: usize = 16_384;
-
-/// What is summed: the first columns that are read are inputs, then comes the target, then one for each filter.
-#[derive(Debug, Clone)]
-pub struct Summand {
-    /// The kernel and its inducing inputs.
-    pub kernel: Kernel,
-    /// The units of the targets.
-    pub targets: Targets,
-    /// Only rows that pass all of these count; they keep their numbers.
-    pub filters: Vec<(Comparison, f64)>,
-    /// The number of inputs.
-    pub inputs: usize,
-}
 
 /// The sums of some blocks, by their numbers; the rows begin with the first of them. Ends early where the rows do.
 ///
 /// Threads take blocks from the rows in turn, so that reading and summing overlap. No array grows with the rows.
 ///
 /// # Errors
-/// The first [`DataError`] of the rows.
-pub fn collect(
+/// The first [`StreamError`] in the order of the rows.
+pub fn collect<T: SumRows>(
     rows: &mut dyn Rows,
     blocks: Range<u64>,
-    summand: &Summand,
+    summand: &T,
     threads: &rayon::ThreadPool,
-) -> Result<Forest, DataError> {
+) -> Result<Forest<T::Sum>, StreamError> {
     let shared = Shared::new(rows, blocks, summand);
     threads.broadcast(|_| shared.work());
     shared.end()
@@ -43,38 +29,40 @@ pub fn collect(
 /// The sums of all rows on this thread; the same to the last bit.
 ///
 /// # Errors
-/// The first [`DataError`] of the rows.
-pub fn collect_here(rows: &mut dyn Rows, summand: &Summand) -> Result<Forest, DataError> {
+/// The first [`StreamError`] in the order of the rows.
+pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<Forest<T::Sum>, StreamError> {
     let shared = Shared::new(rows, 0..u64::MAX, summand);
     shared.work();
     shared.end()
 }
 
 /// What the threads share.
-struct Shared<'a> {
-    summand: &'a Summand,
+struct Shared<'a, T: SumRows> {
+    summand: &'a T,
     source: Mutex<Source<'a>>,
-    forest: Mutex<Forest>,
+    forest: Mutex<Forest<T::Sum>>,
 }
 
-impl<'a> Shared<'a> {
-    fn new(rows: &'a mut dyn Rows, blocks: Range<u64>, summand: &'a Summand) -> Self {
+impl<'a, T: SumRows> Shared<'a, T> {
+    fn new(rows: &'a mut dyn Rows, blocks: Range<u64>, summand: &'a T) -> Self {
         let source = Mutex::new(Source { rows, blocks, failed: None });
         Self { summand, source, forest: Mutex::new(Forest::default()) }
     }
 
     /// Takes block after block until none is left.
     fn work(&self) {
-        let columns = vec![Vec::new(); self.summand.columns()];
-        let mut worker = Worker { summand: self.summand, columns, scratch: Scratch::default() };
+        let mut columns = vec![Vec::new(); self.summand.columns()];
+        let mut scratch = T::Scratch::default();
         loop {
-            let Some(first) = lock(&self.source).next(&mut worker.columns) else { break };
-            let sums = worker.sums();
-            lock(&self.forest).insert(Node { first, level: 0 }, sums);
+            let Some(first) = lock(&self.source).next(&mut columns) else { break };
+            match self.summand.sum(&mut columns, &mut scratch) {
+                Ok(sums) => lock(&self.forest).insert(Node { first, level: 0 }, sums),
+                Err(misfit) => lock(&self.source).stop(first, misfit),
+            }
         }
     }
 
-    fn end(self) -> Result<Forest, DataError> {
+    fn end(self) -> Result<Forest<T::Sum>, StreamError> {
         match self.source.into_inner().unwrap_or_else(PoisonError::into_inner).failed {
             None => Ok(self.forest.into_inner().unwrap_or_else(PoisonError::into_inner)),
             Some(error) => Err(error),
@@ -90,7 +78,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 struct Source<'a> {
     rows: &'a mut dyn Rows,
     blocks: Range<u64>,
-    failed: Option<DataError>,
+    failed: Option<StreamError>,
 }
 
 impl Source<'_> {
@@ -107,63 +95,29 @@ impl Source<'_> {
             }
             Err(error) => {
                 self.blocks = 0..0;
-                self.failed = Some(error);
+                self.failed = Some(error.into());
             }
         }
         None
     }
-}
 
-impl Summand {
-    /// Columns that are read.
-    fn columns(&self) -> usize {
-        self.inputs + 1 + self.filters.len()
-    }
-}
-
-/// What one thread works with.
-struct Worker<'a> {
-    summand: &'a Summand,
-    columns: Vec<Vec<f64>>,
-    scratch: Scratch,
-}
-
-impl Worker<'_> {
-    /// The sums of the rows in the columns.
-    fn sums(&mut self) -> Sums {
-        self.filter();
-        let Summand { kernel, targets, inputs, .. } = self.summand;
-        let mut sums = Sums::zero(kernel.size());
-        sums.clipped = targets.apply(&mut self.columns[*inputs]);
-        let columns: Vec<&[f64]> = self.columns[..*inputs].iter().map(Vec::as_slice).collect();
-        kernel.add(&columns, &self.columns[*inputs], &mut sums, &mut self.scratch);
-        sums
-    }
-
-    /// Takes rows that do not pass out of the columns.
-    fn filter(&mut self) {
-        let Summand { filters, inputs, .. } = self.summand;
-        if filters.is_empty() {
-            return;
-        }
-        let (kept, tested) = self.columns.split_at_mut(inputs + 1);
-        let passes = |row: usize| {
-            let holds = |((is, value), column): (&(Comparison, f64), &Vec<f64>)| {
-                is.holds(column[row].partial_cmp(value))
-            };
-            filters.iter().zip(tested.iter()).all(holds)
-        };
-        let keep: Vec<bool> = (0..kept[0].len()).map(passes).collect();
-        for column in kept {
-            let mut row = 0..;
-            column.retain(|_| row.next().is_some_and(|row: usize| keep[row]));
+    /// Ends the reading at a row of a block. Blocks before it are already with some thread, so that the first such row
+    /// of all remains whichever thread comes first.
+    fn stop(&mut self, block: u64, misfit: Misfit) {
+        self.blocks = 0..0;
+        let misfit = Misfit { row: block * BLOCK as u64 + misfit.row, ..misfit };
+        match &self.failed {
+            Some(StreamError::Misfit(earlier)) if earlier.row < misfit.row => {}
+            _ => self.failed = Some(StreamError::Misfit(misfit)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Kernel, Summand, Sums, Targets};
     use super::*;
+    use crate::data::Comparison;
     use crate::data::rows::InMemory;
     use nalgebra::DMatrix;
 
@@ -181,7 +135,7 @@ mod tests {
         Summand { kernel: Kernel::new(1.0, &[0.8, 0.5], &z), targets, filters, inputs: 2 }
     }
 
-    fn run(blocks: Range<u64>, threads: usize) -> Forest {
+    fn run(blocks: Range<u64>, threads: usize) -> Forest<Sums> {
         let columns = columns();
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
         rows.skip(blocks.start * BLOCK as u64).unwrap();
@@ -205,7 +159,7 @@ mod tests {
     /// Against plain sums over the rows that pass.
     #[test]
     fn filters_and_clips() {
-        let (columns, total) = (columns(), run(0..u64::MAX, 2).total(12));
+        let (columns, total) = (columns(), run(0..u64::MAX, 2).total(Sums::zero(12)));
         let kept: Vec<usize> = (0..N).filter(|i| columns[3][*i] > -2.5).collect();
         assert_eq!(total.rows, kept.len() as u64);
         assert_eq!(total.clipped, kept.iter().filter(|i| columns[2][**i].abs() > 2.0).count() as u64);
@@ -227,6 +181,6 @@ mod tests {
         let mut rows = InMemory::new(vec![&[], &[], &[], &[]]);
         let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         let forest = collect(&mut rows, 0..u64::MAX, &summand(), &threads).unwrap();
-        assert_eq!((forest.blocks(), forest.total(12)), (Some(0), Sums::zero(12)));
+        assert_eq!((forest.blocks(), forest.total(Sums::zero(12))), (Some(0), Sums::zero(12)));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Sums;
+use super::Sum;
 
 /// A part of the rows: the `2^level` blocks from number `index 2^level` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,14 +31,20 @@ impl Node {
 
 /// Sums of blocks that came in any order. Those of two halves of a node are added at once, the earlier blocks first:
 /// what is left are few nodes, and neither depends on the order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Forest {
-    nodes: BTreeMap<Node, Sums>,
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forest<S> {
+    nodes: BTreeMap<Node, S>,
 }
 
-impl Forest {
+impl<S> Default for Forest<S> {
+    fn default() -> Self {
+        Self { nodes: BTreeMap::new() }
+    }
+}
+
+impl<S: Sum> Forest<S> {
     /// With the sums of a node that is not part of it yet.
-    pub fn insert(&mut self, node: Node, sums: Sums) {
+    pub fn insert(&mut self, node: Node, sums: S) {
         match self.nodes.remove(&node.sibling()) {
             None => {
                 self.nodes.insert(node, sums);
@@ -49,7 +55,7 @@ impl Forest {
     }
 
     /// The nodes in the order of their blocks.
-    pub fn nodes(&self) -> impl Iterator<Item = (Node, &Sums)> {
+    pub fn nodes(&self) -> impl Iterator<Item = (Node, &S)> {
         self.nodes.iter().map(|(node, sums)| (*node, sums))
     }
 
@@ -59,16 +65,17 @@ impl Forest {
         self.nodes.keys().try_fold(0, follow)
     }
 
-    /// All of it for m inducing inputs, added in the order of the blocks.
-    pub fn total(&self, m: usize) -> Sums {
+    /// All of it, added in the order of the blocks; `zero` where there is none.
+    pub fn total(&self, zero: S) -> S {
         let mut nodes = self.nodes.values();
-        let first = nodes.next().cloned().unwrap_or_else(|| Sums::zero(m));
+        let first = nodes.next().cloned().unwrap_or(zero);
         nodes.fold(first, |sum, next| sum.plus(next))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sums;
     use super::*;
     use rand::SeedableRng;
     use rand::seq::SliceRandom;
@@ -81,7 +88,7 @@ mod tests {
         sums
     }
 
-    fn grown(order: &[u64]) -> Forest {
+    fn grown(order: &[u64]) -> Forest<Sums> {
         let mut forest = Forest::default();
         order.iter().for_each(|number| forest.insert(Node { first: *number, level: 0 }, block(*number)));
         forest
@@ -110,15 +117,15 @@ mod tests {
     #[test]
     fn the_total_is_the_sum() {
         let forest = grown(&(0..13).collect::<Vec<u64>>());
-        let total = forest.total(2);
+        let total = forest.total(Sums::zero(2));
         let naive: f64 = (0..13).map(|i| block(i).a[0]).sum();
         assert!((total.a[0] - naive).abs() < 1e-10 * naive);
-        assert_eq!((total.rows, Forest::default().total(2)), (13, Sums::zero(2)));
+        assert_eq!((total.rows, Forest::default().total(Sums::zero(2))), (13, Sums::zero(2)));
     }
 
     #[test]
     fn gaps_are_seen() {
-        assert_eq!(Forest::default().blocks(), Some(0));
+        assert_eq!(Forest::<Sums>::default().blocks(), Some(0));
         assert_eq!(grown(&[0, 1, 3]).blocks(), None);
         assert_eq!(grown(&[1, 2]).blocks(), None);
     }

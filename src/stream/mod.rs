@@ -4,16 +4,26 @@
 //! is summed in order by one thread ([`Kernel`]), and blocks are added pairwise in a binary tree over their numbers
 //! ([`Forest`]): the result is the same to the last bit however the work was shared out.
 
+mod class_sums;
 mod collect;
+mod error;
+mod filters;
 mod forest;
 mod kernel;
 mod record;
+mod sum;
+mod summand;
 mod sums;
+mod sums_record;
 mod targets;
 
-pub use collect::{BLOCK, Summand, collect, collect_here};
+pub use class_sums::{ClassSummand, ClassSums, class_of};
+pub use collect::{BLOCK, collect, collect_here};
+pub use error::StreamError;
 pub use forest::{Forest, Node};
 pub use kernel::{Kernel, Scratch};
 pub use record::{FileRecord, NodeRecord, Record};
+pub use sum::{Misfit, Sum, SumRows};
+pub use summand::Summand;
 pub use sums::Sums;
 pub use targets::Targets;

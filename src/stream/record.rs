@@ -1,19 +1,20 @@
 //! Sums on disk, to the last bit.
 
-use nalgebra::{DMatrix, DVector};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::collect::BLOCK;
-use super::{Forest, Node, Sums};
+use super::{Forest, Node, Sum};
 
 /// The version of the form of a record.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Sums over some blocks of the rows of some files. Numbers are written so that they read back exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct Record<S> {
     /// The version of its form.
+    #[serde(deserialize_with = "known_version")]
     pub version: u32,
     /// What readers should know: exact sums are as private as the rows.
     pub note: String,
@@ -24,7 +25,7 @@ pub struct Record {
     /// The files, in the order of their rows.
     pub files: Vec<FileRecord>,
     /// The sums.
-    pub nodes: Vec<NodeRecord>,
+    pub nodes: Vec<NodeRecord<S>>,
 }
 
 /// A file of rows.
@@ -42,38 +43,40 @@ pub struct FileRecord {
 /// The sums of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeRecord {
+pub struct NodeRecord<S> {
     /// The first block.
     pub first: u64,
     /// The binary logarithm of the number of blocks.
     pub level: u32,
-    /// Rows that pass the filters.
-    pub rows: u64,
-    /// Those whose target was clipped.
-    pub clipped: u64,
-    /// The sum of the squared targets.
-    pub squares: f64,
-    /// `A`.
-    pub a: Vec<f64>,
-    /// The lower triangle of `B`, column by column.
-    pub b: Vec<f64>,
+    /// The sums.
+    pub sums: S,
 }
 
-impl Record {
+impl<S: Sum> Record<S> {
     /// The record of a forest.
-    pub fn new(summand: String, files: Vec<FileRecord>, forest: &Forest) -> Self {
+    pub fn new(summand: String, files: Vec<FileRecord>, forest: &Forest<S>) -> Self {
         let note = "exact sums, not private: share them no more than the rows".to_owned();
-        let nodes = forest.nodes().map(|(node, sums)| NodeRecord::new(node, sums)).collect();
-        Self { version: VERSION, note, block: BLOCK, summand, files, nodes }
+        let node = |(node, sums): (Node, &S)| {
+            let Node { first, level } = node;
+            NodeRecord { first, level, sums: sums.clone() }
+        };
+        Self {
+            version: VERSION,
+            note,
+            block: BLOCK,
+            summand,
+            files,
+            nodes: forest.nodes().map(node).collect(),
+        }
     }
 
-    /// Whether this program reads such records, and every node holds the sums of m inducing inputs.
-    pub fn is_sound(&self, m: usize) -> bool {
-        let fits = |node: &NodeRecord| {
+    /// Whether this program makes such blocks, and the sums of every node fit others.
+    pub fn is_sound(&self, other: &S) -> bool {
+        let fits = |node: &NodeRecord<S>| {
             let whole = node.level < 60 && node.first.is_multiple_of(1 << node.level);
-            whole && node.a.len() == m && node.b.len() == m * (m + 1) / 2
+            whole && node.sums.fits(other)
         };
-        self.version == VERSION && self.block == BLOCK && self.nodes.iter().all(fits)
+        self.block == BLOCK && self.nodes.iter().all(fits)
     }
 
     /// The blocks that all rows make.
@@ -82,34 +85,26 @@ impl Record {
     }
 }
 
-impl NodeRecord {
-    fn new(node: Node, sums: &Sums) -> Self {
-        let m = sums.a.len();
-        let lower = (0..m).flat_map(|j| (j..m).map(move |i| sums.b[(i, j)]));
-        let (a, b) = (sums.a.as_slice().to_vec(), lower.collect());
-        let Sums { rows, clipped, squares, .. } = *sums;
-        Self { first: node.first, level: node.level, rows, clipped, squares, a, b }
-    }
-
+impl<S> NodeRecord<S> {
     /// Its place.
     pub fn node(&self) -> Node {
         Node { first: self.first, level: self.level }
     }
+}
 
-    /// Its sums.
-    pub fn sums(&self) -> Sums {
-        let m = self.a.len();
-        let mut b = DMatrix::zeros(m, m);
-        let places = (0..m).flat_map(|j| (j..m).map(move |i| (i, j)));
-        places.zip(&self.b).for_each(|(place, value)| b[place] = *value);
-        let a = DVector::from_column_slice(&self.a);
-        Sums { a, b, rows: self.rows, squares: self.squares, clipped: self.clipped }
+/// Reads the version, which comes before all that depends on it.
+fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    match u32::deserialize(deserializer)? {
+        VERSION => Ok(VERSION),
+        other => Err(D::Error::custom(format!("they are of another version: {other}, not {VERSION}"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sums;
     use super::*;
+    use nalgebra::{DMatrix, DVector};
 
     #[test]
     fn numbers_read_back_exactly() {
@@ -121,10 +116,10 @@ mod tests {
             forest.insert(Node { first, level: 0 }, Sums { a, b, rows: 9, squares: 0.1 + 0.2, clipped: 1 });
         }
         let record = Record::new("x".to_owned(), Vec::new(), &forest);
-        assert!(record.is_sound(3) && !record.is_sound(2));
-        let read: Record = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
+        assert!(record.is_sound(&Sums::zero(3)) && !record.is_sound(&Sums::zero(2)));
+        let read: Record<Sums> = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         let mut again = Forest::default();
-        read.nodes.iter().for_each(|node| again.insert(node.node(), node.sums()));
+        read.nodes.iter().for_each(|node| again.insert(node.node(), node.sums.clone()));
         assert_eq!(again, forest);
     }
 }

@@ -1,12 +1,16 @@
 //! Sums over some of the rows.
 
 use nalgebra::{DMatrix, DVector};
+use serde::{Deserialize, Serialize};
 
+use super::Sum;
+use super::sums_record::SumsRecord;
 use crate::gp::variational::Statistics;
 
 /// What a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, how many rows there are and
 /// what their targets amount to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SumsRecord", into = "SumsRecord")]
 pub struct Sums {
     /// `A`, m numbers.
     pub a: DVector<f64>,
@@ -26,9 +30,16 @@ impl Sums {
         Self { a: DVector::zeros(m), b: DMatrix::zeros(m, m), rows: 0, squares: 0.0, clipped: 0 }
     }
 
-    /// Of these rows and others.
-    #[must_use]
-    pub fn plus(mut self, other: &Self) -> Self {
+    /// As the model takes them.
+    pub fn statistics(&self) -> Statistics {
+        let mut b = self.b.clone();
+        b.fill_upper_triangle_with_lower_triangle();
+        Statistics { a: self.a.clone(), b, rows: usize::try_from(self.rows).unwrap_or(usize::MAX) }
+    }
+}
+
+impl Sum for Sums {
+    fn plus(mut self, other: &Self) -> Self {
         self.a += &other.a;
         self.b += &other.b;
         self.rows += other.rows;
@@ -37,10 +48,7 @@ impl Sums {
         self
     }
 
-    /// As the model takes them.
-    pub fn statistics(&self) -> Statistics {
-        let mut b = self.b.clone();
-        b.fill_upper_triangle_with_lower_triangle();
-        Statistics { a: self.a.clone(), b, rows: usize::try_from(self.rows).unwrap_or(usize::MAX) }
+    fn fits(&self, other: &Self) -> bool {
+        self.a.len() == other.a.len()
     }
 }

@@ -4,17 +4,12 @@ use nalgebra::DMatrix;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::grid::grid;
 use super::measure::Measured;
-use super::noisy_sums::{NoisySums, split};
-use super::witness::{RecordReleases, Sampled, WeightedLabel, record};
-use super::{Measurement, Sample, Streams, TaskError};
-use crate::gp::variational::{
-    DirichletLabels, Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware,
-};
-use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, Certificate, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
+use super::noisy_sums::split;
+use super::{ClassModel, Measurement, Sample, Streams, TaskError};
+use crate::gp::variational::{Inducing, Located, Prediction, Statistics};
 use crate::spec::{DirichletRelease, DirichletTask, ModelSetting, PrivacySetting};
+use crate::stream::class_of;
 
 /// Draws of the latent functions that class probabilities average over.
 const DRAWS: usize = 64;
@@ -29,38 +24,33 @@ pub(super) fn dirichlet(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
-    let (Some((variance, lengthscale)), Some(first)) = (model.exponentiated_quadratic(), cells.first())
-    else {
-        return Ok(Vec::new());
-    };
-    let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
-    let inducing = Inducing::new(&kernel, &grid(&task.inducing))?;
-    let sums = NoisySums::new(&first.mechanism, &task.inducing, (variance, lengthscale))?;
+    let Some(first) = cells.first() else { return Ok(Vec::new()) };
+    let Some(model) = ClassModel::new(task, model, &first.mechanism) else { return Ok(Vec::new()) };
+    let inducing = model.inducing()?;
     let classes: Result<Vec<usize>, TaskError> = sample.targets.iter().map(|y| class(task, *y)).collect();
     let classes = classes?;
     let (training, test) = split(&sample.inputs, task.train);
-    let labels = DirichletLabels::new(task.alpha);
-    let statistics = statistics(task, &labels, &inducing, &training, &classes[..task.train]);
+    let statistics = statistics(task, &model, &inducing, &training, &classes[..task.train]);
     let located = inducing.locate(&test);
-    let bench =
-        Bench { task, labels, inducing: &inducing, sums, statistics, located, truth: &classes[task.train..] };
+    let truth = &classes[task.train..];
+    let bench = Bench { model: &model, inducing: &inducing, statistics, located, truth };
     cells.iter().map(|cell| bench.cell(cell, streams)).collect()
 }
 
 /// The class that a target names.
 fn class(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
-    let known = (0..task.classes).find(|class| *class as f64 == target);
-    known.ok_or(TaskError::UnknownClass { target, last: task.classes - 1 })
+    class_of(target, task.classes).ok_or(TaskError::UnknownClass { target, last: task.classes - 1 })
 }
 
 /// The sums that are released: over the rows of each class, or weighted over all rows for each class.
 fn statistics(
     task: &DirichletTask,
-    labels: &DirichletLabels,
+    model: &ClassModel,
     inducing: &Inducing<'_>,
     inputs: &DMatrix<f64>,
     classes: &[usize],
 ) -> Vec<Statistics> {
+    let labels = model.labels();
     let of_class = |class: usize| match task.release {
         DirichletRelease::ClassSums => {
             let rows: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == class).collect();
@@ -76,10 +66,8 @@ fn statistics(
 
 /// What all cells of a block share.
 struct Bench<'a> {
-    task: &'a DirichletTask,
-    labels: DirichletLabels,
+    model: &'a ClassModel,
     inducing: &'a Inducing<'a>,
-    sums: NoisySums<'a>,
     statistics: Vec<Statistics>,
     located: Located,
     truth: &'a [usize],
@@ -87,80 +75,21 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn cell(&self, cell: &PrivacySetting, streams: &Streams) -> Result<Measured, TaskError> {
-        let (assumed, least) = self.sensitivities();
-        let noise = self.sums.noise(cell.calibration, (cell.epsilon, cell.delta), assumed);
-        record(cell, || Sampled::Records(self.sampled(noise)));
         let mut stream = streams.of_block("noise");
-        let noisy: Vec<NoisyStatistics> =
-            self.statistics.iter().map(|sums| noise.release(sums, &mut stream)).collect();
-        let (mut predictions, mut jitter) = (Vec::new(), self.inducing.jitter());
-        for class in 0..self.task.classes {
-            let unit = match self.task.release {
-                DirichletRelease::ClassSums => self.labels.class(&noisy, class),
-                DirichletRelease::WeightedSums(_) => noisy[class].clone(),
-            };
-            let rule = self.task.posterior;
-            let posterior = noise_aware(self.inducing, &unit, rule.regularisation, rule.correction)?;
-            jitter = posterior.jitter.max(jitter);
-            predictions.push(posterior.predict(&self.located));
-        }
-        let certificate = self.certificate(cell, (assumed, least));
+        let (noisy, guarantee) = self.model.release(&self.statistics, cell, &mut stream)?;
+        let posteriors = self.model.posteriors(self.inducing, &noisy)?;
+        let jitter = posteriors.iter().fold(self.inducing.jitter(), |most, of| of.jitter.max(most));
+        let predictions: Vec<Prediction> = posteriors.iter().map(|of| of.predict(&self.located)).collect();
         let measurement = |metric: &str, value: f64| Measurement {
             metric: metric.to_owned(),
             values: vec![value],
-            certificate: certificate.clone(),
+            certificate: guarantee.certificate.clone(),
             jitter,
         };
         let log_loss = self.log_loss(&predictions, &mut streams.of_block("draws"));
         let metrics =
             vec![measurement("accuracy", self.accuracy(&predictions)), measurement("log-loss", log_loss)];
         Ok(metrics.into())
-    }
-
-    /// A pair of sums for each class, and how records of each class enter it.
-    fn sampled(&self, noise: SumsNoise) -> RecordReleases {
-        let labels = &self.labels;
-        let enters = |class: usize, of: usize| {
-            let own = usize::from(class == of);
-            match self.task.release {
-                DirichletRelease::ClassSums => WeightedLabel { a: own as f64, b: own as f64 },
-                DirichletRelease::WeightedSums(_) => {
-                    let weight = 1.0 / labels.variance[own];
-                    WeightedLabel { a: weight * labels.target[own], b: weight }
-                }
-            }
-        };
-        let classes = 0..self.task.classes;
-        let of = |class| self.sums.sampled(noise, classes.clone().map(|of| enters(class, of)).collect());
-        self.sums.together(classes.clone().map(of).collect())
-    }
-
-    /// What noise is scaled by, and what is known to be enough. Every record takes part in the weighted sums of
-    /// all classes.
-    fn sensitivities(&self) -> (f64, f64) {
-        let labels = &self.labels;
-        match self.task.release {
-            DirichletRelease::ClassSums => {
-                let of = |features| class_sums_sensitivity(features, self.sums.setting.split);
-                (of(self.sums.features), of(self.sums.least))
-            }
-            DirichletRelease::WeightedSums(rule) => {
-                let bound = labels.target[0].abs().max(labels.target[1].abs());
-                let (assumed, least) = self.sums.sensitivities(bound);
-                let range =
-                    (labels.variance[1].min(labels.variance[0]), labels.variance[0].max(labels.variance[1]));
-                let all = (self.task.classes as f64).sqrt();
-                (
-                    all * assumed * rule.factor(range),
-                    all * least * HeteroscedasticRule::Corrected.factor(range),
-                )
-            }
-        }
-    }
-
-    fn certificate(&self, cell: &PrivacySetting, sensitivities: (f64, f64)) -> Certificate {
-        let printed = self.task.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
-        self.sums.certificate(cell, sensitivities).with_caveats(&[(Caveat::InvalidSensitivity, printed)])
     }
 
     fn accuracy(&self, predictions: &[Prediction]) -> f64 {
@@ -195,4 +124,54 @@ fn softmax(latent: &[f64]) -> Vec<f64> {
     let weights: Vec<f64> = latent.iter().map(|f| (f - most).exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Manifest;
+    use crate::data::rows::InMemory;
+    use crate::spec::{Experiment, TaskSetting};
+    use crate::stream::{SumRows, Sums, collect_here};
+
+    const SPEC: &str = r#"
+experiment.title = "three classes"
+data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "class" }
+model.kernel.eq = { variance = 1.7, lengthscale = 0.6 }
+[task.dirichlet]
+train = 40000
+classes = 3
+inducing = [{ from = -1.0, to = 1.0, points = 5 }, { from = -1.0, to = 1.0, points = 4 }]
+alpha = 0.01
+posterior = { regularisation = "tight", correction = "first-order" }
+release = "class-sums"
+[privacy]
+epsilon = 1.0
+delta = 1e-5
+mechanism.sums = { features = "trivial", sensitivity = "exact" }
+"#;
+
+    /// The sums of the stream are those of the task.
+    #[test]
+    fn rows_in_memory_and_streamed_have_the_same_sums() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let setting = spec.cells[0].setting();
+        let TaskSetting::Dirichlet(task) = &*setting.task else { panic!("another task") };
+        let model = ClassModel::of(setting).unwrap();
+        let column = |step: f64| (0..task.train).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+        let (inputs, targets) =
+            ([column(0.37), column(0.011)], (0..task.train).map(|i| (i * i % 7 % 3) as f64));
+        let sample = Sample::new(&inputs, targets.collect());
+        let classes: Vec<usize> = sample.targets.iter().map(|y| class(task, *y).unwrap()).collect();
+        let before = statistics(task, &model, &model.inducing().unwrap(), &sample.inputs, &classes);
+        let summand = model.summand(&setting.data).unwrap();
+        let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
+        let total = collect_here(&mut rows, &summand).unwrap().total(summand.zero());
+        for (before, streamed) in before.iter().zip(total.0.iter().map(Sums::statistics)) {
+            assert_eq!(before.rows, streamed.rows);
+            assert!((&before.a - &streamed.a).amax() < 1e-12 * before.a.amax());
+            assert!((&before.b - &streamed.b).amax() < 1e-12 * before.b.amax());
+        }
+    }
 }

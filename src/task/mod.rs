@@ -2,6 +2,7 @@
 
 mod binning;
 mod calibration;
+mod class_model;
 mod classification;
 mod clipped_square;
 mod convergence;
@@ -35,6 +36,7 @@ mod surface_model;
 mod tutorial;
 mod witness;
 
+pub use class_model::ClassModel;
 pub use cross_validation::folds;
 pub use error::TaskError;
 pub use frame::Frame;

@@ -17,7 +17,7 @@ use crate::spec::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Setting, SumsSetting,
     SurfaceTask, TaskSetting,
 };
-use crate::stream::{Kernel, Summand, Sums, Targets, collect_here};
+use crate::stream::{Kernel, SumRows, Summand, Sums, Targets, collect_here};
 
 /// The noise on the sums of a surface.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ impl SurfaceModel {
         let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
         // Rows in memory cannot fail.
         let forest = collect_here(&mut InMemory::new(columns), &summand).unwrap_or_default();
-        forest.total(summand.kernel.size())
+        forest.total(summand.zero())
     }
 
     /// The inducing inputs (m x d).

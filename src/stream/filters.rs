@@ -1,0 +1,23 @@
+//! Rows that count.
+
+use crate::data::Comparison;
+
+/// Whether a row passes all filters, of which each has a column of its own.
+pub(super) fn passes(filters: &[(Comparison, f64)], tested: &[Vec<f64>], row: usize) -> bool {
+    let holds =
+        |((is, value), column): (&(Comparison, f64), &Vec<f64>)| is.holds(column[row].partial_cmp(value));
+    filters.iter().zip(tested).all(holds)
+}
+
+/// Takes rows that do not pass out of the first `kept` columns; the filters' columns follow them.
+pub(super) fn retain(filters: &[(Comparison, f64)], columns: &mut [Vec<f64>], kept: usize) {
+    if filters.is_empty() {
+        return;
+    }
+    let (kept, tested) = columns.split_at_mut(kept);
+    let keep: Vec<bool> = (0..tested[0].len()).map(|row| passes(filters, tested, row)).collect();
+    for column in kept {
+        let mut row = 0..;
+        column.retain(|_| row.next().is_some_and(|row: usize| keep[row]));
+    }
+}

@@ -1,0 +1,40 @@
+//! The sums of a regression.
+
+use super::filters::retain;
+use super::{Kernel, Misfit, Scratch, SumRows, Sums, Targets};
+use crate::data::Comparison;
+
+/// What is summed: the first columns that are read are inputs, then comes the target, then one for each filter.
+#[derive(Debug, Clone)]
+pub struct Summand {
+    /// The kernel and its inducing inputs.
+    pub kernel: Kernel,
+    /// The units of the targets.
+    pub targets: Targets,
+    /// Only rows that pass all of these count; they keep their numbers.
+    pub filters: Vec<(Comparison, f64)>,
+    /// The number of inputs.
+    pub inputs: usize,
+}
+
+impl SumRows for Summand {
+    type Sum = Sums;
+    type Scratch = Scratch;
+
+    fn columns(&self) -> usize {
+        self.inputs + 1 + self.filters.len()
+    }
+
+    fn zero(&self) -> Sums {
+        Sums::zero(self.kernel.size())
+    }
+
+    fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Scratch) -> Result<Sums, Misfit> {
+        retain(&self.filters, columns, self.inputs + 1);
+        let mut sums = self.zero();
+        sums.clipped = self.targets.apply(&mut columns[self.inputs]);
+        let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
+        self.kernel.add(&inputs, &columns[self.inputs], &mut sums, scratch);
+        Ok(sums)
+    }
+}
