@@ -136,6 +136,9 @@ fn a_release_carries_its_guarantee() {
         }
         assert!((8.0..90.0).contains(&squares), "chi-squared with 36 degrees of freedom: {squares}");
     }
+    let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
+    let run = project.dpgp(&[&add[..], &["d.json"], &ledger[..]].concat()).expect(0);
+    assert!(run.out.contains("1 release has spent"), "{}", run.out);
     project.write("inf.toml", &SPEC.replace("epsilon = 1.0", "epsilon = inf"));
     let run = project.dpgp(&["stats", "inf.toml", "--add", "sums.json", "--release", "c.json"]).expect(2);
     assert!(run.err.contains("--epsilon") && !project.path("c.json").exists(), "{}", run.err);

@@ -417,6 +417,21 @@ delta = 1e-6
 mechanism.sums = { features = "line", sensitivity = "exact" }
 "#;
 
+/// A spec that counts records by y.
+const HISTOGRAM: &str = r#"
+experiment.title = "sums"
+data = { source.csv.path = "own.csv", inputs = ["y"], target = "x" }
+[task.density]
+bins = [{ from = 0.0, to = 2.0, bins = 2 }]
+test = [{ from = 0.0, to = 2.0, bins = 2 }]
+draws = 1
+estimate.histogram = {}
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+mechanism.histogram.relation = "add-remove"
+"#;
+
 fn streamed_parquet_errors(transcript: &mut Transcript) {
     let stats = ["stats", "study.toml", "own.parquet"];
     let cases = [
@@ -429,6 +444,10 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
     class.put("study.toml", CLASSES);
     class.put("own.parquet", parquet(&[Some(0.0), Some(1.0), Some(2.0)], false));
     transcript.say(("TableError::Cell CellProblem::NoClass", "a third class"), &class, &stats, 2, "");
+    let trip = project(&[]);
+    trip.put("study.toml", HISTOGRAM);
+    trip.put("own.parquet", parquet(&[Some(1.0), Some(0.5)], false));
+    transcript.say(("TableError::Cell CellProblem::NoCount", "half a record"), &trip, &stats, 2, "");
     for (errors, name, bytes) in cases {
         let project = project(&[]);
         project.put("study.toml", SURFACE);

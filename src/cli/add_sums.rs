@@ -18,7 +18,8 @@ pub(super) fn added<S: Sum>(
     let parts = parts?;
     let Some((first, record)) = parts.first() else { return Ok((Vec::new(), Forest::default())) };
     if record.summand != summand(setting) {
-        let cause = "they are of other columns, bounds, inducing inputs or another kernel".to_owned();
+        let cause = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel"
+            .to_owned();
         return Err(CliError::NotSums { path: first.clone(), cause });
     }
     belong_together(first, record, &parts)?;
@@ -69,7 +70,7 @@ fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, CliError> {
         return Ok(record);
     }
     Err(wrong(
-        "they are of another number of inducing inputs, classes or cells, or of blocks of another size"
+        "they are of another number of inducing inputs, classes or bins, or of blocks of another size"
             .to_owned(),
     ))
 }

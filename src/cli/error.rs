@@ -229,7 +229,8 @@ pub enum CliError {
     },
     /// A spec that says nothing about sums.
     #[error(
-        "{name} has no task.surface or task.dirichlet, which say what `dpgp stats` sums; see beyond/citibike-scale"
+        "{name} has no task.surface, no task.dirichlet and no task.density with mechanism.histogram: one of them says what \
+         `dpgp stats` sums; see beyond/citibike-scale"
     )]
     NoSums {
         /// The experiment.

@@ -1,33 +1,27 @@
 //! `dpgp stats`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
-use serde_json::json;
 
-use super::add_sums::added;
+use super::CliError;
 use super::arguments::{Format, Places, Work};
 use super::ledger::LedgerArguments;
-use super::output::write_file;
 use super::stats_release::Question;
-use super::stats_report::Report;
-use super::sum_files::summed;
+use super::stats_sums::{classes, histogram, surface};
 use super::summand::summand;
 use super::workspace::Workspace;
-use super::{CliError, class_release, surface_release};
-use crate::data::Digest;
 use crate::run::Shard;
 use crate::spec::{Cell, Experiment, PrivacySetting, TaskSetting};
-use crate::stream::{ClassSummand, Record, SumRows};
-use crate::task::{ClassModel, SurfaceModel};
+use crate::task::{ClassModel, HistogramModel, SurfaceModel};
 
 const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
-a task.dirichlet with release = \"class-sums\", the same over the rows of each class. All rows of the files named here
-that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory. Sums do not depend
-on the number of threads or shards, to the last bit. They are exact, and as private as the rows; only --release writes
-what may be shared.
+a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
+mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
+files named here that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory.
+Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows; only
+--release writes what may be shared.
 
 Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
@@ -41,7 +35,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("ledger", |ledger| ledger.requires("release")))]
 pub struct StatsArguments {
-    /// An experiment with task.surface or task.dirichlet, or the path of a spec
+    /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME")]
     name: String,
     /// Files of rows, CSV or Parquet, in the order of their rows
@@ -52,11 +46,11 @@ pub struct StatsArguments {
     pub(super) shard: Option<Shard>,
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
-    add: Vec<PathBuf>,
+    pub(super) add: Vec<PathBuf>,
     /// Write the sums to this file
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// Write the sums with privacy noise, and the posterior from them, to this file
+    /// Write the sums with privacy noise, and the posteriors from them, to this file
     #[arg(long, value_name = "FILE")]
     pub(super) release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
@@ -95,60 +89,13 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
             let summand = model.summand(&setting.data).ok_or_else(weighted)?;
             classes(&question(privacy()?), &model, &summand)
         }
+        TaskSetting::Density(_) => {
+            let model = HistogramModel::of(setting).ok_or_else(no_sums)?;
+            histogram(&question(privacy()?), &model)
+        }
         _ => Err(no_sums()),
     }?;
     report.print(arguments, format)
-}
-
-/// The sums of a surface.
-fn surface(question: &Question<'_>, model: &SurfaceModel) -> Result<Report, CliError> {
-    let Total { sums, fingerprint, seconds } = total(question, model.summand())?;
-    let draw = |privacy: &PrivacySetting| surface_release::draw(question.setting, privacy, model, &sums);
-    let balance = question.release(fingerprint, draw)?;
-    let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
-    let text = format!("{rows} rows, {clipped} of them clipped; {m} inducing inputs\n");
-    let facts = json!({ "rows": rows, "clipped": clipped, "inducing_inputs": m });
-    Ok(Report { facts, text, seconds, work: (rows, m), balance })
-}
-
-/// The sums of a classification.
-fn classes(question: &Question<'_>, model: &ClassModel, summand: &ClassSummand) -> Result<Report, CliError> {
-    let Total { sums, fingerprint, seconds } = total(question, summand)?;
-    let draw = |privacy: &PrivacySetting| class_release::draw(question.setting, privacy, model, &sums);
-    let balance = question.release(fingerprint, draw)?;
-    let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
-    let (rows, m) = (of_class.iter().sum::<u64>(), summand.kernel.size());
-    let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    let text = format!("{rows} rows, by class {list}; {m} inducing inputs\n");
-    let facts = json!({ "rows": rows, "classes": of_class, "inducing_inputs": m });
-    Ok(Report { facts, text, seconds, work: (rows, m), balance })
-}
-
-/// The sums of all rows.
-struct Total<S> {
-    sums: S,
-    /// Of the names, sizes and rows of the files.
-    fingerprint: String,
-    seconds: f64,
-}
-
-/// Sums the rows or adds sums, and writes them where the arguments say.
-fn total<T: SumRows>(question: &Question<'_>, of_rows: &T) -> Result<Total<T::Sum>, CliError> {
-    let (arguments, setting) = (question.arguments, question.setting);
-    let start = Instant::now();
-    let (files, forest) = match arguments.add.as_slice() {
-        [] => summed(arguments, setting, of_rows)?,
-        parts => added(parts, setting, &of_rows.zero())?,
-    };
-    let seconds = start.elapsed().as_secs_f64();
-    let fingerprint = Digest::of(json!(files).to_string().as_bytes()).to_string();
-    let record = Record::new(summand(setting), files, &forest);
-    if let Some(path) = &arguments.out {
-        let text = serde_json::to_string(&record)
-            .map_err(|error| CliError::Io { path: path.clone(), cause: std::io::Error::other(error) })?;
-        write_file(path, &text)?;
-    }
-    Ok(Total { sums: forest.total(of_rows.zero()), fingerprint, seconds })
 }
 
 /// The experiment that a name means.
@@ -184,6 +131,6 @@ fn one_cell(experiment: &Experiment) -> Result<&Cell, CliError> {
     if experiment.cells.iter().all(|cell| same(&cell)) {
         return Ok(first);
     }
-    let what = "columns, bounds, kernel or inducing inputs";
+    let what = "columns, bounds, kernel, inducing inputs, classes or bins";
     Err(CliError::SeveralSums { name: experiment.name.clone(), what })
 }

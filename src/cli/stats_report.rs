@@ -15,8 +15,8 @@ pub(super) struct Report {
     pub text: String,
     /// The time that they took.
     pub seconds: f64,
-    /// The rows and the number m of inducing inputs.
-    pub work: (u64, usize),
+    /// The rows and the number m of inducing inputs, if there are any.
+    pub work: Option<(u64, usize)>,
     /// What the ledger holds after the release.
     pub balance: String,
 }
@@ -45,8 +45,9 @@ impl Report {
     }
 
     fn timing(&self) -> String {
-        let Self { seconds, work: (rows, m), .. } = self;
-        let speed = *rows as f64 * (m * m) as f64 / seconds / 1e9;
+        let seconds = self.seconds;
+        let Some((rows, m)) = self.work else { return format!("{seconds:.3} s\n") };
+        let speed = rows as f64 * (m * m) as f64 / seconds / 1e9;
         format!("{seconds:.3} s, {speed:.1} GFLOP/s counted as rows times {m}^2\n")
     }
 }

@@ -6,20 +6,23 @@ use crate::spec::{Identity, MechanismSetting, Setting, TaskSetting};
 
 /// The identity of what is summed: all of the setting that the sums depend on.
 pub(super) fn summand(setting: &Setting) -> String {
-    let (data, kernel) = (&setting.data, setting.model.as_deref().map(|model| &model.kernel));
+    let data = &setting.data;
     let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
-    all["kernel"] = json!(kernel);
+    let kernel = setting.model.as_deref().map(|model| &model.kernel);
     match &*setting.task {
         TaskSetting::Surface(task) => {
+            all["kernel"] = json!(kernel);
             all["normalise"] = json!(*setting.normalise);
             all["inducing"] = json!(task.inducing);
             all["bound"] = bound(setting);
         }
         TaskSetting::Dirichlet(task) => {
+            all["kernel"] = json!(kernel);
             all["inducing"] = json!(task.inducing);
             all["classes"] = json!(task.classes);
             all["release"] = json!(task.release);
         }
+        TaskSetting::Density(task) => all["bins"] = json!(task.bins),
         _ => {}
     }
     Identity::of(&all.to_string()).to_string()

@@ -153,4 +153,7 @@ pub enum CellProblem {
     /// It holds a number that names no class.
     #[error("{0} is none of the classes 0 to {1}")]
     NoClass(String, usize),
+    /// It holds a number that is no number of records.
+    #[error("{0} is no number of records: 0, 1, 2, ..., fewer than 2^32")]
+    NoCount(String),
 }

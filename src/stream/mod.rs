@@ -1,11 +1,13 @@
-//! The sums of a variational model over rows that do not fit in memory: one pass, constant memory, all cores.
+//! Sums over rows that do not fit in memory: one pass, constant memory, all cores. They are those of a variational model
+//! ([`Summand`]), the same for each class ([`ClassSummand`]), or a histogram ([`CountSummand`]).
 //!
 //! Rows are cut into blocks of [`BLOCK`] rows by their number, whatever the number of threads or machines. Each block
-//! is summed in order by one thread ([`Kernel`]), and blocks are added pairwise in a binary tree over their numbers
+//! is summed in order by one thread ([`SumRows`]), and blocks are added pairwise in a binary tree over their numbers
 //! ([`Forest`]): the result is the same to the last bit however the work was shared out.
 
 mod class_sums;
 mod collect;
+mod counts;
 mod error;
 mod filters;
 mod forest;
@@ -19,6 +21,7 @@ mod targets;
 
 pub use class_sums::{ClassSummand, ClassSums, class_of};
 pub use collect::{BLOCK, collect, collect_here};
+pub use counts::{CountSummand, Counts};
 pub use error::StreamError;
 pub use forest::{Forest, Node};
 pub use kernel::{Kernel, Scratch};

@@ -4,17 +4,17 @@ use nalgebra::{DMatrix, DVector};
 use rand_distr::{Distribution, StandardNormal};
 
 use super::grid::grid;
+use super::histogram_model::{HistogramModel, bins};
 use super::measure::Measured;
 use super::noise::{Noise, representer};
-use super::witness::{Sampled, record};
+use super::witness::record;
 use super::{Frame, Measurement, Sample, Streams, TaskError, model};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::Bins;
 use crate::privacy::accounting::Relation;
-use crate::privacy::{Caveat, Certificate, Mechanism, Neighbours, Release, count_sensitivity};
+use crate::privacy::{Caveat, Certificate, Mechanism, Neighbours, Release};
 use crate::spec::{
-    CutSetting, DensityEstimate, DensityTask, MechanismSetting, ModelSetting, PrivacySetting, ProcessSetting,
-    Setting,
+    DensityEstimate, DensityTask, MechanismSetting, ModelSetting, PrivacySetting, ProcessSetting, Setting,
 };
 
 /// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), and for a
@@ -27,8 +27,7 @@ pub(super) fn density(
     sample: &Sample,
     streams: &Streams,
 ) -> Result<Vec<Measured>, TaskError> {
-    let bins = bins(&task.bins);
-    let test = self::bins(&task.test);
+    let (bins, test) = (bins(&task.bins), bins(&task.test));
     let counts = counts(&bins, sample);
     let of_test = self::counts(&test, sample);
     let truth = DVector::from_fn(test.len(), |i, _| of_test[i] / test.volume(i));
@@ -41,10 +40,6 @@ pub(super) fn density(
             cells.iter().map(|cell| bench.histogram(Some(process), cell)).collect()
         }
     }
-}
-
-fn bins(cuts: &[CutSetting]) -> Bins {
-    Bins::grid(&cuts.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect::<Vec<_>>())
 }
 
 /// The records of each bin; a row's target says how many it stands for. Records outside all bins are not counted.
@@ -91,41 +86,22 @@ impl Bench<'_> {
         process: Option<&ProcessSetting>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let MechanismSetting::Histogram(setting) = &cell.mechanism else {
+        let Some(model) = HistogramModel::new(self.bins.clone(), &cell.mechanism) else {
             return Err(TaskError::WrongMechanism { needed: "histogram" });
         };
-        let noise = count_sensitivity(setting.relation) * cell.calibration.sigma(cell.epsilon, cell.delta);
-        let draws = if noise == 0.0 { 1 } else { self.task.draws };
-        if noise > 0.0 {
-            let (relation, bins) = (setting.relation, self.counts.len());
-            record(cell, || Sampled::Counts { sd: noise, bins, relation });
-        }
+        let guarantee = model.guarantee(cell);
+        let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws };
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
             let mut stream = self.streams.of_block(&format!("histogram {draw}"));
-            let noisy = self.counts.iter().map(|count| {
-                let unit: f64 = StandardNormal.sample(&mut stream);
-                count + noise * unit
-            });
-            let noisy = self.densities(&noisy.collect::<Vec<f64>>());
+            let noisy = self.densities(&guarantee.release(&self.counts, &mut stream));
             let estimate = self.estimate(process, &noisy)?;
             values.push(self.rmse(&estimate.at(&self.points)?));
             if draw == 0 && self.bins.dimensions() == 1 {
                 frames = self.frames(&noisy, &estimate)?;
             }
         }
-        let certificate = match cell.epsilon.is_finite() {
-            false => Certificate::none(),
-            true => Certificate::gaussian(
-                (Release::Histogram, Neighbours::OneRecord(setting.relation)),
-                cell.calibration,
-                (cell.epsilon, cell.delta),
-                1.0,
-                None,
-            )
-            .by(Mechanism::Histogram(cell.calibration)),
-        };
-        Ok(Measured { metrics: vec![measurement("rmse", values, &certificate)], frames })
+        Ok(Measured { metrics: vec![measurement("rmse", values, &guarantee.certificate)], frames })
     }
 
     fn estimate(
@@ -291,4 +267,45 @@ fn starts(setting: &ProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<V
         }
     }
     starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Manifest;
+    use crate::data::rows::InMemory;
+    use crate::spec::{Experiment, TaskSetting};
+    use crate::stream::{SumRows, collect_here};
+
+    const SPEC: &str = r#"
+experiment.title = "a histogram"
+data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "trips" }
+[task.density]
+bins = [{ from = -0.9, to = 1.0, bins = 7 }, { from = -1.0, to = 0.8, bins = 5 }]
+test = [{ from = -1.0, to = 1.0, bins = 2 }, { from = -1.0, to = 1.0, bins = 2 }]
+draws = 1
+estimate.histogram = {}
+[privacy]
+epsilon = 1.0
+delta = 1e-5
+mechanism.histogram.relation = "add-remove"
+"#;
+
+    /// The counts of the stream are those of the task.
+    #[test]
+    fn rows_in_memory_and_streamed_have_the_same_counts() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let setting = spec.cells[0].setting();
+        let TaskSetting::Density(task) = &*setting.task else { panic!("another task") };
+        let column = |step: f64| (0..40_000).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+        let (inputs, trips) = ([column(0.37), column(0.011)], (0..40_000).map(|i| (i % 5) as f64));
+        let sample = Sample::new(&inputs, trips.collect());
+        let summand = HistogramModel::of(setting).unwrap().summand(&setting.data);
+        let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
+        let total = collect_here(&mut rows, &summand).unwrap().total(summand.zero());
+        let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();
+        assert_eq!(streamed, counts(&bins(&task.bins), &sample));
+        assert_eq!(streamed.iter().sum::<f64>() + total.outside as f64, 80_000.0);
+    }
 }
