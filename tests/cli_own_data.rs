@@ -331,10 +331,16 @@ fn outputs_are_not_replaced() {
 fn a_cell_is_chosen_by_its_labels() {
     let project = project();
     project.write("energy.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n"));
-    refused(&project, PREDICT, 2, "choose one with --cell AXIS=VALUE. The axes are\n  epsilon = 0.5, 1");
+    refused(&project, PREDICT, 2, "choose one with --cell AXIS=VALUE; the axes are\n  epsilon = 0.5, 1");
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "no cell has epsilon=7");
     project.dpgp(&[PREDICT, &["--cell", "epsilon=0.5"]].concat()).expect(0);
     assert_eq!(json(&project.read("p.csv.certificate.json"))["epsilon"], 0.5);
+    // A cell without privacy is no choice.
+    let project = self::project();
+    refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "one cell, which needs no --cell");
+    project.write("energy.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
+    project.dpgp(PREDICT).expect(0);
+    assert_eq!(json(&project.read("p.csv.certificate.json"))["epsilon"], 2.0);
 }
 
 #[test]
@@ -481,6 +487,8 @@ fn predicted(text: &str) -> Vec<Vec<f64>> {
 fn records_are_predicted_from_noisy_sums() {
     let project = project();
     project.write("energy.toml", RECORDS);
+    let run = project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0);
+    assert!(run.out.contains("2 of 120 targets lie outside the public bounds [0, 40]"), "{}", run.out);
     project.dpgp(&[PREDICT, &["--ledger", "l.toml"], BUDGET].concat()).expect(0);
     let certificate = json(&project.read("p.csv.certificate.json"));
     assert_eq!(certificate["neighbours"], "one record is replaced");

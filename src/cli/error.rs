@@ -171,7 +171,7 @@ pub enum CliError {
         reason: &'static str,
     },
     /// A cell that is not there.
-    #[error("no cell has {choice}; the axes are\n{axes}")]
+    #[error("no cell has {choice}; {axes}")]
     NoCell {
         /// What was asked for.
         choice: String,
@@ -179,7 +179,7 @@ pub enum CliError {
         axes: String,
     },
     /// A spec with several cells.
-    #[error("this means {cells} cells; choose one with --cell AXIS=VALUE. The axes are\n{axes}")]
+    #[error("this means {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
     SeveralCells {
         /// How many.
         cells: usize,

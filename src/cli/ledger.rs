@@ -18,10 +18,22 @@ pub struct LedgerArguments {
     #[arg(long, value_name = "FILE")]
     pub(super) ledger: Option<PathBuf>,
     /// The epsilon that all releases together keep; for a new ledger
-    #[arg(long, value_name = "E", requires = "ledger", requires = "budget_delta")]
+    #[arg(
+        long,
+        value_name = "E",
+        requires = "ledger",
+        requires = "budget_delta",
+        allow_negative_numbers = true
+    )]
     budget_epsilon: Option<f64>,
     /// The delta that all releases together keep; for a new ledger
-    #[arg(long, value_name = "D", requires = "ledger", requires = "budget_epsilon")]
+    #[arg(
+        long,
+        value_name = "D",
+        requires = "ledger",
+        requires = "budget_epsilon",
+        allow_negative_numbers = true
+    )]
     budget_delta: Option<f64>,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
         return Err(few());
     }
     let target = numbers.pop().unwrap_or_default();
-    let title = format!("{target} from {} under differential privacy", numbers.join(", "));
+    let title = format!("{target} under differential privacy");
     let kernel = if numbers.len() == 1 { "eq" } else { "eq-ard" };
     let parts = [
         ("@SOURCE@", source(file, path)?),

@@ -29,6 +29,8 @@ pub enum PrivacyError {
         sensitivity: f64,
     },
     /// All predictions are constant, whatever the private targets.
-    #[error("no prediction depends on any target: the map C is zero, there is nothing to protect")]
+    #[error(
+        "no prediction depends on any target (the map C is zero), so that there is nothing to protect: all points are far from all inputs"
+    )]
     NothingToProtect,
 }

@@ -120,10 +120,7 @@ impl ReleasedPredictions<'_> {
     /// What the guarantee does not speak of.
     pub fn not_covered(&self) -> Vec<String> {
         let mut list = vec![
-            "floating-point arithmetic: the proof is about real numbers. The noise is drawn and added in 64 bits, whose \
-             low-order bits can tell neighbours apart (Mironov 2012); private_mean is rounded to about noise_sd / 10^5, \
-             which does not show those bits, but no proof says that this suffices"
-                .to_owned(),
+            self.floating_point(),
             self.taken_as_public(),
             "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
              at the targets, they leak"
@@ -146,9 +143,26 @@ impl ReleasedPredictions<'_> {
         matches!(self.certificate.neighbours, Some(Neighbours::OneRecord(_)))
     }
 
+    fn floating_point(&self) -> String {
+        let all = "floating-point arithmetic: the proof is about real numbers. The noise is drawn and added in 64 bits, whose \
+                   low-order bits can tell neighbours apart (Mironov 2012)";
+        if self.hides_records() {
+            return format!(
+                "{all}; private_mean is rounded to about noise_sd / 10^5, but the other columns follow from the noisy sums \
+                 too and are not, and no proof says that a posterior hides those bits"
+            );
+        }
+        format!(
+            "{all}; private_mean is rounded to about noise_sd / 10^5, which does not show those bits, but no proof says that \
+             this suffices"
+        )
+    }
+
     fn taken_as_public(&self) -> String {
         if self.hides_records() {
-            return "the number of rows of the file, which is taken as public: a record is replaced by another".to_owned();
+            return "the number of rows of the file, which is taken as public: a record is replaced by another, which filters \
+                    may keep or drop"
+                .to_owned();
         }
         let inputs = self.setting.data.inputs.join(", ");
         format!(

@@ -44,7 +44,7 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
     if let MechanismSetting::Sums(sums) = &setting.privacy.mechanism {
-        return sums.target_bound.map(|bound| (-bound, bound));
+        return within(&setting.normalise, sums.target_bound?);
     }
     match *setting.normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
@@ -53,6 +53,21 @@ fn bounds(setting: &Setting) -> Option<(f64, f64)> {
         NormaliseSetting::None | NormaliseSetting::Private { .. } | NormaliseSetting::Constants { .. } => {
             None
         }
+    }
+}
+
+/// The targets, in their own units, that stay within the bound of a mechanism after normalisation by public constants.
+fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
+    match *normalise {
+        NormaliseSetting::None => Some((-bound, bound)),
+        NormaliseSetting::Constants { centre, scale } => {
+            Some((centre - scale * bound, centre + scale * bound))
+        }
+        NormaliseSetting::Bounds { low, high, scale } => {
+            let (centre, half) = (0.5 * (low + high), scale * bound);
+            Some((low.max(centre - half), high.min(centre + half)))
+        }
+        NormaliseSetting::Standardised { .. } | NormaliseSetting::Private { .. } => None,
     }
 }
 

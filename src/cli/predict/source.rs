@@ -43,6 +43,10 @@ impl<'a> Source<'a> {
                 return Err(CliError::NoCell { choice: choice.clone(), axes: self.axes() });
             }
         }
+        if cells.len() > 1 {
+            // Cells without privacy are there to compare with.
+            cells.retain(|cell| cell.setting().privacy.epsilon.is_finite());
+        }
         match cells[..] {
             [cell] => Ok(cell),
             _ => Err(CliError::SeveralCells { cells: cells.len(), axes: self.axes() }),
@@ -51,8 +55,12 @@ impl<'a> Source<'a> {
 
     /// The axes and their labels, for messages.
     fn axes(&self) -> String {
+        if self.experiment.axes.is_empty() {
+            return "the spec has no axes and one cell, which needs no --cell".to_owned();
+        }
         let axis = |a: &Axis| format!("  {} = {}", a.name, a.labels.join(", "));
-        self.experiment.axes.iter().map(axis).collect::<Vec<_>>().join("\n")
+        let axes: Vec<String> = self.experiment.axes.iter().map(axis).collect();
+        format!("the axes are\n{}", axes.join("\n"))
     }
 
     /// All rows of the cell's data.

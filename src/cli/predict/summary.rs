@@ -16,7 +16,8 @@ pub(super) fn summary(
         let out = out.display();
         format!(", written to {out}; what they guarantee stands in {out}.certificate.json")
     });
-    text.push_str(&format!("predictions at {points} points{}\n", written.unwrap_or_default()));
+    let points = if points == 1 { "1 point".to_owned() } else { format!("{points} points") };
+    text.push_str(&format!("predictions at {points}{}\n", written.unwrap_or_default()));
     text.push_str(&format!("guarantee: {}\n", released.certificate));
     let delta = released.certificate.delta_exact.map(short).unwrap_or_default();
     text.push_str(&format!("exact delta at that epsilon: {delta}; randomness of the operating system\n"));

@@ -87,6 +87,9 @@ fn real(path: &Path) -> PathBuf {
 
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
+        return Err(ErrorKind::PermissionDenied.into());
+    }
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
