@@ -1,7 +1,8 @@
-"""Runs both sides of `scripts/compare-peers` in turn and prints the table: compare_peers.py PROGRAM THREADS ROUNDS."""
+"""Runs both sides of `scripts/compare-peers` in turn and prints the tables: compare_peers.py PROGRAM ROUNDS THREADS..."""
 
 import importlib.metadata
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -24,8 +25,10 @@ WORKS = [
 PACKAGES = ["numpy", "scipy", "scikit-learn", "GPy", "dp-accounting"]
 
 
-def lines(command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+def lines(command, threads):
+    variables = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"]
+    environment = os.environ | {variable: threads for variable in variables}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.stderr:
         print(done.stderr.strip(), file=sys.stderr)
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -45,46 +48,61 @@ def version(package):
         return None
 
 
-def measure(program, rounds):
+def measure(program, rounds, threads, works):
     """Seconds and values by work and peer; ours has no peer."""
     found = {}
     script = str(Path(__file__).with_name("peers.py"))
     for turn in range(rounds):
-        for work, _, long in WORKS:
+        for work, _, long in works:
             if long and turn > 0:
                 continue
-            ours = lines([program] + [work] * (1 if long else 2))[-1:]
-            theirs = lines([sys.executable, script, work])
+            ours = lines([program] + [work] * (1 if long else 2), threads)[-1:]
+            theirs = lines([sys.executable, script, work], threads)
             if work == "gp-2000":
-                theirs += lines([sys.executable, script, "gp-2000:GPy"])
+                theirs += lines([sys.executable, script, "gp-2000:GPy"], threads)
             for line in ours + theirs:
                 found.setdefault((work, line.get("peer")), []).append((line["seconds"], line["value"]))
     return found
+
+
+def median(found, work, peer):
+    return [statistics.median(column) for column in zip(*found[work, peer])]
 
 
 def shown(seconds):
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
+def table(found, threads, works):
+    print(f"## {threads} thread{'s' if threads != '1' else ''} on both sides\n")
+    print("| work | peer | peer's time | here | ratio | value there | value here |")
+    print("|---|---|---|---|---|---|---|")
+    for work, title, _ in works:
+        for peer in [p for w, p in found if w == work and p and (work, None) in found]:
+            (theirs, value), (ours, own) = median(found, work, peer), median(found, work, None)
+            ratio = f"{theirs / ours:.2f}"
+            print(f"| {title} | {peer} | {shown(theirs)} | {shown(ours)} | {ratio} | {value:.6g} | {own:.6g} |")
+    if ("dgemm-2000", "NumPy") in found:
+        speed = 1e6 * 256**2 / median(found, "sums-1000000", None)[0] / 1e9
+        peak = median(found, "dgemm-2000", "NumPy")[1]
+        print(f"\nThe sums here, exponentials and all, counted as n m^2: {speed:.0f} GFLOP/s, {100 * speed / peak:.0f} % of NumPy's")
+        print("product of matrices in the same run.\n")
+
+
 def main():
-    program, threads, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    found = measure(program, rounds)
+    program, rounds, threads = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     print("# Performance beside other packages\n")
     print(f"Written by `scripts/compare-peers` on {time.strftime('%Y-%m-%d')}: medians of {rounds} interleaved rounds")
     print("(one where a run takes long), after a run that is not counted.\n")
-    print(f"Processor: {processor()}; threads on both sides: {threads}.")
+    print(f"Processor: {processor()}, {os.cpu_count()} cores.")
     print(f"Versions: {', '.join(filter(None, map(version, PACKAGES)))}.\n")
-    print("| work | peer | peer's time | here | ratio | value there | value here |")
-    print("|---|---|---|---|---|---|---|")
-    for work, title, _ in WORKS:
-        median = lambda peer: [statistics.median(column) for column in zip(*found[work, peer])]
-        for peer in [p for w, p in found if w == work and p and (work, None) in found]:
-            (theirs, value), (ours, own) = median(peer), median(None)
-            ratio = f"{theirs / ours:.2f}"
-            print(f"| {title} | {peer} | {shown(theirs)} | {shown(ours)} | {ratio} | {value:.6g} | {own:.6g} |")
-    print("\nA ratio above 1 means that the work is done faster here. The values show that it is the same work: the mean over")
-    print("the directions of the log of the noise variance, the sum of A and the trace of B over n, the sum of the predictions, epsilon, and 1e9 operations a second.")
-    print("The peer of cloaking is a dense interior point method in NumPy, from the same mathematics (`scripts/peers.py`).")
+    for number in threads:
+        works = [work for work in WORKS if number == threads[0] or not work[2]]
+        table(measure(program, rounds, number, works), number, works)
+    print("A ratio above 1 means that the work is done faster here. The values show that it is the same work: the mean over")
+    print("the directions of the log of the noise variance, the sum of A and the trace of B over n, the sum of the predictions,")
+    print("epsilon, and 1e9 operations a second. The peer of cloaking is a dense interior point method in NumPy, from the same")
+    print("mathematics (`scripts/peers.py`).")
 
 
 if __name__ == "__main__":

@@ -61,6 +61,26 @@ fn the_slurm_script_is_a_script_with_the_count_written_into_it() {
     assert!(run.out.contains("shard 3/7"), "{}", run.out);
 }
 
+/// Parts of sums by make, equal to the whole; a scheduler without a shared folder is refused.
+#[test]
+fn the_makefile_sums_files() {
+    let project = Project::new();
+    project.dpgp(&["generate", "--rows", "60000", "--out", "trips.parquet"]).expect(0);
+    let name = "beyond/citibike-scale";
+    project.dpgp(&["stats", name, "trips.parquet", "--out", "whole.json"]).expect(0);
+    let emit = |target: &str, code: i32| {
+        let emitted =
+            ["emit", target, name, "--shards", "3", "--stats", "trips.parquet", "--out", "Makefile"];
+        project.dpgp(&emitted).expect(code)
+    };
+    assert!(emit("k8s", 2).err.contains("share no folder"));
+    emit("make", 0);
+    let mut make = Command::new("make");
+    make.args(["-j2", &format!("DPGP={}", env!("CARGO_BIN_EXE_dpgp"))]).current_dir(project.folder.path());
+    Run::new(make.output().unwrap()).expect(0);
+    assert_eq!(project.read("beyond-citibike-scale-sums.json"), project.read("whole.json"));
+}
+
 #[test]
 fn the_slurm_script_fetches_what_the_spec_reads() {
     let project = Project::new();

@@ -107,12 +107,20 @@ fn an_array_sums_the_rows_of_a_file() {
     project.dpgp(&["generate", "--rows", "70000", "--out", "trips.parquet"]).expect(0);
     let stats = ["stats", "beyond/citibike-scale", "trips.parquet", "--out"];
     project.dpgp(&[&stats[..], &["whole.json"]].concat()).expect(0);
-    let task = "exec \"$DPGP\" stats beyond/citibike-scale trips.parquet --shard $SLURM_ARRAY_TASK_ID/3 \
-                --out part$SLURM_ARRAY_TASK_ID.json";
-    let submit = ["--wait", "--array=1-3", "--time=10", "--output=task-%a.log", "--wrap", task];
-    cluster.slurm(&project, "sbatch", &submit).expect(0);
-    let parts = ["part1.json", "part2.json", "part3.json"];
-    let add = [&["stats", "beyond/citibike-scale", "--out", "sum.json", "--add"][..], &parts].concat();
-    project.dpgp(&add).expect(0);
-    assert_eq!(project.read("sum.json"), project.read("whole.json"));
+    let emitted = [
+        "emit",
+        "slurm",
+        "beyond/citibike-scale",
+        "--shards",
+        "3",
+        "--stats",
+        "trips.parquet",
+        "--out",
+        "job.sh",
+    ];
+    project.dpgp(&emitted).expect(0);
+    let run = cluster.slurm(&project, "bash", &["job.sh", "--time=10"]).expect(0);
+    let ids: Vec<&str> = run.out.split(|c: char| !c.is_ascii_digit()).filter(|s| !s.is_empty()).collect();
+    cluster.wait(&project, ids[1]);
+    assert_eq!(project.read("beyond-citibike-scale-sums.json"), project.read("whole.json"));
 }

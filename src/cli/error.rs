@@ -288,6 +288,9 @@ pub enum CliError {
     /// A release that would hide nothing.
     #[error("epsilon is infinite: name the one to release for with --epsilon")]
     NoGuarantee,
+    /// Parts of sums without a folder that all tasks write to.
+    #[error("the tasks of a Kubernetes job share no folder for parts of sums; use slurm or make")]
+    NoSharedFolder,
     /// A release for one of several epsilons, without a word which.
     #[error("the spec has several epsilons, {epsilons}: name the one to release for with --epsilon")]
     SeveralEpsilons {
@@ -362,6 +365,7 @@ impl CliError {
             | Self::SeveralSums { .. }
             | Self::NotSums { .. }
             | Self::NoGuarantee
+            | Self::NoSharedFolder
             | Self::SeveralEpsilons { .. }
             | Self::SpecChanged { .. } => 2,
             Self::CheckInterrupted { .. } => INTERRUPTED,

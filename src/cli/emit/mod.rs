@@ -20,6 +20,7 @@ run again computes only what it had not stored.
 Examples:
   dpgp emit slurm smith2021/table1-shuffles --shards 8 > job.sh
   bash job.sh --time=1:00:00        submits the array, and a collector after it; arguments go to sbatch
+  dpgp emit slurm beyond/citibike-scale --shards 8 --stats trips.parquet > sums.sh
   dpgp emit make smith2021/table1 --shards 4 --out Makefile && make -j4
   dpgp emit k8s my.toml --shards 20 --image registry.example/dpgp:1 | kubectl apply -f -";
 
@@ -41,6 +42,9 @@ pub struct EmitArguments {
     /// Cores for each shard
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
+    /// Sum the rows of these files (`dpgp stats`) instead of a run; slurm and make
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    stats: Vec<PathBuf>,
     /// The container image (k8s)
     #[arg(long, default_value = "dpgp")]
     image: String,
@@ -63,11 +67,16 @@ enum Target {
 }
 
 impl Target {
-    fn template(self) -> &'static str {
-        match self {
-            Self::Slurm => include_str!("slurm.sh"),
-            Self::K8s => include_str!("k8s.yaml"),
-            Self::Make => include_str!("Makefile"),
+    /// For the shards of a run, or of the sums over files of rows; Kubernetes has none of these, as its tasks share no
+    /// folder for their parts.
+    fn template(self, sums: bool) -> Result<&'static str, CliError> {
+        match (self, sums) {
+            (Self::Slurm, false) => Ok(include_str!("slurm.sh")),
+            (Self::Slurm, true) => Ok(include_str!("slurm-stats.sh")),
+            (Self::Make, false) => Ok(include_str!("Makefile")),
+            (Self::Make, true) => Ok(include_str!("Makefile-stats")),
+            (Self::K8s, false) => Ok(include_str!("k8s.yaml")),
+            (Self::K8s, true) => Err(CliError::NoSharedFolder),
         }
     }
 }
@@ -85,6 +94,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     if arguments.name.contains(char::is_control) {
         return Err(CliError::NoName { name: arguments.name.clone() });
     }
+    let template = arguments.target.template(!arguments.stats.is_empty())?;
     let store = workspace.store_directory(&arguments.store);
     let values = context! {
         name => arguments.name.as_str(),
@@ -95,6 +105,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
         places => places(&arguments.places),
         cpus => arguments.cpus.get(),
         image => arguments.image.as_str(),
+        files => arguments.stats.iter().map(|file| absolute(file)).collect::<Vec<_>>(),
     };
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
@@ -102,7 +113,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     templates.add_filter("shell", |text: String| shell(&text));
     templates.add_filter("make", |text: String| shell(&text).replace('$', "$$").replace('#', "\\#"));
     templates.add_filter("quoted", |text: String| json!(text).to_string());
-    let text = templates.render_str(arguments.target.template(), values).map_err(CliError::Template)?;
+    let text = templates.render_str(template, values).map_err(CliError::Template)?;
     match &arguments.out {
         Some(path) => write_file(path, &text),
         None if format == Format::Json => print_json(&json!({ "text": text })),

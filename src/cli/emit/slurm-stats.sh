@@ -1,0 +1,30 @@
+#!/bin/bash
+# The sums of {{ name }} over {{ files|length }} file{% if files|length != 1 %}s{% endif %} in {{ shards }} shards.
+#   bash THIS     submits the array, and a task that adds the parts after all have ended well
+#   sbatch THIS   submits the array alone
+# Either takes more options for sbatch, for example --time=1:00:00. A part appears whole or not at all.
+#SBATCH --job-name=dpgp-{{ slug }}-sums
+#SBATCH --array=1-{{ shards }}
+#SBATCH --cpus-per-task={{ cpus }}
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output=dpgp-{{ slug }}-sums-%A_%a.log
+set -eu
+dpgp=${DPGP:-dpgp}
+name={{ name|shell }}
+parts=$PWD/{{ slug }}-sums
+
+if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
+    mkdir -p "$parts"
+    array=$(sbatch --parsable "$@" "$0")
+    array=${array%%;*}
+    adder=$(sbatch --parsable --dependency="afterok:$array" --job-name=dpgp-{{ slug }}-add \
+        --output=dpgp-{{ slug }}-add-%j.log \
+        --wrap="$(printf 'exec %q stats %q --out %q --add' "$dpgp" "$name" "$parts.json"; printf ' %q' "$parts"/part{1..{{ shards }}}.json)")
+    echo "array $array, adder ${adder%%;*}; the sums will be in $parts.json"
+    exit
+fi
+
+mkdir -p "$parts"
+exec "$dpgp" stats "$name"{% for file in files %} {{ file|shell }}{% endfor %} --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" \
+    --jobs {{ cpus }} --out "$parts/part$SLURM_ARRAY_TASK_ID.json"
