@@ -3,9 +3,9 @@
 
 mod support;
 
-use dpgp::data::rows::RowWriter;
 use serde_json::Value;
 use support::cli::Project;
+use support::rows::write_rows;
 
 const SPEC: &str = r#"
 [experiment]
@@ -34,6 +34,7 @@ sensitivity = "exact"
 split = 0.3
 "#;
 
+const NAMES: &[&str] = &["x", "y", "class"];
 const ROWS: usize = 60_000;
 
 /// Two inputs, and one of three classes by the first.
@@ -55,23 +56,11 @@ fn columns() -> Vec<Vec<f64>> {
     vec![x, column(0.011), classes]
 }
 
-fn write(project: &Project, name: &str, columns: &[Vec<f64>]) {
-    let path = project.path(name);
-    let file = std::fs::File::create(&path).unwrap();
-    let mut writer = RowWriter::new(file, &path, &["x", "y", "class"]).unwrap();
-    writer.write(columns).unwrap();
-    writer.finish().unwrap();
-}
-
 fn project() -> Project {
     let project = Project::new();
     project.write("s.toml", SPEC);
-    ["rows.csv", "rows.parquet"].iter().for_each(|name| write(&project, name, &columns()));
+    ["rows.csv", "rows.parquet"].iter().for_each(|name| write_rows(&project, name, NAMES, &columns()));
     project
-}
-
-fn json(project: &Project, name: &str) -> Value {
-    serde_json::from_str(&project.read(name)).unwrap()
 }
 
 /// The sum of a number of all nodes.
@@ -90,13 +79,13 @@ fn shards_threads_and_forms_change_no_bit() {
         whole.out
     );
     stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
-    assert_eq!(json(&project, "text.json")["nodes"], json(&project, "one.json")["nodes"]);
+    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
     for shard in ["1/3", "2/3", "3/3"] {
         stats(&["rows.parquet", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
     }
     stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
     assert_eq!(project.read("sum.json"), project.read("one.json"));
-    let (columns, sums) = (columns(), json(&project, "one.json"));
+    let (columns, sums) = (columns(), project.json("one.json"));
     for class in 0..3 {
         let rows = (0..ROWS).filter(|i| columns[2][*i] == class as f64 && columns[0][*i] < 0.9);
         let k = |i: usize| {
@@ -117,9 +106,9 @@ fn a_release_carries_its_guarantee() {
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json", "--release", "a.json"]).expect(0);
     let add = ["stats", "s.toml", "--add", "sums.json", "--release"];
     project.dpgp(&[&add[..], &["b.json", "--epsilon", "2"]].concat()).expect(0);
-    let sums = json(&project, "sums.json");
+    let sums = project.json("sums.json");
     for (name, epsilon) in [("a.json", 1.0), ("b.json", 2.0)] {
-        let released = json(&project, name);
+        let released = project.json(name);
         let guarantee = &released["guarantee"];
         assert_eq!(guarantee["epsilon"].as_f64(), Some(epsilon));
         assert!(guarantee["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
@@ -153,7 +142,7 @@ fn an_unknown_class_writes_nothing() {
     (columns[0][41_233], columns[2][41_233]) = (0.1, 3.0);
     (columns[0][59_000], columns[2][59_000]) = (0.1, 0.5);
     for name in ["bad.csv", "bad.parquet"] {
-        write(&project, name, &columns);
+        write_rows(&project, name, NAMES, &columns);
         for more in [&[][..], &["--shard", "2/2"]] {
             let stats = ["stats", "s.toml", "rows.csv", name, "--jobs", "2", "--out", "sums.json"];
             let run = project.dpgp(&[&stats[..], more].concat()).expect(2);

@@ -3,10 +3,10 @@
 
 mod support;
 
-use dpgp::data::rows::RowWriter;
 use dpgp::kernel::Bins;
 use serde_json::Value;
 use support::cli::Project;
+use support::rows::write_rows;
 
 const SPEC: &str = r#"
 [experiment]
@@ -29,6 +29,7 @@ calibration = "analytic"
 relation = "add-remove"
 "#;
 
+const NAMES: &[&str] = &["x", "y", "trips"];
 const ROWS: usize = 60_000;
 
 /// Two inputs, and how many trips a row stands for.
@@ -37,23 +38,11 @@ fn columns() -> Vec<Vec<f64>> {
     vec![column(0.37), column(0.011), (0..ROWS).map(|i| (i % 3) as f64).collect()]
 }
 
-fn write(project: &Project, name: &str, columns: &[Vec<f64>]) {
-    let path = project.path(name);
-    let file = std::fs::File::create(&path).unwrap();
-    let mut writer = RowWriter::new(file, &path, &["x", "y", "trips"]).unwrap();
-    writer.write(columns).unwrap();
-    writer.finish().unwrap();
-}
-
 fn project() -> Project {
     let project = Project::new();
     project.write("s.toml", SPEC);
-    ["rows.csv", "rows.parquet"].iter().for_each(|name| write(&project, name, &columns()));
+    ["rows.csv", "rows.parquet"].iter().for_each(|name| write_rows(&project, name, NAMES, &columns()));
     project
-}
-
-fn json(project: &Project, name: &str) -> Value {
-    serde_json::from_str(&project.read(name)).unwrap()
 }
 
 /// Counted without the command.
@@ -84,9 +73,9 @@ fn shards_threads_and_forms_count_the_same() {
     let stats = |more: &[&str]| project.dpgp(&[&["stats", "s.toml"], more].concat()).expect(0);
     let whole = stats(&["rows.parquet", "--jobs", "1", "--out", "one.json", "--timings"]);
     assert!(whole.out.contains("records in 24 bins") && whole.out.contains(" s\n"), "{}", whole.out);
-    assert_eq!(counted(&json(&project, "one.json")), plain());
+    assert_eq!(counted(&project.json("one.json")), plain());
     stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
-    assert_eq!(json(&project, "text.json")["nodes"], json(&project, "one.json")["nodes"]);
+    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
     for shard in ["1/3", "2/3", "3/3"] {
         stats(&["rows.csv", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
     }
@@ -102,7 +91,7 @@ fn a_release_carries_its_guarantee() {
     let release = ["stats", "s.toml", "rows.csv", "--release", "a.json"];
     let run = project.dpgp(&[&release[..], &ledger[..]].concat()).expect(0);
     assert!(run.out.contains("1 release has spent"), "{}", run.out);
-    let released = json(&project, "a.json");
+    let released = project.json("a.json");
     assert!(released["guarantee"]["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
     assert!(released["guarantee"]["text"].as_str().unwrap().contains("one record"));
     let text = project.read("a.json");
@@ -120,7 +109,7 @@ fn wrong_questions_are_refused() {
     let project = project();
     let mut columns = columns();
     (columns[0][50_001], columns[2][50_001]) = (0.1, 1.5);
-    write(&project, "bad.parquet", &columns);
+    write_rows(&project, "bad.parquet", NAMES, &columns);
     let run = project.dpgp(&["stats", "s.toml", "bad.parquet", "--out", "sums.json"]).expect(2);
     let told = "bad.parquet: row 50002, column \"trips\": 1.5 is no number of records";
     assert!(run.err.contains(told) && !project.path("sums.json").exists(), "{}", run.err);

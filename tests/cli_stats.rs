@@ -46,10 +46,6 @@ fn project(rows: &str) -> Project {
     project
 }
 
-fn json(project: &Project, name: &str) -> Value {
-    serde_json::from_str(&project.read(name)).unwrap()
-}
-
 #[test]
 fn shards_threads_and_forms_change_no_bit() {
     let project = project("120000");
@@ -59,7 +55,7 @@ fn shards_threads_and_forms_change_no_bit() {
     stats(&["trips.parquet", "--jobs", "2", "--out", "two.json"]);
     assert_eq!(project.read("one.json"), project.read("two.json"));
     stats(&["trips.csv", "--out", "text.json"]);
-    assert_eq!(json(&project, "text.json")["nodes"], json(&project, "one.json")["nodes"]);
+    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
     for (file, ending) in [("trips.csv", "text"), ("trips.parquet", "one")] {
         for shard in ["1/3", "2/3", "3/3"] {
             stats(&[file, "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
@@ -67,7 +63,7 @@ fn shards_threads_and_forms_change_no_bit() {
         stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
         assert_eq!(project.read("sum.json"), project.read(&format!("{ending}.json")), "{file}");
     }
-    let rows: u64 = json(&project, "one.json")["nodes"]
+    let rows: u64 = project.json("one.json")["nodes"]
         .as_array()
         .unwrap()
         .iter()
@@ -153,7 +149,7 @@ fn a_release_carries_its_guarantee() {
     project
         .dpgp(&["stats", "s.toml", "--add", "sums.json", "--release", "b.json", "--epsilon", "2"])
         .expect(0);
-    let (a, b, exact) = (json(&project, "a.json"), json(&project, "b.json"), json(&project, "sums.json"));
+    let (a, b, exact) = (project.json("a.json"), project.json("b.json"), project.json("sums.json"));
     assert_eq!(
         (a["guarantee"]["epsilon"].as_f64(), b["guarantee"]["epsilon"].as_f64()),
         (Some(1.0), Some(2.0))
@@ -219,7 +215,7 @@ fn releases_are_counted() {
     let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
     let run = release(&[&["a.json", "--epsilon", "1"], &ledger[..]].concat(), 0);
     assert!(run.out.contains("1 release has spent"), "{}", run.out);
-    let (a, entry) = (json(&project, "a.json"), project.read("l.toml"));
+    let (a, entry) = (project.json("a.json"), project.read("l.toml"));
     assert_eq!((a["rows"].is_null(), a["all_releases"]["releases"].as_u64()), (true, Some(1)));
     assert!(entry.contains("public = []") && entry.contains("epsilon = 1.0"), "{entry}");
     let run = release(&["b.json", "--epsilon", "1.4", "--ledger", "l.toml"], 1);

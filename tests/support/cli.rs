@@ -50,6 +50,10 @@ impl Project {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.read(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
     /// Runs `dpgp` in the folder, with a cache of its own.
     pub fn dpgp(&self, arguments: &[&str]) -> Run {
         Run::new(self.command(arguments).output().unwrap())

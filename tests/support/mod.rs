@@ -9,4 +9,5 @@ pub mod http_server;
 pub mod kung;
 pub mod mersenne;
 pub mod parquet_file;
+pub mod rows;
 pub mod study;
