@@ -66,10 +66,13 @@ impl Entry {
 
     /// Why this release and an earlier one have no guarantee in common.
     pub(super) fn conflict(&self, earlier: &Self) -> Option<String> {
-        let kind = std::mem::discriminant::<Neighbours>;
-        let same = self.neighbours == earlier.neighbours;
-        if kind(&self.neighbours) != kind(&earlier.neighbours) || (self.target == earlier.target && !same) {
-            let (now, then) = (self.neighbours, earlier.neighbours);
+        let (now, then) = (self.neighbours, earlier.neighbours);
+        // A change of one target says nothing of another column's; what becomes of a record concerns all its columns.
+        let apart = matches!(
+            (now, then),
+            (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)) if self.target != earlier.target
+        );
+        if now != then && !apart {
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
         let hides = |private: &str, public: &[String]| public.iter().any(|column| column == private);
@@ -82,5 +85,48 @@ impl Entry {
         hides(&self.target, &earlier.public).then(|| {
             format!("an earlier release took the column {:?} as public, which this one protects", self.target)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::accounting::Relation;
+
+    fn entry(target: &str, neighbours: Neighbours) -> Entry {
+        Entry {
+            time: String::new(),
+            spec: String::new(),
+            spec_sha256: String::new(),
+            target: target.to_owned(),
+            public: Vec::new(),
+            epsilon: 1.0,
+            delta: 1e-6,
+            delta_exact: 1e-6,
+            mu: 0.2,
+            neighbours,
+        }
+    }
+
+    /// Replacing a record is removing one and adding another: a release that hides one of them hides both at twice its mu,
+    /// whatever its target.
+    #[test]
+    fn only_the_same_guarantee_adds_up() {
+        let (replaced, removed) =
+            (Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneRecord(Relation::AddRemove));
+        let changes = Neighbours::OneTargetChanges;
+        for (one, other, together) in [
+            (("a", replaced), ("a", replaced), true),
+            (("a", replaced), ("b", replaced), true),
+            (("a", replaced), ("a", removed), false),
+            (("a", replaced), ("b", removed), false),
+            (("a", changes(1.0)), ("a", changes(1.0)), true),
+            (("a", changes(1.0)), ("a", changes(2.0)), false),
+            (("a", changes(1.0)), ("b", changes(2.0)), true),
+            (("a", changes(1.0)), ("b", removed), false),
+        ] {
+            let conflict = entry(one.0, one.1).conflict(&entry(other.0, other.1));
+            assert_eq!(conflict.is_none(), together, "{one:?} {other:?}: {conflict:?}");
+        }
     }
 }

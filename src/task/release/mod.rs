@@ -6,7 +6,7 @@ mod sums;
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{Sample, Streams, SurfaceModel, TaskError};
+use super::{Sample, Streams, TaskError};
 use crate::privacy::Certificate;
 use crate::spec::{DrawSetting, MechanismSetting, Setting, SourceSetting, TaskSetting};
 use means::Means;
@@ -67,9 +67,9 @@ impl PreparedRelease {
         if let Some(reason) = refusal(setting) {
             return Err(TaskError::NotReleasable { reason });
         }
-        let release = match SurfaceModel::new(setting) {
-            Some(model) => Sums::prepared(model, &setting.privacy, sample, points)?,
-            None => Means::prepared(setting, sample, points, streams)?,
+        let release = match &*setting.task {
+            TaskSetting::Surface(_) => Sums::prepared(setting, sample, points)?,
+            _ => Means::prepared(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
             Form::Means(means) => means.is_finite(),
@@ -123,9 +123,6 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
         return Some("its data are generated or images");
-    }
-    if setting.model.is_none() {
-        return Some("it has no model");
     }
     matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
         .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")

@@ -6,7 +6,7 @@ use rand::Rng;
 use super::{Form, Predictions, PreparedRelease, rounded};
 use crate::gp::variational::Statistics;
 use crate::privacy::SumsNoise;
-use crate::spec::PrivacySetting;
+use crate::spec::Setting;
 use crate::task::{Sample, SurfaceModel, TaskError};
 
 /// The sums before their noise.
@@ -24,12 +24,14 @@ pub(super) struct Sums {
 impl Sums {
     /// Sums over all rows.
     pub fn prepared(
-        model: SurfaceModel,
-        cell: &PrivacySetting,
+        setting: &Setting,
         sample: &Sample,
         points: &DMatrix<f64>,
     ) -> Result<PreparedRelease, TaskError> {
-        let guarantee = model.guarantee(cell)?;
+        let Some(model) = SurfaceModel::new(setting) else {
+            return Err(TaskError::NotReleasable { reason: "it has no model of a surface" });
+        };
+        let guarantee = model.guarantee(&setting.privacy)?;
         let (points, statistics) = (points.clone(), model.sums(sample).statistics());
         let sums = Self { model, points, statistics, noise: guarantee.noise };
         Ok(PreparedRelease {
