@@ -507,7 +507,8 @@ fn records_are_predicted_from_noisy_sums() {
     for (i, row) in exact.iter().enumerate() {
         let place = &surface["surface"][i];
         assert_eq!(place["at"][0].as_f64(), Some(row[0]));
-        assert!((place["mean"].as_f64().unwrap() - row[1]).abs() < 0.02, "{place} {row:?}");
+        // Two draws, each with the noise that it states.
+        assert!((place["mean"].as_f64().unwrap() - row[1]).abs() < 12.0 * row[3], "{place} {row:?}");
         let truth = 30.0 - 0.7 * row[0] + 2.0;
         assert!((row[1] - truth).abs() < 2.0, "{row:?} {truth}");
         assert!(row[3] < 0.02 && noisy[i][3] > 0.5, "{row:?} {:?}", noisy[i]);
