@@ -7,6 +7,7 @@ pub mod data;
 pub mod gp;
 pub mod kernel;
 pub mod linalg;
+pub mod number;
 pub mod privacy;
 pub mod publish;
 pub mod run;
