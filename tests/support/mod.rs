@@ -1,10 +1,10 @@
 //! What several integration tests share.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 pub mod cli;
 pub mod coverage;
 pub mod exact_certificate;
 pub mod golden;
+#[allow(dead_code, reason = "what a server was asked for matters to the tests of downloads alone")]
 pub mod http_server;
 pub mod kung;
 pub mod mersenne;

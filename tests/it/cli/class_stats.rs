@@ -1,0 +1,170 @@
+//! Sums over the rows of each class: shards, threads and files of any form, and what may be released of them.
+
+use serde_json::Value;
+
+use crate::support::cli::Project;
+use crate::support::rows::write_rows;
+
+const SPEC: &str = r#"
+[experiment]
+title = "class sums"
+[data]
+source.csv.path = "rows.csv"
+inputs = ["x", "y"]
+target = "class"
+filter = [{ column = "x", is = "<", value = 0.9 }]
+[model]
+kernel.eq = { variance = 1.0, lengthscale = 0.7 }
+[task.dirichlet]
+train = 50
+classes = 3
+inducing = [{ from = -1.0, to = 1.0, points = 4 }, { from = -1.0, to = 1.0, points = 3 }]
+alpha = 0.01
+posterior = { regularisation = "tight", correction = "first-order" }
+release = "class-sums"
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+calibration = "analytic"
+[privacy.mechanism.sums]
+features = { supremum = [[-1.0, 1.0], [-1.0, 1.0]] }
+sensitivity = "exact"
+split = 0.3
+"#;
+
+const NAMES: &[&str] = &["x", "y", "class"];
+const ROWS: usize = 60_000;
+
+/// Two inputs, and one of three classes by the first.
+fn columns() -> Vec<Vec<f64>> {
+    let column = |step: f64| (0..ROWS).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+    let x = column(0.37);
+    let classes = x
+        .iter()
+        .map(|x| {
+            if *x < -0.5 {
+                0.0
+            } else if *x < 0.2 {
+                1.0
+            } else {
+                2.0
+            }
+        })
+        .collect();
+    vec![x, column(0.011), classes]
+}
+
+fn project() -> Project {
+    let project = Project::new();
+    project.write("s.toml", SPEC);
+    ["rows.csv", "rows.parquet"].iter().for_each(|name| write_rows(&project, name, NAMES, &columns()));
+    project
+}
+
+/// The sum of a number of all nodes.
+fn total(sums: &Value, number: impl Fn(&Value) -> &Value) -> f64 {
+    sums["nodes"].as_array().unwrap().iter().map(|node| number(&node["sums"]).as_f64().unwrap()).sum()
+}
+
+#[test]
+fn shards_threads_and_forms_change_no_bit() {
+    let project = project();
+    let stats = |more: &[&str]| project.dpgp(&[&["stats", "s.toml"], more].concat()).expect(0);
+    let whole = stats(&["rows.parquet", "--jobs", "1", "--out", "one.json", "--timings"]);
+    assert!(
+        whole.out.contains(" rows, by class ") && whole.out.contains("12 inducing inputs"),
+        "{}",
+        whole.out
+    );
+    stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
+    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
+    for shard in ["1/3", "2/3", "3/3"] {
+        stats(&["rows.parquet", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
+    }
+    stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
+    assert_eq!(project.read("sum.json"), project.read("one.json"));
+    let (columns, sums) = (columns(), project.json("one.json"));
+    for class in 0..3 {
+        let rows = (0..ROWS).filter(|i| columns[2][*i] == class as f64 && columns[0][*i] < 0.9);
+        let k = |i: usize| {
+            let [x, y] = [(columns[0][i] + 1.0) / 0.7, (columns[1][i] + 1.0) / 0.7];
+            (-0.5 * (x * x + y * y)).exp()
+        };
+        assert_eq!(total(&sums, |sums| &sums[class]["rows"]), rows.clone().count() as f64);
+        let (a, b) = (rows.clone().map(k).sum::<f64>(), rows.map(|i| k(i).powi(2)).sum::<f64>());
+        assert!((total(&sums, |sums| &sums[class]["a"][0]) / a - 1.0).abs() < 1e-11);
+        assert!((total(&sums, |sums| &sums[class]["b"][0]) / b - 1.0).abs() < 1e-11);
+    }
+}
+
+/// A posterior for each class, from noisy sums alone; the noise is of the size that it says.
+#[test]
+fn a_release_carries_its_guarantee() {
+    let project = project();
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json", "--release", "a.json"]).expect(0);
+    let add = ["stats", "s.toml", "--add", "sums.json", "--release"];
+    project.dpgp(&[&add[..], &["b.json", "--epsilon", "2"]].concat()).expect(0);
+    let sums = project.json("sums.json");
+    for (name, epsilon) in [("a.json", 1.0), ("b.json", 2.0)] {
+        let released = project.json(name);
+        let guarantee = &released["guarantee"];
+        assert_eq!(guarantee["epsilon"].as_f64(), Some(epsilon));
+        assert!(guarantee["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
+        assert!(guarantee["text"].as_str().unwrap().contains("one record is replaced"));
+        assert!(!project.read(name).contains("\"rows\""), "numbers of rows are private");
+        let mut squares = 0.0;
+        for class in 0..3 {
+            let (mean, noisy) = (&released["weights"][class]["mean"], &released["sums"][class]);
+            assert_eq!(mean.as_array().unwrap().len(), 12);
+            for i in 0..12 {
+                let off = noisy["a"][i].as_f64().unwrap() - total(&sums, |sums| &sums[class]["a"][i]);
+                squares += (off / noisy["sd_a"].as_f64().unwrap()).powi(2);
+            }
+        }
+        assert!((8.0..90.0).contains(&squares), "chi-squared with 36 degrees of freedom: {squares}");
+    }
+    let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
+    let run = project.dpgp(&[&add[..], &["d.json"], &ledger[..]].concat()).expect(0);
+    assert!(run.out.contains("1 release has spent"), "{}", run.out);
+    project.write("inf.toml", &SPEC.replace("epsilon = 1.0", "epsilon = inf"));
+    let run = project.dpgp(&["stats", "inf.toml", "--add", "sums.json", "--release", "c.json"]).expect(2);
+    assert!(run.err.contains("--epsilon") && !project.path("c.json").exists(), "{}", run.err);
+}
+
+/// The first such row is named with its file; a row that does not pass the filters may be of any class.
+#[test]
+fn an_unknown_class_writes_nothing() {
+    let project = project();
+    let mut columns = columns();
+    (columns[0][7], columns[2][7]) = (0.95, 9.0);
+    (columns[0][41_233], columns[2][41_233]) = (0.1, 3.0);
+    (columns[0][59_000], columns[2][59_000]) = (0.1, 0.5);
+    for name in ["bad.csv", "bad.parquet"] {
+        write_rows(&project, name, NAMES, &columns);
+        for more in [&[][..], &["--shard", "2/2"]] {
+            let stats = ["stats", "s.toml", "rows.csv", name, "--jobs", "2", "--out", "sums.json"];
+            let run = project.dpgp(&[&stats[..], more].concat()).expect(2);
+            let told = format!("{name}: row 41234, column \"class\": 3 is none of the classes 0 to 2");
+            assert!(run.err.contains(&told), "{}", run.err);
+        }
+    }
+    assert!(!project.path("sums.json").exists());
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let project = project();
+    let stats = |spec: &str, more: &[&str]| {
+        project.write("other.toml", spec);
+        project.dpgp(&[&["stats", "other.toml"], more].concat()).expect(2).err
+    };
+    let weighted = SPEC.replace("\"class-sums\"", "{ weighted-sums = \"corrected\" }");
+    assert!(stats(&weighted, &["rows.csv"]).contains("releases weighted sums"));
+    let narrow = SPEC.replace("[[-1.0, 1.0],", "[[-0.5, 1.0],");
+    assert!(stats(&narrow, &["rows.csv"]).contains("at most the first inducing input"));
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
+    let four = SPEC.replace("classes = 3", "classes = 4");
+    assert!(stats(&four, &["--add", "sums.json"]).contains("does not hold sums that fit this spec"));
+    let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
+    assert!(stats(&axis, &["rows.csv"]).contains("sum different things"));
+}

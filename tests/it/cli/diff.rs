@@ -1,0 +1,57 @@
+//! `diff` of folders and of commits.
+
+use std::process::Command;
+
+use crate::support::cli::Project;
+use crate::support::study::STUDY;
+
+#[test]
+fn what_changed_comes_first() {
+    let project = Project::new();
+    project.write("study.toml", STUDY);
+    project.dpgp(&["run", "study.toml", "--results", "a"]).expect(0);
+    project.write("study.toml", &STUDY.replace("[5.0, 10.0]", "[5.0, 11.0]"));
+    project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
+    let run = project.dpgp(&["diff", "a", "b"]).expect(0);
+    assert!(run.out.starts_with("8 of 12 rows changed"), "{}", run.out);
+    let lines: Vec<&str> = run.out.lines().collect();
+    let first_same = lines.iter().position(|line| line.contains("= 5,")).unwrap();
+    assert!(lines[2..first_same].iter().all(|line| line.contains("the row is")), "{}", run.out);
+    let run = project.dpgp(&["diff", "a", "a"]).expect(0);
+    assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+    // The folder of one experiment, or its table, is known by what the table says.
+    for side in ["a/study", "a/study/table.csv"] {
+        let run = project.dpgp(&["diff", side, "a"]).expect(0);
+        assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+    }
+    assert!(project.dpgp(&["diff", "a", "study.toml"]).expect(5).err.contains("study.toml is not a table"));
+    assert!(project.dpgp(&["diff", "a", "nowhere"]).expect(2).err.contains("nowhere"));
+    project.dpgp(&["diff", "--", "--help", "a"]).expect(2);
+}
+
+#[test]
+fn cells_with_other_settings_meet_at_their_place() {
+    let project = Project::new();
+    project.write("study.toml", STUDY);
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
+        assert!(
+            command.args(arguments).current_dir(project.folder.path()).output().unwrap().status.success()
+        );
+    };
+    git(&["init", "-q"]);
+    git(&["add", "results"]);
+    git(&["commit", "-qm", "first"]);
+    project.write("study.toml", &STUDY.replace("noise_variance = 1.0", "noise_variance = 1.5"));
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    let run = project.dpgp(&["diff", "HEAD", "results", "--format", "json"]).expect(0);
+    let rows: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 8);
+    for row in rows.as_array().unwrap() {
+        assert_eq!(row["experiment"], "study");
+        assert!(row["changes"].as_array().unwrap().iter().any(|change| change["column"] == "value"), "{row}");
+        assert_ne!(row["before"], row["after"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! What a stranger reads first: help, completions, and a spec to start from.
+
+use crate::support::cli::Project;
+
+const VERBS: [&str; 17] = [
+    "list",
+    "run",
+    "predict",
+    "plan",
+    "explain",
+    "check",
+    "audit",
+    "diff",
+    "report",
+    "collect",
+    "emit",
+    "stats",
+    "generate",
+    "data",
+    "new",
+    "schema",
+    "completions",
+];
+
+#[test]
+fn every_verb_explains_itself_with_examples() {
+    let project = Project::empty();
+    let top = project.dpgp(&["--help"]).expect(0).out;
+    assert!(top.contains("Exit codes:") && top.contains("75 interrupted"), "{top}");
+    for verb in VERBS {
+        assert!(top.contains(&format!("  {verb} ")), "{verb} is not in\n{top}");
+        let help = project.dpgp(&[verb, "--help"]).expect(0).out;
+        assert!(help.contains("Examples:") && help.contains("--format"), "{verb}:\n{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 140), "{verb} is too wide:\n{help}");
+    }
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let project = Project::empty();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = project.dpgp(&["completions", shell]).expect(0).out;
+        assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
+    }
+}
+
+#[test]
+fn a_new_spec_runs_as_it_is() {
+    let project = Project::empty();
+    let run = project.dpgp(&["new", "mine"]).expect(0);
+    assert!(run.out.contains("dpgp run mine.toml"), "{}", run.out);
+    let run = project.dpgp(&["run", "mine.toml"]).expect(0);
+    assert!(run.out.contains("claim holds: privacy costs accuracy"), "{}", run.out);
+    project.dpgp(&["run", "mine.toml", "--quick"]).expect(0);
+    let before = project.read("mine.toml");
+    project.write("mine.toml", "precious");
+    assert!(project.dpgp(&["new", "mine.toml"]).expect(2).err.contains("mine.toml is there already"));
+    assert_eq!(project.read("mine.toml"), "precious");
+    assert_ne!(before, "precious");
+    project.dpgp(&["new", ""]).expect(2);
+}
+
+#[test]
+fn every_verb_speaks_json() {
+    let project = Project::new();
+    project.dpgp(&["new", "mine"]).expect(0);
+    project.dpgp(&["run", "mine.toml", "--shard", "1/2"]).expect(0);
+    project.dpgp(&["run", "mine.toml", "--shard", "2/2"]).expect(0);
+    let commands: [&[&str]; 16] = [
+        &["collect", "store"],
+        &["run", "mine.toml"],
+        &["check", "mine.toml"],
+        &["plan", "mine.toml"],
+        &["explain", "mine.toml"],
+        &["diff", "results", "results"],
+        &["report"],
+        &["list"],
+        &["emit", "make", "mine.toml", "--shards", "2"],
+        &["generate", "--rows", "3", "--out", "trips.csv"],
+        &["stats", "beyond/citibike-scale", "trips.csv", "--timings"],
+        &["data", "list"],
+        &["data", "verify", "census2011-ages"],
+        &["new", "other"],
+        &["schema", "spec"],
+        &["completions", "bash"],
+    ];
+    for command in commands {
+        let run = project.dpgp(&[command, &["--format", "json"]].concat()).expect(0);
+        let parsed: Result<serde_json::Value, _> = serde_json::from_str(&run.out);
+        assert!(parsed.is_ok(), "{command:?}: {}", run.out);
+    }
+}

@@ -1,0 +1,126 @@
+//! Histograms of rows: shards, threads and files of any form, and what may be released of them.
+
+use dpgp::kernel::Bins;
+use serde_json::Value;
+
+use crate::support::cli::Project;
+use crate::support::rows::write_rows;
+
+const SPEC: &str = r#"
+[experiment]
+title = "a histogram"
+[data]
+source.csv.path = "rows.csv"
+inputs = ["x", "y"]
+target = "trips"
+filter = [{ column = "x", is = "<", value = 0.9 }]
+[task.density]
+bins = [{ from = -1.0, to = 1.0, bins = 6 }, { from = -1.0, to = 0.5, bins = 4 }]
+test = [{ from = -1.0, to = 1.0, bins = 6 }, { from = -1.0, to = 1.0, bins = 4 }]
+draws = 1
+estimate.histogram = {}
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+calibration = "analytic"
+[privacy.mechanism.histogram]
+relation = "add-remove"
+"#;
+
+const NAMES: &[&str] = &["x", "y", "trips"];
+const ROWS: usize = 60_000;
+
+/// Two inputs, and how many trips a row stands for.
+fn columns() -> Vec<Vec<f64>> {
+    let column = |step: f64| (0..ROWS).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+    vec![column(0.37), column(0.011), (0..ROWS).map(|i| (i % 3) as f64).collect()]
+}
+
+fn project() -> Project {
+    let project = Project::new();
+    project.write("s.toml", SPEC);
+    ["rows.csv", "rows.parquet"].iter().for_each(|name| write_rows(&project, name, NAMES, &columns()));
+    project
+}
+
+/// Counted without the command.
+fn plain() -> Vec<u64> {
+    let bins = Bins::grid(&[(-1.0, 1.0, 6), (-1.0, 0.5, 4)]);
+    let (columns, mut counts) = (columns(), vec![0; bins.len()]);
+    for row in (0..ROWS).filter(|row| columns[0][*row] < 0.9) {
+        if let Some(bin) = bins.holding(&[columns[0][row], columns[1][row]]) {
+            counts[bin] += (row % 3) as u64;
+        }
+    }
+    counts
+}
+
+/// The counts of all nodes.
+fn counted(sums: &Value) -> Vec<u64> {
+    let mut counts = vec![0; 24];
+    for node in sums["nodes"].as_array().unwrap() {
+        let bins = node["sums"]["bins"].as_array().unwrap();
+        counts.iter_mut().zip(bins).for_each(|(count, more)| *count += more.as_u64().unwrap());
+    }
+    counts
+}
+
+#[test]
+fn shards_threads_and_forms_count_the_same() {
+    let project = project();
+    let stats = |more: &[&str]| project.dpgp(&[&["stats", "s.toml"], more].concat()).expect(0);
+    let whole = stats(&["rows.parquet", "--jobs", "1", "--out", "one.json", "--timings"]);
+    assert!(whole.out.contains("records in 24 bins") && whole.out.contains(" s\n"), "{}", whole.out);
+    assert_eq!(counted(&project.json("one.json")), plain());
+    stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
+    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
+    for shard in ["1/3", "2/3", "3/3"] {
+        stats(&["rows.csv", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
+    }
+    stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
+    assert_eq!(project.read("sum.json"), project.read("text.json"));
+}
+
+/// Noisy counts alone, of noise as large as they say, and counted by a ledger.
+#[test]
+fn a_release_carries_its_guarantee() {
+    let project = project();
+    let ledger = ["--ledger", "l.toml", "--budget-epsilon", "1.5", "--budget-delta", "1e-6"];
+    let release = ["stats", "s.toml", "rows.csv", "--release", "a.json"];
+    let run = project.dpgp(&[&release[..], &ledger[..]].concat()).expect(0);
+    assert!(run.out.contains("1 release has spent"), "{}", run.out);
+    let released = project.json("a.json");
+    assert!(released["guarantee"]["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
+    assert!(released["guarantee"]["text"].as_str().unwrap().contains("one record"));
+    let text = project.read("a.json");
+    assert!(!text.contains("\"rows\"") && !text.contains("outside"), "numbers of rows are private");
+    let sd = released["sd"].as_f64().unwrap();
+    let noisy = released["counts"].as_array().unwrap().iter().map(|count| count.as_f64().unwrap());
+    let squares: f64 = noisy.zip(plain()).map(|(noisy, exact)| ((noisy - exact as f64) / sd).powi(2)).sum();
+    assert!((4.0..70.0).contains(&squares), "chi-squared with 24 degrees of freedom: {squares}");
+    project.dpgp(&[&release[..4], &["b.json", "--epsilon", "1.4", "--ledger", "l.toml"]].concat()).expect(1);
+    assert!(!project.path("b.json").exists());
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let project = project();
+    let mut columns = columns();
+    (columns[0][50_001], columns[2][50_001]) = (0.1, 1.5);
+    write_rows(&project, "bad.parquet", NAMES, &columns);
+    let run = project.dpgp(&["stats", "s.toml", "bad.parquet", "--out", "sums.json"]).expect(2);
+    let told = "bad.parquet: row 50002, column \"trips\": 1.5 is no number of records";
+    assert!(run.err.contains(told) && !project.path("sums.json").exists(), "{}", run.err);
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
+    project.write("s.toml", &SPEC.replace("bins = 4", "bins = 5"));
+    let run = project.dpgp(&["stats", "s.toml", "--add", "sums.json", "--out", "sum.json"]).expect(2);
+    assert!(run.err.contains("does not hold sums that fit this spec"), "{}", run.err);
+    let function = SPEC
+        .replace("histogram = {}", "function = {}")
+        .replace("[privacy.mechanism.histogram]\nrelation = \"add-remove\"", "mechanism.function.sensitivity = \"exact\"")
+        .replace("epsilon = 1.0", "change = 1.0\nepsilon = 1.0")
+        .replace("[task.density]", "[model]\nnoise_variance = 0.1\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n[task.density]");
+    project.write("s.toml", &function);
+    let run = project.dpgp(&["stats", "s.toml", "rows.csv"]).expect(2);
+    assert!(run.err.contains("no task.density with mechanism.histogram"), "{}", run.err);
+}

@@ -1,0 +1,17 @@
+//! The binary as a user meets it: one module per verb or concern.
+
+mod check;
+mod class_stats;
+mod diff;
+mod emit;
+mod extremes;
+mod help;
+mod histogram_stats;
+mod leaderboard;
+mod own_data;
+mod places;
+mod plan;
+mod run;
+mod shards;
+mod stats;
+mod verbs;

@@ -1,0 +1,81 @@
+//! Where files are found and written: inside and outside a project, links and pipes.
+
+use std::process::Command;
+
+use crate::support::cli::Project;
+use crate::support::study::STUDY;
+
+#[test]
+fn without_a_project_there_is_nothing_to_select() {
+    let project = Project::empty();
+    for arguments in
+        [&["run", "--all"][..], &["check", "--all"], &["plan", "--all"], &["run", "--quick"], &["list"]]
+    {
+        assert!(project.dpgp(arguments).expect(2).err.contains("no project here or above"), "{arguments:?}");
+    }
+    assert!(!project.path("results").exists());
+    project.write("study.toml", STUDY);
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    project.dpgp(&["report", "study.toml"]).expect(0);
+    assert!(project.read("report.html").contains("study"));
+    assert!(
+        project.dpgp(&["report", "study.toml", "--results", "nowhere"]).expect(2).err.contains("nowhere")
+    );
+}
+
+#[test]
+fn a_shipped_spec_keeps_its_name_however_it_is_addressed() {
+    let project = Project::new();
+    let run = project.dpgp(&["run", "experiments/smith2021/toy.toml"]).expect(0);
+    assert!(run.out.contains("written to results/smith2021/toy\n"), "{}", run.out);
+}
+
+#[test]
+fn a_broken_spec_does_not_hide_the_others() {
+    let project = Project::empty();
+    project.put("data/datasets.toml", "[dataset]\n");
+    project.put("experiments/good.toml", STUDY);
+    project.put("experiments/bad.toml", STUDY.replace("epsilon = 1.0", "epsilon = -1.0"));
+    let run = project.dpgp(&["list"]).expect(2);
+    assert!(run.out.contains("good") && run.err.contains("experiments/bad.toml:"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn output_follows_links_and_is_written_into_pipes() {
+    let project = Project::empty();
+    project.write("study.toml", STUDY);
+    project.write("target.html", "old");
+    std::os::unix::fs::symlink("target.html", project.path("link.html")).unwrap();
+    project.dpgp(&["report", "study.toml", "--out", "link.html"]).expect(0);
+    assert!(project.path("link.html").is_symlink());
+    assert!(project.read("target.html").starts_with("<!DOCTYPE html>"));
+    let pipe = project.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    project.dpgp(&["emit", "make", "study.toml", "--shards", "2", "--out", "pipe"]).expect(0);
+    assert!(reader.join().unwrap().contains("SHARDS"));
+    assert!(!pipe.is_file());
+}
+
+#[test]
+fn a_store_with_rubbish_in_it_is_read_around_it() {
+    let project = Project::empty();
+    project.write("study.toml", STUDY);
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    let expected = project.read("results/study/table.csv");
+    let segment = std::fs::read_dir(project.path("store")).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&segment).unwrap();
+    let key = text.match_indices("\ndone ").nth(2).unwrap().0 + 10;
+    std::fs::write(&segment, format!("{}x{}", &text[..key], &text[key + 1..])).unwrap();
+    std::fs::create_dir(project.path("store/folder.segment")).unwrap();
+    std::os::unix::fs::symlink("nowhere", project.path("store/link.segment")).unwrap();
+    let run = project.dpgp(&["run", "study.toml"]).expect(0);
+    assert!(run.err.contains("1 lines are damaged"), "{}", run.err);
+    assert!(run.out.contains("7 of 8 results were stored"), "{}", run.out);
+    assert_eq!(project.read("results/study/table.csv"), expected);
+    project.write("plain", "");
+    project.dpgp(&["run", "study.toml", "--store", "plain"]).expect(5);
+}

@@ -1,0 +1,171 @@
+//! The main job through the real binary.
+
+use std::collections::BTreeMap;
+
+use crate::support::cli::Project;
+use crate::support::kung::mirror;
+
+/// The rows of a table.csv as column -> text.
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+fn value(rows: &[BTreeMap<String, String>], wanted: &[(&str, &str)]) -> f64 {
+    let matches = |row: &&BTreeMap<String, String>| wanted.iter().all(|(k, v)| row[*k] == *v);
+    let found: Vec<_> = rows.iter().filter(matches).collect();
+    assert_eq!(found.len(), 1, "{wanted:?}");
+    found[0]["value"].parse().unwrap()
+}
+
+/// `2 ln(2/delta)` at delta = 0.01, the square of c(delta).
+fn c_squared() -> f64 {
+    2.0 * 200f64.ln()
+}
+
+#[test]
+fn the_toy_needs_no_download_and_writes_its_results() {
+    let project = Project::new();
+    let run = project.dpgp(&["run", "smith2021/toy", "--offline"]).expect(0);
+    assert!(run.out.contains("agrees") && run.out.contains("claim holds"), "{}", run.out);
+    for file in ["table.csv", "table.md", "figure.svg", "manifest.json"] {
+        assert!(!project.read(&format!("results/smith2021/toy/{file}")).is_empty());
+    }
+    let table = project.read("results/smith2021/toy/table.csv");
+    let header = "experiment,cell,split,variant,objective,metric,value,spread,spread_kind,repeats,published,\
+                  published_spread,verdict,guarantee,epsilon,delta,delta_exact,gap";
+    assert_eq!(table.lines().next().unwrap(), header);
+}
+
+/// The exact values of section 5.1, from closed forms: with d = 2 the noise variance is `d^2 c^2 tr M`, and for the
+/// log-det optimum on a square C of full rank M = C C', on the rank-one C of the mean M = c c'.
+#[test]
+fn the_toy_reproduces_its_closed_forms() {
+    let project = Project::new();
+    project.dpgp(&["run", "smith2021/toy"]).expect(0);
+    let table = rows(&project.read("results/smith2021/toy/table.csv"));
+    let published = |split: &str, metric: &str| {
+        value(
+            &table,
+            &[("split", split), ("variant", "published"), ("objective", "log-det"), ("metric", metric)],
+        )
+    };
+    let noise = 4.0 * c_squared();
+    // Traces of C C' over both folds: the line through (0, 1) predicts at 2 and 4 with (-1, 2) and (-3, 4), the line
+    // through (2, 4) at 0 and 1 with (2, -1) and (1.5, -0.5); interleaved: through (0, 2) at 1 and 4, through (1, 4) at 0 and 2.
+    let halves = (1.0 + 4.0 + 9.0 + 16.0) + (4.0 + 1.0 + 2.25 + 0.25);
+    let interleaved = (0.25 + 0.25 + 1.0 + 4.0) + (16.0 / 9.0 + 1.0 / 9.0 + 4.0 / 9.0 + 1.0 / 9.0);
+    let cases = [
+        ("halves", "sse/polynomial-0", 6.875 + noise, 49.26153893),
+        ("halves", "sse/polynomial-1", noise * halves, 1589.49520996),
+        ("interleaved", "sse/polynomial-0", 3.875 + noise, 46.26153893),
+        ("interleaved", "sse/polynomial-1", noise * interleaved, 336.73750374),
+    ];
+    for (split, metric, closed, sheet) in cases {
+        let found = published(split, metric);
+        assert!((found / closed - 1.0).abs() < 1e-9, "{split} {metric}: {found} {closed}");
+        assert!((found / sheet - 1.0).abs() < 1e-9, "{split} {metric}: {found} {sheet}");
+    }
+    for (split, sensitivity) in [("halves", 116.0), ("interleaved", 53.0)] {
+        assert!((published(split, "sensitivity/polynomial-1") / sensitivity - 1.0f64).abs() < 1e-9);
+        let gap = published(split, "sse/polynomial-1") - published(split, "sse/polynomial-0");
+        let probability = 1.0 / (1.0 + (-gap / (2.0 * sensitivity)).exp());
+        let found = published(split, "probability/polynomial-0");
+        assert!((found / probability - 1.0).abs() < 1e-9, "{split}: {found} {probability}");
+    }
+}
+
+/// What the protocol sheet lists beyond closed forms, to the digits it prints.
+#[test]
+fn the_toy_reproduces_the_sheet() {
+    let project = Project::new();
+    project.dpgp(&["run", "smith2021/toy"]).expect(0);
+    let table = rows(&project.read("results/smith2021/toy/table.csv"));
+    let sheet = [
+        ("halves", "published", "log-det", "probability/polynomial-0", 0.998693, 5e-7),
+        ("interleaved", "published", "log-det", "probability/polynomial-0", 0.939365, 5e-7),
+        ("halves", "clipped", "log-det", "sse/polynomial-0", 47.366, 5e-4),
+        ("halves", "clipped", "log-det", "sse/polynomial-1", 186.406, 5e-4),
+        ("interleaved", "clipped", "log-det", "sse/polynomial-0", 44.733, 5e-4),
+        ("interleaved", "clipped", "log-det", "sse/polynomial-1", 119.467, 5e-4),
+        ("halves", "clipped", "log-det", "probability/polynomial-0", 0.645498, 5e-7),
+        ("interleaved", "clipped", "log-det", "probability/polynomial-0", 0.669304, 5e-7),
+        ("halves", "published", "trace", "sse/polynomial-1", 1131.071, 5e-4),
+        ("interleaved", "published", "trace", "sse/polynomial-1", 309.226, 5e-4),
+        ("halves", "corrected", "log-det", "sensitivity/polynomial-0", 58.0, 1e-9),
+        ("halves", "corrected", "log-det", "sensitivity/polynomial-1", 140.0, 1e-9),
+        ("interleaved", "corrected", "log-det", "sensitivity/polynomial-0", 58.0, 1e-9),
+        ("interleaved", "corrected", "log-det", "sensitivity/polynomial-1", 91.0, 1e-9),
+    ];
+    for (split, variant, objective, metric, expected, tolerance) in sheet {
+        let wanted = [("split", split), ("variant", variant), ("objective", objective), ("metric", metric)];
+        let found = value(&table, &wanted);
+        assert!((found - expected).abs() <= tolerance, "{wanted:?}: {found} {expected}");
+    }
+}
+
+#[test]
+fn table_one_on_the_real_data() {
+    if mirror().is_none() {
+        return;
+    }
+    let project = Project::new();
+    let run = project.dpgp(&["run", "smith2021/table1", "--quiet"]).expect(0);
+    assert_eq!(run.out.matches("agrees").count(), 12, "{}", run.out);
+    let table = rows(&project.read("results/smith2021/table1/table.csv"));
+    // One shuffle against the mean over 30 and three of their between-shuffle SDs, from the protocol sheet.
+    let sheet = [
+        ("age", "standard", 13.36, 0.12),
+        ("age", "sparse", 9.91, 0.06),
+        ("age+weight", "standard", 17.32, 0.17),
+        ("age+weight", "sparse", 10.17, 0.03),
+    ];
+    for (inputs, method, reached, sd) in sheet {
+        let found = value(&table, &[("inputs", inputs), ("method", method), ("epsilon", "1")]);
+        assert!((found - reached).abs() <= 3.5 * sd, "{inputs} {method}: {found}, reached {reached}");
+    }
+    for row in table.iter().filter(|row| row["epsilon"] == "1") {
+        assert!(row["delta_exact"].parse::<f64>().unwrap() <= 0.01);
+        assert!(row["gap"].parse::<f64>().unwrap() <= 1e-8);
+        assert!(row["guarantee"].contains("private statistics"));
+    }
+}
+
+/// The same bytes on one and two threads, and the same rows with the grid written in another order.
+#[test]
+fn determinism() {
+    let spec = |grid: &str| {
+        let x: Vec<f64> = (0..40).map(|i| f64::from(i) * 0.5).collect();
+        let y: Vec<f64> = x.iter().map(|x| (x * 0.7).sin()).collect();
+        format!(
+            "[experiment]\ntitle = 'determinism'\nreplicates = 3\n[data]\nsource.inline = {{ x = {x:?}, y = {y:?} }}\n\
+             inputs = ['x']\ntarget = 'y'\n[model]\nnoise_variance = 0.1\nkernel.eq = {{ variance = 1.0, lengthscale = 2.0 }}\n\
+             [task.regression]\nsplit.shuffled = 5\ndraws = 10\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nchange = 2.0\n\
+             mechanism.cloaking = {{ objective = 'trace', rank_tolerance = 1e-8 }}\n{grid}"
+        )
+    };
+    let (a, b, c) = (
+        "\"privacy.epsilon\" = [0.5, 1.0, inf]\n",
+        "\"model.kernel.eq.lengthscale\" = [1.0, 2.0]\n",
+        "\"privacy.calibration\" = ['classic', 'analytic']\n",
+    );
+    let project = Project::new();
+    let table = |grid: String, jobs: &str| {
+        project.write("d.toml", &spec(&grid));
+        project.dpgp(&["run", "d.toml", "--jobs", jobs]).expect(0);
+        project.read("results/d/table.csv")
+    };
+    let one = table(format!("[grid]\n{a}{b}{c}"), "1");
+    assert_eq!(one, table(format!("[grid]\n{a}{b}{c}"), "2"));
+    let reordered = table(format!("[grid]\n{c}{b}{a}"), "2");
+    let key = |row: &BTreeMap<String, String>| row.clone().into_iter().collect::<Vec<_>>();
+    let mut first: Vec<_> = rows(&one).iter().map(key).collect();
+    let mut second: Vec<_> = rows(&reordered).iter().map(key).collect();
+    first.sort();
+    second.sort();
+    assert_eq!(first, second);
+    // A grid that holds one more value leaves the numbers of the others alone.
+    let longer = table(format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
+    let longer: Vec<_> = rows(&longer).iter().map(key).collect();
+    assert!(first.iter().all(|row| longer.contains(row)));
+}

@@ -1,0 +1,88 @@
+//! `list`, `data` and `check` through the real binary.
+
+use crate::support::cli::Project;
+use crate::support::kung::mirror;
+
+#[test]
+fn list_shows_every_experiment_and_its_data() {
+    let project = Project::new();
+    let run = project.dpgp_without_mirror(&["list"]).expect(0);
+    let row = run.out.lines().find(|line| line.contains("smith2021/table1 ")).unwrap();
+    for word in ["smith2021", "Table 1", "howell1", "12", "to be fetched"] {
+        assert!(row.contains(word), "{word} is not in {row}");
+    }
+    assert!(run.out.contains("none needed"));
+}
+
+#[test]
+fn data_list_names_every_dataset_and_the_unobtainable_one() {
+    let project = Project::new();
+    let run = project.dpgp_without_mirror(&["data", "list"]).expect(0);
+    for name in
+        ["howell1", "hmeq", "abalone", "mnist", "fish", "census2011-ages", "citibike-201606", "house-prices"]
+    {
+        assert!(run.out.contains(name), "{name} is not in\n{}", run.out);
+    }
+}
+
+#[test]
+fn the_bundled_census_counts_verify_without_a_network() {
+    let project = Project::new();
+    let run = project.dpgp_without_mirror(&["data", "verify", "census2011-ages"]).expect(0);
+    assert!(run.out.contains("ages_E00172420.csv: ok"), "{}", run.out);
+}
+
+#[test]
+fn a_missing_dataset_that_was_named_does_not_verify() {
+    let project = Project::new();
+    let run = project.dpgp_without_mirror(&["data", "verify", "howell1"]).expect(3);
+    assert!(run.out.contains("not here"), "{}", run.out);
+    let run = project.dpgp_without_mirror(&["data", "fetch", "howel1", "--offline"]).expect(2);
+    assert!(run.err.contains("howell1"), "{}", run.err);
+}
+
+#[test]
+fn the_whole_mirror_verifies() {
+    if mirror().is_none() {
+        return;
+    }
+    let project = Project::new();
+    let run = project.dpgp(&["data", "verify"]).expect(0);
+    assert!(!run.out.contains("MISMATCH"), "{}", run.out);
+    assert!(run.out.matches(": ok").count() >= 20, "{}", run.out);
+}
+
+#[test]
+fn check_passes_on_fresh_results_and_names_what_moved() {
+    let project = Project::new();
+    project.dpgp(&["run", "smith2021/toy"]).expect(0);
+    let run = project.dpgp(&["check", "smith2021/toy"]).expect(0);
+    assert!(run.out.contains("smith2021/toy: passes"), "{}", run.out);
+    let table = project.read("results/smith2021/toy/table.csv");
+    project.write("results/smith2021/toy/table.csv", &table.replacen("1589.4", "1589.3", 1));
+    let run = project.dpgp(&["check", "smith2021/toy"]).expect(1);
+    assert!(run.out.contains("value was \"1589.3"), "{}", run.out);
+    let run = project.dpgp(&["check", "smith2021/toy", "--results", "elsewhere"]).expect(1);
+    assert!(run.out.contains("elsewhere"), "{}", run.out);
+}
+
+#[test]
+fn check_fails_on_a_broken_claim_and_a_published_value_that_differs() {
+    let project = Project::new();
+    let toy = std::fs::read_to_string(project.path("experiments/smith2021/toy.toml")).unwrap();
+    let spec = toy.replace("is = \"above\"", "is = \"below\"").replace("value = 1597.0", "value = 1700.0");
+    project.write("toy.toml", &spec);
+    project.dpgp(&["run", "toy.toml"]).expect(0);
+    let run = project.dpgp(&["check", "toy.toml"]).expect(1);
+    assert!(run.out.contains("claim fails"), "{}", run.out);
+    assert!(run.out.contains("published 1700"), "{}", run.out);
+}
+
+#[test]
+fn json_is_json() {
+    let project = Project::new();
+    for arguments in [&["list"][..], &["data", "list"], &["run", "smith2021/toy"]] {
+        let run = project.dpgp(&[arguments, &["--format", "json"]].concat()).expect(0);
+        serde_json::from_str::<serde_json::Value>(&run.out).unwrap();
+    }
+}

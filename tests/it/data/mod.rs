@@ -1,0 +1,4 @@
+//! Manifests and tables of data.
+
+mod manifest;
+mod table;

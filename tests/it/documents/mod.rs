@@ -1,0 +1,4 @@
+//! The README and the pages of the documentation keep their promises.
+
+mod pages;
+mod readme;

@@ -1,0 +1,92 @@
+//! The TOML examples of the documentation are what they say, and its links lead somewhere.
+
+use std::path::{Path, PathBuf};
+
+use dpgp::data::Manifest;
+use dpgp::run::ledger::Ledger;
+use dpgp::spec::Experiment;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Each page of the documentation and the README, with their texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let folder = std::fs::read_dir(root().join("docs")).unwrap();
+    let pages = folder.map(|entry| entry.unwrap().path()).chain([root().join("README.md")]);
+    pages.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn toml_blocks(text: &str) -> Vec<&str> {
+    text.split("```toml\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect()
+}
+
+fn is_spec(block: &str) -> bool {
+    toml::from_str::<toml::Table>(block).unwrap().contains_key("experiment")
+}
+
+/// A spec without the sections that a fragment brings.
+fn combined(spec: &str, fragment: &str) -> String {
+    let mut base: toml::Table = toml::from_str(spec).unwrap();
+    let more: toml::Table = toml::from_str(fragment).unwrap();
+    base.extend(more);
+    toml::to_string(&base).unwrap()
+}
+
+#[test]
+fn examples_of_toml_are_checked() {
+    let manifest = Manifest::shipped().unwrap();
+    let mut checked = 0;
+    for (path, text) in pages() {
+        let blocks = toml_blocks(&text);
+        let spec = blocks.iter().find(|block| is_spec(block));
+        for block in &blocks {
+            let table: toml::Table = toml::from_str(block).unwrap();
+            checked += 1;
+            if table.contains_key("dataset") {
+                Manifest::parse(block, &path).unwrap_or_else(|error| panic!("{error}"));
+                continue;
+            }
+            if table.contains_key("data_sha256") {
+                Ledger::parse(&path, block).unwrap_or_else(|error| panic!("{error}"));
+                continue;
+            }
+            let whole = if is_spec(block) { (*block).to_owned() } else { combined(spec.unwrap(), block) };
+            Experiment::parse("example", &path, whole, &manifest).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+    assert!(checked >= 9, "only {checked} examples were found");
+}
+
+/// Links between pages name files, and headings that are there.
+#[test]
+fn links_lead_somewhere() {
+    for (path, text) in pages() {
+        for link in text.split("](").skip(1).map(|rest| rest.split_once(')').unwrap().0) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let found = std::fs::read_to_string(&target);
+            let found = found.unwrap_or_else(|error| panic!("{}: {link}: {error}", path.display()));
+            assert!(heading.is_empty() || headings(&found).contains(&heading.to_owned()), "{link}");
+        }
+    }
+}
+
+fn headings(text: &str) -> Vec<String> {
+    let titles = text.lines().filter(|line| line.starts_with('#'));
+    titles.map(|line| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-")).collect()
+}
+
+/// Every page is in the list of pages.
+#[test]
+fn every_page_is_listed() {
+    let index = std::fs::read_to_string(root().join("docs/README.md")).unwrap();
+    for (path, _) in pages() {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not listed");
+        assert!(Path::new(&path).extension().is_some_and(|end| end == "md"));
+    }
+}

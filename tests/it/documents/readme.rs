@@ -1,0 +1,59 @@
+//! What the README promises.
+
+use crate::support::cli::Project;
+
+fn readme() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
+}
+
+/// The first code block of a language after a heading.
+fn block(heading: &str, language: &str) -> String {
+    let readme = readme();
+    let after = readme.split_once(heading).unwrap().1;
+    let (_, block) = after.split_once(&format!("```{language}\n")).unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+fn heights() -> String {
+    let row = |age: i32| format!("{age},{}\n", 160.0 - 90.0 * (-f64::from(age) / 8.0).exp());
+    format!("age,height\n{}", (0..60).map(row).collect::<String>())
+}
+
+#[test]
+fn the_ten_lines_are_a_study() {
+    let study = block("## Your own data", "toml");
+    assert_eq!(study.lines().count(), 10);
+    let project = Project::new();
+    project.write("study.toml", &study);
+    project.write("heights.csv", &heights());
+    let run = project.dpgp(&["run", "study.toml"]).expect(0);
+    assert!(run.out.contains("one target changes by <= 150"), "{}", run.out);
+}
+
+#[test]
+fn the_grid_extends_the_study() {
+    let study = block("## Your own data", "toml");
+    let grid = block("A grid makes a cell", "toml");
+    let project = Project::new();
+    project.write("study.toml", &format!("{study}\n{grid}"));
+    project.write("heights.csv", &heights());
+    project.dpgp(&["run", "study.toml", "--quiet"]).expect(0);
+    let table = project.read("results/study/table.csv");
+    assert_eq!(table.lines().count(), 1 + 4 * 2 * 2);
+}
+
+#[test]
+fn the_readme_names_every_experiment() {
+    let project = Project::new();
+    let list = project.dpgp(&["list", "--format", "json"]).expect(0).out;
+    let names: Vec<String> = serde_json::from_str::<serde_json::Value>(&list)
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["name"].as_str().unwrap().to_owned())
+        .collect();
+    for name in &names {
+        assert!(readme().contains(&format!("`{name}`")), "the README does not name {name}");
+    }
+}

@@ -1,0 +1,488 @@
+//! Every failure of the data room ends with its exit code, a message that says what to do, and no results.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::support::cli::{Project, Run};
+use crate::support::coverage::assert_covered;
+use crate::support::http_server::{Answer, Server, Site};
+use crate::support::parquet_file::{Column, write_parquet};
+
+/// A table of the right form. The digests here were computed with `sha256sum`.
+const ROWS: &str = "x,y\n1,0.1\n2,0.2\n3,0.4\n";
+const SHA: &str = "0379e55d832a42969dbd0691f1b568dbe4b0356d2a784fd7d12f665ae61b559f";
+/// A table of the same size, and its digest.
+const OTHER: &str = "x,y\n1,0.1\n2,0.2\n3,0.5\n";
+const OTHER_SHA: &str = "0d142ec91f6e0a4e4322a3ec0139e7deb4eef520bdf63551dd94ce8e15b7dc7e";
+
+/// A dataset without mistakes, in three parts.
+const HEAD: &str = r#"[dataset.rows]
+title = "Rows"
+licence = "none"
+citation = "nobody"
+source = "a book in the library"
+"#;
+const FORMAT: &str = r#"
+[dataset.rows.format.csv]
+columns = ["x", "y"]
+units = { x = "m" }
+"#;
+const FILE: &str = r#"
+[[dataset.rows.file]]
+path = "rows/rows.csv"
+sha256 = "0379e55d832a42969dbd0691f1b568dbe4b0356d2a784fd7d12f665ae61b559f"
+bytes = 22
+urls = ["https://example.invalid/rows.csv"]
+"#;
+const URL: &str = "https://example.invalid/rows.csv";
+
+/// A spec that reads the dataset.
+const STUDY: &str = r#"experiment.title = "rows"
+data = { source.dataset = "rows", inputs = ["x"], target = "y" }
+model = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+task.regression = { split.contiguous = 2, draws = 2 }
+[privacy]
+epsilon = 1.0
+delta = 0.01
+change = 1.0
+mechanism.cloaking = { objective = "trace", rank_tolerance = 0.0 }
+"#;
+
+const RUN: &[&str] = &["run", "study.toml"];
+const FETCH: &[&str] = &["data", "fetch", "rows", "--quiet"];
+const VERIFY: &[&str] = &["data", "verify", "rows"];
+
+/// A project with the sound manifest after replacements, and the spec that reads its dataset.
+fn project(changes: &[(&str, &str)]) -> Project {
+    let manifest = changes.iter().fold(format!("{HEAD}{FORMAT}{FILE}"), |text, (from, to)| {
+        assert_eq!(text.matches(from).count(), 1, "{from:?} must stand once");
+        text.replace(from, to)
+    });
+    let project = Project::with_manifest(&manifest);
+    project.put("study.toml", STUDY);
+    project
+}
+
+/// A project whose dataset has no published digest.
+fn unlocked() -> Project {
+    project(&[(SHA, "unknown"), ("bytes = 22", "max_bytes = 22")])
+}
+
+/// What commands said.
+#[derive(Default)]
+struct Transcript {
+    text: String,
+    runs: Vec<(&'static str, Run)>,
+}
+
+impl Transcript {
+    /// Runs a command that must fail with this code; `server` is the address that is left out of the text.
+    fn say(
+        &mut self,
+        (errors, name): (&'static str, &str),
+        project: &Project,
+        arguments: &[&str],
+        code: i32,
+        server: &str,
+    ) {
+        let run = project.dpgp_without_mirror(arguments).expect(code);
+        project.assert_nothing_left();
+        let (command, said) = (arguments.join(" "), run.redacted(project, server));
+        self.text += &format!("# {name} ({errors})\n$ dpgp {command}\n{}{said}[{code}]\n\n", run.out);
+        self.runs.push((errors, run));
+    }
+}
+
+/// A group of failures, which adds to a transcript.
+type Group = fn(&mut Transcript);
+
+#[test]
+fn every_error_is_explained() {
+    let mut runs = Vec::new();
+    let groups: [(&str, Group); 5] = [
+        ("manifest", manifest_errors),
+        ("download", download_errors),
+        ("cache", cache_errors),
+        ("files", file_errors),
+        ("table", table_errors),
+    ];
+    for (name, group) in groups {
+        let mut transcript = Transcript::default();
+        group(&mut transcript);
+        insta::assert_snapshot!(name, transcript.text);
+        runs.extend(transcript.runs);
+    }
+    let unreachable = [
+        ("TableError::NoColumns", "the manifest refuses such a format: ManifestProblem::NoColumns"),
+        ("FetchFailure::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
+    ];
+    assert_covered("src/data", &runs, &unreachable);
+}
+
+#[test]
+fn the_sound_manifest_serves_a_run() {
+    let server = Server::start(vec![site(ROWS, vec![])]);
+    let project = project(&[(URL, &server.url("/rows.csv"))]);
+    project.dpgp_without_mirror(RUN).expect(0);
+    project.dpgp_without_mirror(VERIFY).expect(0);
+    assert_eq!(project.read("cache/rows/rows.csv"), ROWS);
+}
+
+/// Mistakes in the manifest: the errors, what it is, what is replaced, and by what.
+const MANIFEST: &[(&str, &str, &str, &str)] = &[
+    ("DataError::ManifestSyntax", "not TOML", "title = \"Rows\"", "title = Rows"),
+    ("DataError::ManifestSyntax", "misspelt key", "licence", "license"),
+    ("DataError::ManifestSyntax", "missing key", "licence = \"none\"\n", ""),
+    ("DataError::ManifestSyntax", "size that is no number", "bytes = 22", "bytes = \"22\""),
+    ("DataError::ManifestSyntax", "negative size", "bytes = 22", "bytes = -22"),
+    ("DataError::ManifestSyntax", "unknown format", "format.csv", "format.tsv"),
+    ("DataError::ManifestSyntax BadSeparator", "separator", "columns =", "separator = \";;\"\ncolumns ="),
+    ("DataError::ManifestEntry ManifestProblem::NoFile", "no file", FILE, ""),
+    ("ManifestProblem::Path", "path out of the cache", "rows/rows.csv\"\nsha", "../rows.csv\"\nsha"),
+    (
+        "ManifestProblem::RepeatedPath",
+        "path twice",
+        HEAD,
+        "[dataset.more]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"\"\nformat = \"zip\"\n\
+         file = [{ path = \"rows/rows.csv\", sha256 = \"unknown\", max_bytes = 9, urls = [] }]\n\
+         [dataset.rows]\ntitle = \"\"\nlicence = \"\"\ncitation = \"\"\nsource = \"\"\n",
+    ),
+    ("ManifestProblem::Digest", "no digest", SHA, "abc"),
+    ("ManifestProblem::Size", "digest without a size", "bytes = 22\n", ""),
+    ("ManifestProblem::Size", "no digest and a size", SHA, "unknown"),
+    ("ManifestProblem::Url", "unsafe address", URL, "http://example.org/rows.csv"),
+    ("ManifestProblem::NoFormat", "no format", FORMAT, ""),
+    ("ManifestProblem::NoColumns", "no header and no columns", "columns = [\"x\", \"y\"]", "header = false"),
+    ("ManifestProblem::RepeatedColumn", "column twice", "[\"x\", \"y\"]", "[\"x\", \"x\"]"),
+    ("ManifestProblem::StrayUnit", "unit of no column", "{ x = \"m\" }", "{ z = \"m\" }"),
+];
+
+fn manifest_errors(transcript: &mut Transcript) {
+    for (errors, name, from, to) in MANIFEST {
+        transcript.say((errors, name), &project(&[(from, to)]), &["data", "list"], 2, "");
+    }
+    assert!(transcript.runs.iter().all(|(_, run)| run.err.contains("data/datasets.toml")));
+    let broken = project(&[]);
+    broken.put("data/datasets.toml", b"\xff");
+    let run = broken.dpgp_without_mirror(&["data", "list"]).expect(5);
+    assert!(
+        run.err.contains("data/datasets.toml"),
+        "an unreadable manifest must not be replaced: {}",
+        run.err
+    );
+}
+
+/// A server's file, and how it answers.
+fn site(body: &str, answers: Vec<Answer>) -> Site {
+    Site { path: "/rows.csv", body: body.into(), ranges: true, answers }
+}
+
+/// Answers that give no file: the errors, what it is, the file served, and how.
+fn answers() -> Vec<(&'static str, &'static str, &'static str, Vec<Answer>)> {
+    let away = Answer::Redirect("http://example.invalid/".to_owned());
+    vec![
+        ("DataError::Download FetchFailure::Status", "nothing there", ROWS, vec![Answer::Status(404)]),
+        ("FetchFailure::Transport", "answer cut off", ROWS, vec![Answer::Cut(0); 3]),
+        ("FetchFailure::Truncated", "answer that ends early", ROWS, vec![Answer::Endless(5); 3]),
+        ("FetchFailure::TooLarge", "larger file", "x,y\n1,0.1\n2,0.2\n3,0.4\n4,0.3\n", vec![]),
+        ("FetchFailure::RangeRefused", "part that was not asked for", ROWS, vec![Answer::WrongRange; 3]),
+        ("FetchFailure::Mismatch", "other file", OTHER, vec![]),
+        ("FetchFailure::Insecure", "unsafe redirect", ROWS, vec![away]),
+    ]
+}
+
+fn download_errors(transcript: &mut Transcript) {
+    for (errors, name, body, answers) in answers() {
+        let server = Server::start(vec![site(body, answers)]);
+        let project = project(&[(URL, &server.url("/rows.csv"))]);
+        transcript.say((errors, name), &project, RUN, 3, &server.url(""));
+        assert!(!project.path("cache/rows/rows.csv").exists(), "{name} left a file");
+    }
+    let urls = "http://127.0.0.1:1/rows.csv\", \"http://127.0.0.1:2/rows.csv";
+    transcript.say(("FetchFailure::Transport", "nobody there"), &project(&[(URL, urls)]), FETCH, 3, "");
+}
+
+#[test]
+#[ignore = "a silent server is given up after 90 seconds"]
+fn a_silent_server() {
+    let server = Server::start(vec![site(ROWS, vec![Answer::Stall(0, Duration::from_secs(60)); 3])]);
+    let project = project(&[(URL, &server.url("/rows.csv"))]);
+    let mut transcript = Transcript::default();
+    transcript.say(("FetchFailure::TimedOut", "silent server"), &project, RUN, 3, &server.url(""));
+    insta::assert_snapshot!("silent_server", transcript.text);
+}
+
+fn cache_errors(transcript: &mut Transcript) {
+    let mut say =
+        |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
+    let sound = project(&[]);
+    say(("DataError::UnknownDataset", "misspelt name"), &sound, &["data", "fetch", "rowz"], 2);
+    say(("DataError::UnknownDataset", "unknown name"), &sound, &["data", "fetch", "howell1"], 2);
+    say(("DataError::MissingOffline", "offline"), &sound, &["run", "study.toml", "--offline"], 3);
+    sound.put("mirror/README", "");
+    let mirrored = ["run", "study.toml", "--offline", "--mirror", "mirror"];
+    say(("DataError::MissingOffline", "offline with a mirror"), &sound, &mirrored, 3);
+    say(("DataError::NoMirror", "no mirror"), &sound, &["run", "study.toml", "--mirror", "mirrors"], 3);
+    sound.put("mirror/rows/rows.csv", OTHER);
+    say(("DataError::Mismatch Place::Mirror", "wrong file in a mirror"), &sound, &mirrored, 3);
+    sound.put("cache/rows/rows.csv", OTHER);
+    say(("DataError::Mismatch Place::Cache", "wrong file in the cache"), &sound, RUN, 3);
+    say(("DataError::Mismatch", "wrong file in the cache, fetched again"), &sound, FETCH, 3);
+    assert_eq!(sound.read("cache/rows/rows.csv"), OTHER);
+    let (verify, line) = (sound.dpgp_without_mirror(VERIFY).expect(3), format!("expected SHA-256 {SHA}"));
+    assert!(verify.out.contains(&line) && verify.out.contains(OTHER_SHA), "{}", verify.out);
+    let bundled =
+        [("bytes = 22", "bundled = true\nbytes = 22"), ("\"https://example.invalid/rows.csv\"", "")];
+    let bundled = project(&bundled);
+    say(("DataError::NoAddress", "missing file of the project"), &bundled, RUN, 3);
+    bundled.put("data/rows/rows.csv", OTHER);
+    say(("DataError::Mismatch Place::Bundled", "wrong file of the project"), &bundled, RUN, 3);
+    let nowhere = project(&[("\"https://example.invalid/rows.csv\"", "")]);
+    say(("DataError::NoAddress", "no address"), &nowhere, RUN, 3);
+
+    let unlocked = unlocked();
+    unlocked.put("cache/rows/rows.csv", format!("{ROWS}4,0.3\n"));
+    say(("DataError::Mismatch", "more bytes than are accepted"), &unlocked, RUN, 3);
+    unlocked.put("cache/rows/rows.csv", OTHER);
+    let lock = |sha: &str| format!("[file.\"rows/rows.csv\"]\nsha256 = \"{sha}\"\nbytes = 22\n");
+    unlocked.put("cache/datasets.lock.toml", lock(SHA));
+    say(("DataError::Mismatch", "other file than the first copy"), &unlocked, RUN, 3);
+    let server = Server::start(vec![site(OTHER, vec![])]);
+    let elsewhere =
+        project(&[(SHA, "unknown"), ("bytes = 22", "max_bytes = 22"), (URL, &server.url("/rows.csv"))]);
+    elsewhere.put("cache/datasets.lock.toml", lock(SHA));
+    transcript.say(
+        ("FetchFailure::Mismatch", "another download than the first"),
+        &elsewhere,
+        RUN,
+        3,
+        &server.url(""),
+    );
+    let mut say =
+        |case, project: &Project, arguments, code| transcript.say(case, project, arguments, code, "");
+    unlocked.put("cache/datasets.lock.toml", lock("abc"));
+    say(("DataError::LockSyntax NotADigest", "no digest in the lock file"), &unlocked, RUN, 5);
+    unlocked.put("cache/datasets.lock.toml", "[[file]]\n");
+    say(("DataError::LockSyntax", "lock file of another form"), &unlocked, VERIFY, 5);
+}
+
+/// What the system refuses. Folders stand where files should and the other way round, because permissions do not
+/// stop the administrator.
+fn file_errors(transcript: &mut Transcript) {
+    let server = Server::start(vec![site(ROWS, vec![])]);
+    let url = server.url("/rows.csv");
+    let served = || project(&[(URL, &url)]);
+    let mut say = |case, project: &Project, code| transcript.say(case, project, RUN, code, &server.url(""));
+    let folder = |project: &Project, name: &str| fs::create_dir_all(project.path(name)).unwrap();
+
+    let own = STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\"");
+    let project = served();
+    project.put("study.toml", &own);
+    say(("DataError::Io Action::Read", "missing file of the user"), &project, 3);
+    folder(&project, "own.csv");
+    say(("DataError::Io Action::Read", "folder for a file of the user"), &project, 5);
+
+    let project = served();
+    project.put("cache", "");
+    say(("DataError::Io Action::CreateFolder", "file for the cache"), &project, 5);
+    let project = served();
+    folder(&project, "cache/rows/rows.csv.0379e55d.lock");
+    say(("DataError::Io Action::Lock", "folder for a lock"), &project, 5);
+    let project = served();
+    folder(&project, "cache/rows/rows.csv.0379e55d.part");
+    say(("DataError::Io Action::Write", "folder for a download"), &project, 5);
+    let project = served();
+    folder(&project, "cache/rows/rows.csv");
+    say(("DataError::Io Action::Rename", "folder for a dataset"), &project, 5);
+
+    let project = served();
+    let sabotage = Answer::Sabotage(project.path("cache/rows/rows.csv.0379e55d.part"), 404);
+    let bad = Server::start(vec![site(ROWS, vec![sabotage])]);
+    let manifest = project.read("data/datasets.toml").replace(&url, &bad.url("/rows.csv"));
+    project.put("data/datasets.toml", manifest);
+    say(("DataError::Io Action::Delete", "download that became a folder"), &project, 5);
+
+    let project = unlocked();
+    folder(&project, "cache/datasets.lock.toml");
+    say(("DataError::Io Action::Read", "folder for the lock file"), &project, 5);
+}
+
+/// Tables that cannot be read: the errors, what it is, and the table.
+const TABLES: &[(&str, &str, &[u8])] = &[
+    ("DataError::Table TableError::UnknownColumn", "misspelt column", b"x,yy\n1,2\n"),
+    ("TableError::UnknownColumn", "other columns", b"a,b\n1,2\n"),
+    ("TableError::Cell CellProblem::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
+    ("TableError::Cell CellProblem::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
+    ("TableError::Cell CellProblem::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
+    ("TableError::Ragged", "row of three cells", b"x,y\n1,2\n3,4,5\n"),
+    ("TableError::Ragged", "other separator", b"x;y\n1,5;2\n"),
+    ("TableError::OpenQuote", "open quote", b"x,y\n1,\"2\n3,4\n"),
+    ("TableError::NotUtf8", "Latin-1", b"x,y\n1,\xb5\n"),
+    ("TableError::Empty", "empty file", b""),
+    ("TableError::RepeatedColumn", "column twice", b"x,y,x\n1,2,3\n"),
+    ("TableError::RepeatedColumn", "two columns without a name", b"x,y,,\n1,2,,\n"),
+    ("TableError::StrayQuote", "quotes inside a cell", b"x,y\n1,2\n1\"a,b\"c,2\n"),
+    ("TableError::StrayQuote", "line end in quotes inside a cell", b"x,y\n1,2\n1\"a\nb\"c,2\n"),
+];
+
+/// Files of the user's own that are no Parquet, or hold what no table can.
+fn parquet_errors(transcript: &mut Transcript) {
+    let project = project(&[]);
+    project.put(
+        "study.toml",
+        STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""),
+    );
+    project.put("own.parquet", ROWS);
+    transcript.say(("TableError::Parquet", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
+    let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
+    let mut say = |name, y| {
+        write_parquet(&project.path("own.parquet"), &[x(), ("y", y)], 9);
+        transcript.say(name, &project, RUN, 2, "");
+    };
+    say(("TableError::ColumnType", "column of another type"), Column::Boolean(vec![Some(true); 2]));
+    say(("TableError::Cell CellProblem::Missing", "null"), Column::Double(vec![Some(1.0), None]));
+}
+
+/// Bytes as gzip.
+fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The columns of a trip.
+const TRIP_COLUMNS: &str = "tripduration,starttime,start station id,end station id,start station latitude,\
+                            start station longitude,end station latitude,end station longitude,usertype";
+
+/// A Parquet file of two columns: `x` may be missing, and is where it is not finite; `y` is text if so wanted.
+fn parquet(x: &[Option<f64>], text: bool) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
+    let kind = if text { "BINARY" } else { "DOUBLE" };
+    let schema = format!("message rows {{ optional double x; required {kind} y; }}");
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let (values, levels): (Vec<f64>, Vec<i16>) =
+        (x.iter().flatten().copied().collect(), x.iter().map(|x| i16::from(x.is_some())).collect());
+    column.typed::<DoubleType>().write_batch(&values, Some(&levels), None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    if text {
+        let values = vec![ByteArray::from("word"); x.len()];
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+    } else {
+        column.typed::<DoubleType>().write_batch(&vec![1.0; x.len()], None, None).unwrap();
+    }
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// A spec that sums rows with the columns x and y.
+const SURFACE: &str = r#"
+experiment.title = "sums"
+data = { source.csv.path = "own.csv", inputs = ["x"], target = "y" }
+model = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+[task.surface]
+inducing = [{ from = 0.0, to = 1.0, points = 2 }]
+posterior = { regularisation = "tight", correction = "none" }
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+mechanism.sums = { target_bound = 1.0, features = "line", sensitivity = "exact" }
+"#;
+
+/// A spec that sums rows with the columns x and y by their class.
+const CLASSES: &str = r#"
+experiment.title = "sums"
+data = { source.csv.path = "own.csv", inputs = ["y"], target = "x" }
+model.kernel.eq = { variance = 1.0, lengthscale = 1.0 }
+[task.dirichlet]
+train = 1
+classes = 2
+inducing = [{ from = 0.0, to = 1.0, points = 2 }]
+alpha = 0.01
+posterior = { regularisation = "tight", correction = "none" }
+release = "class-sums"
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+mechanism.sums = { features = "line", sensitivity = "exact" }
+"#;
+
+/// A spec that counts records by y.
+const HISTOGRAM: &str = r#"
+experiment.title = "sums"
+data = { source.csv.path = "own.csv", inputs = ["y"], target = "x" }
+[task.density]
+bins = [{ from = 0.0, to = 2.0, bins = 2 }]
+test = [{ from = 0.0, to = 2.0, bins = 2 }]
+draws = 1
+estimate.histogram = {}
+[privacy]
+epsilon = 1.0
+delta = 1e-6
+mechanism.histogram.relation = "add-remove"
+"#;
+
+fn streamed_parquet_errors(transcript: &mut Transcript) {
+    let stats = ["stats", "study.toml", "own.parquet"];
+    let cases = [
+        ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
+        ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
+        ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
+        ("TableError::Body", "no Parquet", b"x,y\n1,2\n".to_vec()),
+    ];
+    let class = project(&[]);
+    class.put("study.toml", CLASSES);
+    class.put("own.parquet", parquet(&[Some(0.0), Some(1.0), Some(2.0)], false));
+    transcript.say(("TableError::Cell CellProblem::NoClass", "a third class"), &class, &stats, 2, "");
+    let trip = project(&[]);
+    trip.put("study.toml", HISTOGRAM);
+    trip.put("own.parquet", parquet(&[Some(1.0), Some(0.5)], false));
+    transcript.say(("TableError::Cell CellProblem::NoCount", "half a record"), &trip, &stats, 2, "");
+    for (errors, name, bytes) in cases {
+        let project = project(&[]);
+        project.put("study.toml", SURFACE);
+        project.put("own.parquet", bytes);
+        transcript.say((errors, name), &project, &stats, 2, "");
+    }
+}
+
+fn table_errors(transcript: &mut Transcript) {
+    for (errors, name, table) in TABLES {
+        let project = project(&[]);
+        project
+            .put("study.toml", STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\""));
+        project.put("own.csv", table);
+        transcript.say((errors, name), &project, RUN, 2, "");
+    }
+    let project = project(&[]);
+    let codes = "source.csv.path = \"own.csv\", encode.x = [\"F\", \"M\"]";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
+    project.put("own.csv", "x,y\nF,2\nI,3\n");
+    transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    parquet_errors(transcript);
+    let project = unlocked();
+    let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
+    let manifest = project.read("data/datasets.toml").replace("max_bytes = 22", "max_bytes = 999");
+    project.put("data/datasets.toml", manifest);
+    project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
+    transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
+    let unlocked_arrays =
+        [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
+    let arrays = self::project(&unlocked_arrays);
+    let images = "source.images = { dataset = \"rows\", images = \"rows/rows.csv\", labels = \"rows/rows.csv\", side = 2 }";
+    arrays.put("study.toml", STUDY.replace("source.dataset = \"rows\"", images));
+    arrays.put("cache/rows/rows.csv", compressed(b"no array"));
+    transcript.say(("TableError::NotIdx", "words where images should be"), &arrays, RUN, 2, "");
+    streamed_parquet_errors(transcript);
+    let project = unlocked();
+    project.put("cache/rows/rows.csv", "x,z\n1,2\n");
+    transcript.say(("TableError::Header", "other header than the manifest's"), &project, RUN, 2, "");
+}

@@ -1,0 +1,487 @@
+//! Every mistake in a spec ends with exit code 2, a message that names the place, and nothing on disk.
+
+use crate::support::cli::{Project, Run};
+use crate::support::coverage::assert_covered;
+
+/// A spec without mistakes.
+const SOUND: &str = r#"[experiment]
+title = "sound"
+
+[data]
+source.csv = { path = "heights.csv", separator = ";" }
+inputs = ["age"]
+target = "height"
+filter = [{ column = "male", is = "==", value = 0 }]
+
+[normalise.bounds]
+low = 50.0
+high = 200.0
+
+[model]
+noise_variance = 25.0
+kernel.eq = { variance = 100.0, lengthscale = 10.0 }
+
+[task.regression]
+split.shuffled = 3
+draws = 5
+
+[privacy]
+epsilon = 1.0
+delta = 0.01
+change = 150.0
+calibration = "analytic"
+mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
+
+[grid]
+"privacy.epsilon" = [1.0, inf]
+
+[[published]]
+where = { epsilon = 1.0 }
+metric = "rmse"
+value = 30.0
+source = "nowhere"
+"#;
+
+const HEIGHTS: &str = "height;age;male\r\n151.7;63;0\r\n139.7;61;0\r\n136.5;65;0\r\n156.8;41;1\r\n145.4;51;0\r\n163.8;35;1\r\n149.2;32;0\r\n110.0;8;0\r\n";
+
+fn project(spec: &str) -> Project {
+    let project = Project::new();
+    project.write("study.toml", spec);
+    project.write("heights.csv", HEIGHTS);
+    project
+}
+
+/// A spec without mistakes that needs no file.
+const SELECTION: &str = r#"experiment.title = "sound"
+
+[data]
+source.inline = { x = [0.0, 1.0, 2.0, 3.0, 4.0], y = [0.1, 0.2, 0.4, 0.3, 0.5], z = [1.0, 1.0, 1.0, 1.0, 0.0] }
+inputs = ["x"]
+target = "y"
+filter = [{ column = "z", is = "==", value = 1.0 }]
+
+[model]
+noise_variance = 1.0
+kernel.eq-ard = { variance = 1.0, lengthscales = [1.0] }
+sparse.fitc.inducing.points = [[0.0], [1.0]]
+
+[task.selection]
+split.contiguous = 2
+candidates = [{ polynomial = 0 }, { polynomial = 1 }]
+epsilon = 1.0
+clip = 4.0
+sensitivity = "corrected"
+
+[privacy]
+epsilon = inf
+delta = 0.01
+change = 1.0
+mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
+
+[axis.method]
+full = {}
+tight = { "privacy.change" = 0.5 }
+
+[[published]]
+where = { method = "full" }
+metric = "sse/polynomial-0"
+value = 1.0
+source = "nowhere"
+
+[[claim]]
+text = "the first is larger"
+metric = "sse/polynomial-0"
+is = "above"
+value = 0.0
+
+[figure.intervals]
+metrics = ["sse/polynomial-0"]
+label = "error"
+
+[quick]
+axis.method = ["full"]
+experiment.replicates = 1
+"#;
+
+/// A mistake: the error that it provokes, what it is, what is replaced in a sound spec, and by what.
+type Mistake = (&'static str, &'static str, &'static str, &'static str);
+
+/// Mistakes in [`SOUND`].
+const MISTAKES: &[Mistake] = &[
+    ("Problem::Shape", "misspelt key", "noise_variance", "noise_varience"),
+    ("Problem::Shape", "misspelt section", "[task.regression]", "[task.regresion]"),
+    ("Problem::Shape", "wrong type", "draws = 5", "draws = \"five\""),
+    ("Problem::Shape", "not TOML", "title = \"sound\"", "title = sound"),
+    ("Problem::Shape", "missing section", "[experiment]\ntitle = \"sound\"\n", ""),
+    ("Problem::Shape", "missing key", "title = \"sound\"", "paper = \"sound\""),
+    ("Problem::Shape", "a key twice", "draws = 5", "draws = 5\ndraws = 5"),
+    ("Problem::Shape", "grid is no list", "[1.0, inf]", "1.0"),
+    ("Problem::Shape", "axis is no table", "[grid]", "[axis]\nmethod = 5\n[grid]"),
+    ("Problem::Shape", "axis label is no table", "[grid]", "[axis.method]\nfull = 5\n[grid]"),
+    ("Problem::Shape", "unknown kernel", "kernel.eq", "kernel.rbf"),
+    ("Problem::Shape", "unknown comparison", "is = \"==\"", "is = \"=\""),
+    ("Problem::Shape", "unknown objective", "objective = \"trace\"", "objective = \"race\""),
+    ("Problem::Shape", "published without a metric", "metric = \"rmse\"\n", ""),
+    ("Problem::Shape", "misspelt key of a published value", "source = \"nowhere\"", "sauce = \"nowhere\""),
+    ("Problem::Shape", "privacy without delta", "delta = 0.01\n", ""),
+    ("Problem::Shape", "separator of two letters", "separator = \";\"", "separator = \";;\""),
+    ("Problem::Shape", "replicates below zero", "title = \"sound\"", "title = \"sound\"\nreplicates = -1"),
+    ("Problem::OutOfRange", "no replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 0"),
+    ("Problem::OutOfRange", "replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 100001"),
+    ("Problem::OutOfRange", "epsilon zero", "epsilon = 1.0\ndelta", "epsilon = 0.0\ndelta"),
+    ("Problem::OutOfRange", "epsilon that is no number", "epsilon = 1.0\ndelta", "epsilon = nan\ndelta"),
+    ("Problem::OutOfRange", "negative epsilon in the grid", "[1.0, inf]", "[1.0, -2.0]"),
+    ("Problem::OutOfRange", "delta one", "delta = 0.01", "delta = 1.0"),
+    ("Problem::OutOfRange", "negative change", "change = 150.0", "change = -1.0"),
+    ("Problem::MissingKey", "no change", "change = 150.0\n", ""),
+    ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
+    ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
+    ("Problem::OutOfRange", "more draws than there is memory for", "draws = 5", "draws = 1000001"),
+    ("Problem::OutOfRange", "bounds the wrong way round", "high = 200.0", "high = 20.0"),
+    ("Problem::OutOfRange", "negative lengthscale", "lengthscale = 10.0", "lengthscale = -10.0"),
+    ("Problem::OutOfRange", "negative spread", "value = 30.0", "value = 30.0\nspread = -1.0"),
+    ("Problem::TooManyFolds", "more folds than rows", "split.shuffled = 3", "split.shuffled = 30"),
+    ("Problem::Empty", "empty grid", "[1.0, inf]", "[]"),
+    ("Problem::Empty", "no inputs", "inputs = [\"age\"]", "inputs = []"),
+    ("Problem::UnknownPath", "grid path of no key", "\"privacy.epsilon\"", "\"privacy.epsilom\""),
+    ("Problem::UnknownPath", "grid path of no section", "\"privacy.epsilon\"", "\"privcy.epsilon\""),
+    ("Problem::UnknownPath", "grid path inside a value", "\"privacy.epsilon\"", "\"privacy.delta.x\""),
+    ("Problem::BadAxisValue", "grid value of the wrong type", "[1.0, inf]", "[1.0, \"none\"]"),
+    ("Problem::DuplicateValue", "the same value twice", "[1.0, inf]", "[1, 1.0]"),
+    ("Problem::DuplicateAxis", "axes of one name", "[grid]", "[axis.\"privacy.epsilon\"]\na = {}\n[grid]"),
+    (
+        "Problem::OverlappingAxes",
+        "axes that set one path",
+        "[grid]",
+        "[axis.method]\na = { \"privacy.epsilon\" = 2.0 }\n[grid]",
+    ),
+    ("Problem::ReservedAxis", "axis with the name of a column", "[grid]", "[axis.metric]\na = {}\n[grid]"),
+    (
+        "Problem::SelectsNothing",
+        "published for no cell",
+        "where = { epsilon = 1.0 }",
+        "where = { epsilon = 3.0 }",
+    ),
+    ("Problem::SelectsMany", "published for many cells", "where = { epsilon = 1.0 }", "where = {}"),
+    ("Problem::UnknownAxis", "published for no axis", "where = { epsilon = 1.0 }", "where = { eps = 1.0 }"),
+    ("Problem::UnknownAxis", "no axes", "[grid]\n\"privacy.epsilon\" = [1.0, inf]\n", ""),
+    ("Problem::UnknownMetric", "published for an unknown metric", "metric = \"rmse\"", "metric = \"mae\""),
+    (
+        "Problem::PublishedTwice",
+        "published twice",
+        "[[published]]",
+        "[[published]]\nwhere = { epsilon = 1.0 }\nmetric = \"rmse\"\nvalue = 3.0\nsource = \"\"\n[[published]]",
+    ),
+    (
+        "Problem::UnknownDataset",
+        "unknown dataset",
+        "source.csv = { path = \"heights.csv\", separator = \";\" }",
+        "source.dataset = \"howel1\"",
+    ),
+    (
+        "Problem::NotATable",
+        "dataset of images",
+        "source.csv = { path = \"heights.csv\", separator = \";\" }",
+        "source.dataset = \"mnist\"",
+    ),
+    (
+        "Problem::TargetIsInput",
+        "target among the inputs",
+        "inputs = [\"age\"]",
+        "inputs = [\"age\", \"height\"]",
+    ),
+    ("Problem::BadSeparator", "separator beyond ASCII", "separator = \";\"", "separator = \"\u{e9}\""),
+    (
+        "Problem::BadAxisValue",
+        "grid value that lacks a key",
+        "\"privacy.epsilon\" = [1.0, inf]",
+        "\"model.kernel\" = [{ eq = { variance = 1.0 } }]",
+    ),
+    (
+        "Problem::MissingSection",
+        "no model",
+        "[model]\nnoise_variance = 25.0\nkernel.eq = { variance = 100.0, lengthscale = 10.0 }\n",
+        "",
+    ),
+];
+
+/// Mistakes in [`SELECTION`].
+const OTHER_MISTAKES: &[Mistake] = &[
+    ("Problem::UnknownInline", "unknown inline column", "inputs = [\"x\"]", "inputs = [\"w\"]"),
+    ("Problem::UnknownInline", "unknown column in a filter", "column = \"z\"", "column = \"w\""),
+    ("Problem::InlineRows", "short inline column", "x = [0.0, 1.0, 2.0, 3.0, 4.0]", "x = [0.0, 1.0]"),
+    ("Problem::Empty", "inline columns without rows", "y = [0.1, 0.2, 0.4, 0.3, 0.5]", "y = []"),
+    ("Problem::OutOfRange", "inline infinity", "y = [0.1,", "y = [inf,"),
+    ("Problem::TooManyFolds", "more folds than rows", "split.contiguous = 2", "split.contiguous = 5"),
+    ("Problem::WrongDimension", "lengthscales", "lengthscales = [1.0]", "lengthscales = [1.0, 2.0]"),
+    ("Problem::WrongDimension", "inducing inputs", "[[0.0], [1.0]]", "[[0.0], [1.0, 2.0]]"),
+    ("Problem::Empty", "no inducing inputs", "[[0.0], [1.0]]", "[]"),
+    ("Problem::Empty", "no candidates", "[{ polynomial = 0 }, { polynomial = 1 }]", "[]"),
+    ("Problem::DuplicateValue", "the same candidate twice", "{ polynomial = 1 }", "{ polynomial = 0 }"),
+    ("Problem::OutOfRange", "degree", "{ polynomial = 1 }", "{ polynomial = 21 }"),
+    (
+        "Problem::MissingSection",
+        "no task",
+        "[task.selection]\nsplit.contiguous = 2\ncandidates = [{ polynomial = 0 }, { polynomial = 1 }]\nepsilon = 1.0\nclip = 4.0\nsensitivity = \"corrected\"\n",
+        "",
+    ),
+    ("Problem::CorrectedNeedsClip", "correction without its clip", "clip = 4.0", "clip = 3.0"),
+    ("Problem::ClaimNeedsOneSide", "claim without a side", "value = 0.0\n", ""),
+    ("Problem::ClaimNeedsOneSide", "claim with two sides", "value = 0.0", "value = 0.0\nother = {}"),
+    (
+        "Problem::SelectsNothing",
+        "claim for no cell",
+        "is = \"above\"",
+        "is = \"above\"\ncells = { method = \"x\" }",
+    ),
+    ("Problem::Empty", "figure of nothing", "metrics = [\"sse/polynomial-0\"]", "metrics = []"),
+    ("Problem::UnknownMetric", "figure of an unknown metric", "metrics = [\"sse/", "metrics = [\"sie/"),
+    ("Problem::Empty", "axis without labels", "full = {}\ntight = { \"privacy.change\" = 0.5 }\n", ""),
+    ("Problem::OutOfRange", "value of a bundle", "\"privacy.change\" = 0.5", "\"privacy.change\" = 0.0"),
+];
+
+/// Mistakes in the `[quick]` table of [`SELECTION`].
+const QUICK_MISTAKES: &[Mistake] = &[
+    ("Problem::Shape", "what cannot be reduced", "experiment.replicates = 1", "published = []"),
+    ("Problem::Shape", "misspelt key", "experiment.replicates = 1", "experiment.replicate = 1"),
+    ("Problem::Shape", "misspelt key of a section", "experiment.replicates = 1", "privacy.epsilom = 1.0"),
+    ("Problem::Shape", "wrong type", "experiment.replicates = 1", "experiment.replicates = \"one\""),
+    ("Problem::Shape", "axis is no table", "axis.method = [\"full\"]", "axis = [\"full\"]"),
+    ("Problem::Shape", "axis is no list", "axis.method = [\"full\"]", "axis.method = \"full\""),
+    ("Problem::OutOfRange", "no replicates", "experiment.replicates = 1", "experiment.replicates = 0"),
+    ("Problem::OutOfRange", "value of a section", "experiment.replicates = 1", "privacy.delta = 2.0"),
+    ("Problem::OutOfRange", "value of a grid", "experiment.replicates = 1", "grid.\"privacy.delta\" = [2.0]"),
+    ("Problem::Empty", "no labels", "axis.method = [\"full\"]", "axis.method = []"),
+    ("Problem::SelectsNothing", "unknown label", "axis.method = [\"full\"]", "axis.method = [\"fall\"]"),
+    ("Problem::UnknownAxis", "unknown axis", "axis.method = [\"full\"]", "axis.methods = [\"full\"]"),
+];
+
+/// A classifier without mistakes.
+const POSTERIOR: &str = r#"[experiment]
+title = "classifier"
+
+[data]
+source.inline = { x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], y = [0.0, 1.0, 0.0, 1.0, 1.0, 1.0] }
+inputs = ["x"]
+target = "y"
+
+[task.posterior]
+model.logistic = { prior_variance = 1.0 }
+positive = { is = ">=", value = 1.0 }
+train = 4
+method.advi = { family = "full-rank", steps = 5, rate = 0.5, sampling = "poisson", learning_rate = 0.1 }
+
+[privacy]
+epsilon = 1.0
+delta = 0.01
+mechanism.gradient = { clip = 1.0, accountant = "loss-distribution", relation = "add-remove" }
+
+[grid]
+"task.posterior.method.advi.steps" = [5, 10]
+
+[axis.family]
+full = {}
+mean = { "task.posterior.method.advi.family" = "mean-field" }
+
+[figure.lines]
+metric = "accuracy"
+x = "steps"
+lines = "family"
+x_label = "steps"
+label = "accuracy"
+"#;
+
+/// Mistakes in [`POSTERIOR`].
+const POSTERIOR_MISTAKES: &[Mistake] = &[
+    ("Problem::NothingToTest", "trains on all rows", "train = 4", "train = 6"),
+    ("Problem::MissingKey", "no clip", "clip = 1.0, ", ""),
+    (
+        "Problem::WrongMechanism",
+        "targets protected",
+        "gradient = { clip = 1.0, accountant = \"loss-distribution\", relation = \"add-remove\" }",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+    ),
+    ("Problem::OutOfRange", "rate above one", "rate = 0.5", "rate = 1.5"),
+    ("Problem::OutOfRange", "no learning rate", "learning_rate = 0.1", "learning_rate = 0.0"),
+    ("Problem::OutOfRange", "prior without variance", "prior_variance = 1.0", "prior_variance = 0.0"),
+    (
+        "Problem::OutOfRange",
+        "private mode",
+        "method.advi = { family = \"full-rank\", steps = 5, rate = 0.5, sampling = \"poisson\", learning_rate = 0.1 }",
+        "method.mode = {}",
+    ),
+    ("Problem::Shape", "unknown accountant", "\"loss-distribution\"", "\"moments\""),
+    ("Problem::Shape", "codes of another column", "target = \"y\"", "target = \"y\"\nencode.z = [\"a\"]"),
+    ("Problem::Shape", "words along the x axis", "x = \"steps\"", "x = \"family\""),
+    ("Problem::UnknownAxis", "lines of no axis", "lines = \"family\"", "lines = \"clip\""),
+];
+
+/// A density without mistakes.
+const DENSITY: &str = r#"[experiment]
+title = "density"
+
+[data]
+source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }
+inputs = ["x"]
+target = "n"
+
+[task.density]
+bins = [{ from = 0.0, to = 3.0, bins = 3 }]
+test = [{ from = 0.0, to = 3.0, bins = 6 }]
+draws = 1
+estimate.process = { observed = "average", lengthscales = [1.0] }
+
+[privacy]
+epsilon = 1.0
+delta = 0.01
+mechanism.histogram = { relation = "add-remove" }
+"#;
+
+/// Mistakes in [`DENSITY`].
+const DENSITY_MISTAKES: &[Mistake] = &[
+    ("Problem::WrongDimension", "no bins", "bins = [{ from = 0.0, to = 3.0, bins = 3 }]", "bins = []"),
+    ("Problem::OutOfRange", "bins that end before they begin", "to = 3.0, bins = 3", "to = -3.0, bins = 3"),
+    ("Problem::OutOfRange", "too many bins", "to = 3.0, bins = 6", "to = 3.0, bins = 60000"),
+    ("Problem::WrongDimension", "two lengthscales", "lengthscales = [1.0]", "lengthscales = [1.0, 2.0]"),
+    ("Problem::OutOfRange", "lengthscale of nothing", "lengthscales = [1.0]", "lengthscales = [0.0]"),
+    ("Problem::Empty", "no search", "lengthscales = [1.0]", "widths = []"),
+    (
+        "Problem::WrongMechanism",
+        "histogram hidden by cloaking",
+        "histogram = { relation = \"add-remove\" }",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+    ),
+    (
+        "Problem::MissingSection",
+        "function without a model",
+        "estimate.process = { observed = \"average\", lengthscales = [1.0] }",
+        "estimate.function = {}",
+    ),
+    (
+        "Problem::UnknownDataset",
+        "no such trips",
+        "source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }",
+        "source.trips = { dataset = \"bikes\", journeys = \"trips.csv\" }",
+    ),
+    (
+        "Problem::Shape",
+        "no such file of trips",
+        "source.inline = { x = [0.5, 1.5, 2.5], n = [1.0, 2.0, 3.0] }",
+        "source.trips = { dataset = \"citibike-301\", journeys = \"trips.csv\" }",
+    ),
+];
+
+/// Runs a spec with each mistake; gives what was said, and the messages in one text.
+fn provoke(sound: &str, mistakes: &[Mistake], arguments: &[&str]) -> (Vec<(&'static str, Run)>, String) {
+    let (mut runs, mut transcript) = (Vec::new(), String::new());
+    for (variant, name, from, to) in mistakes {
+        assert_eq!(sound.matches(from).count(), 1, "{name}: {from:?} must stand once in the spec");
+        let project = project(&sound.replace(from, to));
+        let run = project.dpgp_without_mirror(&[&["run", "study.toml"], arguments].concat()).expect(2);
+        project.assert_nothing_left();
+        assert!(run.err.starts_with("error: study.toml:"), "{name}: {}", run.err);
+        transcript.push_str(&format!("# {name} ({variant})\n{}\n", run.redacted(&project, "")));
+        runs.push((*variant, run));
+    }
+    (runs, transcript)
+}
+
+/// A grid of more cells than are expanded.
+fn too_many_cells() -> Run {
+    let values = (1..=2000).map(|i| format!("{i}.0")).collect::<Vec<_>>().join(", ");
+    let grid = format!("\"privacy.epsilon\" = [{values}]\n\"privacy.change\" = [{values}]");
+    let project = project(&SOUND.replace("\"privacy.epsilon\" = [1.0, inf]", &grid));
+    let run = project.dpgp(&["run", "study.toml"]).expect(2);
+    project.assert_nothing_left();
+    run
+}
+
+#[test]
+fn the_sound_spec_runs() {
+    let heights = project(SOUND);
+    let run = heights.dpgp(&["run", "study.toml"]).expect(0);
+    assert!(run.out.contains("rmse"), "{}", run.out);
+    assert!(heights.read("results/study/table.csv").lines().count() == 3);
+    project(SELECTION).dpgp(&["run", "study.toml"]).expect(0);
+    project(POSTERIOR).dpgp(&["run", "study.toml"]).expect(0);
+    project(SELECTION).dpgp(&["run", "study.toml", "--quick"]).expect(0);
+}
+
+#[test]
+fn every_mistake_is_explained() {
+    let (mut runs, transcript) = provoke(SOUND, MISTAKES, &[]);
+    insta::assert_snapshot!("mistakes", transcript);
+    let (others, transcript) = provoke(SELECTION, OTHER_MISTAKES, &[]);
+    insta::assert_snapshot!("other_mistakes", transcript);
+    let (quick, transcript) = provoke(SELECTION, QUICK_MISTAKES, &["--quick"]);
+    insta::assert_snapshot!("quick_mistakes", transcript);
+    project(DENSITY).dpgp(&["run", "study.toml"]).expect(0);
+    let (density, transcript) = provoke(DENSITY, DENSITY_MISTAKES, &[]);
+    insta::assert_snapshot!("density_mistakes", transcript);
+    let (posterior, transcript) = provoke(POSTERIOR, POSTERIOR_MISTAKES, &[]);
+    insta::assert_snapshot!("posterior_mistakes", transcript);
+    let large = too_many_cells();
+    insta::assert_snapshot!("too_many_cells", large.err);
+    runs.extend(
+        others
+            .into_iter()
+            .chain(density)
+            .chain(quick)
+            .chain(posterior)
+            .chain([("Problem::TooManyCells", large)]),
+    );
+    assert_covered("src/spec", &runs, &[]);
+}
+
+#[test]
+fn bad_cells_name_their_line_and_column() {
+    for (from, to, expected) in [("139.7", "tall", "tall"), ("139.7", "", "height"), ("139.7", "inf", "inf")]
+    {
+        let project = project(SOUND);
+        project.write("heights.csv", &HEIGHTS.replace(from, to));
+        let run = project.dpgp(&["run", "study.toml"]).expect(2);
+        assert!(run.err.contains("line 3") && run.err.contains(expected), "{}", run.err);
+        assert!(!project.path("results").exists());
+    }
+}
+
+#[test]
+fn names_that_mean_nothing() {
+    let project = Project::new();
+    let run = project.dpgp(&["run", "smith2021/tabel1"]).expect(2);
+    assert!(run.err.contains("did you mean smith2021/table1?"), "{}", run.err);
+    assert!(project.dpgp(&["run", "absent.toml"]).expect(5).err.contains("absent.toml"));
+    project.dpgp(&["run"]).expect(2);
+    project.dpgp(&["run", "smith2021/toy", "--jobs", "0"]).expect(2);
+}
+
+#[test]
+fn missing_data_offline_and_a_corrupt_cache() {
+    let project = Project::new();
+    let run = project.dpgp_without_mirror(&["run", "smith2021/table1", "--offline"]).expect(3);
+    assert!(run.err.contains("Howell1.csv"), "{}", run.err);
+    project.put("cache/howell1/Howell1.csv", "x".repeat(12_205));
+    let run = project.dpgp_without_mirror(&["run", "smith2021/table1", "--offline"]).expect(3);
+    let expected = "768d2fb53d44490b35260903f58955548b26f587e7afaf4e00b2603715279bbd";
+    assert!(run.err.contains(expected), "{}", run.err);
+    assert_eq!(project.read("cache/howell1/Howell1.csv").len(), 12_205);
+    assert!(!project.path("results").exists());
+}
+
+/// A spec that cannot be factorised: the polynomial has more monomials than points.
+#[test]
+fn a_numerical_failure_names_the_matrix() {
+    let project = Project::new();
+    let toy = std::fs::read_to_string(project.path("experiments/smith2021/toy.toml")).unwrap();
+    let toy = toy.split("[[published]]").next().unwrap().replace("polynomial = 0", "polynomial = 3");
+    project.write(
+        "toy.toml",
+        &toy.replace(
+            "[figure.intervals]\nmetrics = [\"sse/polynomial-0\", ",
+            "[figure.intervals]\nmetrics = [",
+        ),
+    );
+    let run = project.dpgp(&["run", "toy.toml"]).expect(4);
+    assert!(run.err.contains("X'X (4 x 4)"), "{}", run.err);
+    assert!(!project.path("results").exists());
+}

@@ -1,0 +1,4 @@
+//! The spec language: its schema, and the identities of cells.
+
+mod identity;
+mod schema;

@@ -1,0 +1,114 @@
+//! The committed JSON Schemas are fresh, and every shipped file is valid under them.
+
+use std::path::{Path, PathBuf};
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::Value;
+
+use crate::support::cli::Project;
+use crate::support::study::{SLOW_STUDY, STUDY};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
+}
+
+/// A schema as the binary prints it, which must be the committed one.
+fn fresh(of: &str, committed: &str) -> Value {
+    let text = Project::new().dpgp(&["schema", of]).expect(0).out;
+    assert_eq!(text, std::fs::read_to_string(root().join(committed)).unwrap(), "write {committed} anew");
+    serde_json::from_str(&text).unwrap()
+}
+
+struct Validator {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    fn new(schema: Value) -> Self {
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.add_resource("schema.json", schema).unwrap();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        Self { schemas, index }
+    }
+
+    fn check(&self, text: &str) -> Result<(), String> {
+        let value = as_json(&toml::from_str(text).unwrap());
+        self.schemas.validate(&value, self.index).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// TOML as JSON; an infinite number becomes a large one.
+fn as_json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::Float(x) => Value::from(x.clamp(-1e300, 1e300)),
+        toml::Value::Integer(n) => Value::from(*n),
+        toml::Value::Boolean(b) => Value::from(*b),
+        toml::Value::String(s) => Value::from(s.as_str()),
+        toml::Value::Datetime(time) => Value::from(time.to_string()),
+        toml::Value::Array(list) => list.iter().map(as_json).collect(),
+        toml::Value::Table(table) => {
+            Value::Object(table.iter().map(|(key, value)| (key.clone(), as_json(value))).collect())
+        }
+    }
+}
+
+fn specs(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(specs(&path));
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_shipped_spec_is_valid() {
+    let validator = Validator::new(fresh("spec", "experiments/spec.schema.json"));
+    let shipped = specs(&root().join("experiments"));
+    assert!(shipped.len() >= 3);
+    for path in shipped {
+        let valid = validator.check(&std::fs::read_to_string(&path).unwrap());
+        assert!(valid.is_ok(), "{}: {}", path.display(), valid.unwrap_err());
+    }
+    let project = Project::empty();
+    project.dpgp(&["new", "fresh"]).expect(0);
+    for text in [STUDY, SLOW_STUDY, &project.read("fresh.toml")] {
+        assert_eq!(validator.check(text), Ok(()));
+    }
+}
+
+#[test]
+fn mistakes_are_not_valid() {
+    let validator = Validator::new(fresh("spec", "experiments/spec.schema.json"));
+    let mistakes = [
+        ("noise_variance", "noise_varience"),
+        ("title = \"small\"", ""),
+        ("kernel.eq", "kernel.rbf"),
+        ("draws = 5", "draws = \"five\""),
+        ("draws = 5", "draws = -5"),
+        ("split.shuffled = 3", "split = { shuffled = 3, contiguous = 3 }"),
+        ("objective = \"log-det\"", "objective = \"best\""),
+        ("[grid]", "[gird]"),
+        ("= [1.0, inf]", "= 1.0"),
+    ];
+    for (from, to) in mistakes {
+        assert!(STUDY.contains(from), "{from}");
+        assert!(validator.check(&STUDY.replace(from, to)).is_err(), "{to:?} was taken");
+    }
+    let incomplete = STUDY.replace(", lengthscale = 5.0", "");
+    assert_eq!(validator.check(&incomplete), Ok(()), "the grid gives the lengthscale");
+}
+
+#[test]
+fn the_manifest_of_the_datasets_is_valid() {
+    let validator = Validator::new(fresh("datasets", "data/datasets.schema.json"));
+    let text = std::fs::read_to_string(root().join("data/datasets.toml")).unwrap();
+    assert_eq!(validator.check(&text), Ok(()));
+    assert!(validator.check(&text.replace("licence", "license")).is_err());
+    assert!(validator.check(&text.replacen("\nsha256 = ", "\nsha = ", 1)).is_err());
+}

@@ -1,0 +1,5 @@
+//! What the papers and their authors' files let one check without the published tables.
+
+mod advi_abalone;
+mod errata;
+mod smith2016;

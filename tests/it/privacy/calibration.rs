@@ -1,0 +1,60 @@
+//! Gaussian calibrations against values computed with 50 digits elsewhere.
+
+use dpgp::privacy::{Calibration, gaussian_delta};
+use serde_json::Value;
+
+use crate::support::golden::golden;
+
+fn rows(table: &str) -> Vec<Value> {
+    golden("calibration")[table].as_array().unwrap().clone()
+}
+
+fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap()
+}
+
+fn assert_relative(found: f64, expected: f64, tolerance: f64, row: &Value) {
+    assert!((found / expected - 1.0).abs() <= tolerance, "{found} != {expected} in {row}");
+}
+
+#[test]
+fn analytic_sigma() {
+    for row in rows("analytic_gaussian_sens1") {
+        let sigma = Calibration::Analytic.sigma(number(&row, "eps"), number(&row, "delta"));
+        assert_relative(sigma, number(&row, "sigma"), 1e-10, &row);
+        let classic = Calibration::Classic.sigma(number(&row, "eps"), number(&row, "delta"));
+        assert_relative(classic, number(&row, "classic_sqrt2log2"), 1e-14, &row);
+    }
+}
+
+#[test]
+fn analytic_sigma_scales_with_the_sensitivity() {
+    for row in rows("analytic_gaussian_sens_grid") {
+        let sigma = Calibration::Analytic.sigma(number(&row, "eps"), number(&row, "delta"));
+        assert_relative(number(&row, "sens") * sigma, number(&row, "sigma"), 1e-10, &row);
+    }
+}
+
+#[test]
+fn exact_delta() {
+    for row in rows("gaussian_delta_given_sigma_eps") {
+        let delta = gaussian_delta(number(&row, "sigma"), number(&row, "eps"));
+        assert_relative(delta, number(&row, "delta"), 1e-10, &row);
+    }
+    for row in rows("classic_formula_check") {
+        let delta = gaussian_delta(number(&row, "sigma_classic2"), number(&row, "eps"));
+        assert_relative(delta, number(&row, "true_delta"), 1e-8, &row);
+    }
+}
+
+#[test]
+fn the_constants_of_the_protocol() {
+    let analytic = Calibration::Analytic.sigma(1.0, 0.01);
+    assert!((analytic / 1.877875560907386 - 1.0).abs() < 1e-12);
+    for (epsilon, delta, half_digit) in
+        [(5.0, 0.0022, 5e-5), (10.0, 0.0245, 5e-5), (20.0, 0.367, 5e-4), (50.0, 0.99999, 5e-6)]
+    {
+        let exact = gaussian_delta(Calibration::Classic.sigma(epsilon, 0.01), epsilon);
+        assert!((exact - delta).abs() <= half_digit, "{epsilon}: {exact}");
+    }
+}

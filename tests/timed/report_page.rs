@@ -1,0 +1,130 @@
+//! The report in a real browser, and under a validator.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::support::cli::Project;
+
+/// The report on the committed results.
+fn report(project: &Project) -> PathBuf {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let run =
+        project.dpgp(&["report", "--out", "page.html", "--results", results.to_str().unwrap()]).expect(0);
+    assert!(run.out.contains("written to page.html"), "{}", run.out);
+    project.path("page.html")
+}
+
+#[test]
+fn the_page_is_one_valid_file_without_requests() {
+    let project = Project::new();
+    let page = report(&project);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.len() <= 5_000_000, "{} bytes", html.len());
+    for outside in ["src=\"http", "href=\"http", "url(http", "@import", "<link rel=\"stylesheet\""] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    for name in ["smith2021-table1\"", "smith2021-toy\"", "Guarantees", "Deviations", "Errata", "Manifest"] {
+        assert!(html.contains(name), "{name}");
+    }
+    match Command::new("tidy").args(["-e", "-q"]).arg(&page).output() {
+        Err(_) => println!("skipped: no tidy"),
+        Ok(output) => {
+            let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success() && complaints.is_empty(), "{complaints}");
+        }
+    }
+}
+
+#[test]
+fn an_experiment_without_results_and_a_stale_one_are_named() {
+    let project = Project::new();
+    let html = |project: &Project| {
+        project.dpgp(&["report"]).expect(0);
+        project.read("report.html")
+    };
+    assert!(html(&project).contains("has not been run"));
+    project.dpgp(&["run", "smith2021/toy"]).expect(0);
+    let manifest = project.read("results/smith2021/toy/manifest.json");
+    assert!(!html(&project).contains("another version of the experiment’s specification. Run"));
+    let digest = manifest.find("\"spec_sha256\": \"").unwrap() + 16;
+    let other = format!("{}0000{}", &manifest[..digest], &manifest[digest + 4..]);
+    project.write("results/smith2021/toy/manifest.json", &other);
+    assert!(html(&project).contains("another version of the experiment’s specification. Run"));
+    project.write("results/smith2021/toy/table.csv", "a,b\n1\n");
+    assert!(project.dpgp(&["report"]).expect(5).err.contains("toy/table.csv is not a table"));
+}
+
+/// The text of a column of the first table with rows, from top to bottom, of the rows that show.
+const COLUMN: &str = "
+    const table = document.querySelector('#smith2021-table1 .rows table');
+    const heads = [...table.tHead.rows[0].cells].map(cell => cell.innerText.trim().split('\\n')[0].trim());
+    const at = heads.findIndex(head => head.startsWith('ours'));
+    return [...table.tBodies[0].rows].filter(row => row.offsetParent !== null).map(row => row.cells[at].innerText);
+";
+
+fn numbers(column: &Value) -> Vec<f64> {
+    let first = |cell: &Value| cell.as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
+    column.as_array().unwrap().iter().map(first).collect()
+}
+
+#[test]
+fn tables_sort_and_filter_and_the_console_is_silent() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::new();
+    browser.open(&report(&project));
+    assert_eq!(browser.run("return window.dpgpReady"), true);
+    assert_eq!(browser.run("return performance.getEntriesByType('resource').length"), 0);
+
+    let grid = numbers(&browser.run(COLUMN));
+    assert_eq!(grid.len(), 12);
+    let sort = "
+        const buttons = [...document.querySelectorAll('#smith2021-table1 .rows thead button')];
+        buttons.find(button => button.innerText.trim().startsWith('ours')).click();";
+    let mut ascending = grid.clone();
+    ascending.sort_by(f64::total_cmp);
+    browser.run(sort);
+    assert_eq!(numbers(&browser.run(COLUMN)), ascending);
+    browser.run(sort);
+    ascending.reverse();
+    assert_eq!(numbers(&browser.run(COLUMN)), ascending);
+
+    browser.run(
+        "const box = document.querySelector('#filter input');
+         box.value = 'nonstationary';
+         box.dispatchEvent(new Event('input', { bubbles: true }));",
+    );
+    assert_eq!(numbers(&browser.run(COLUMN)).len(), 4);
+    assert_eq!(browser.console(), Vec::<Value>::new());
+}
+
+#[test]
+fn the_page_fits_a_phone_and_reads_without_scripts() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::new();
+    let page = report(&project);
+    let phone = json!({ "width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true });
+    browser.emulate("Emulation.setDeviceMetricsOverride", phone);
+    browser.open(&page);
+    let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(browser.run(overflow), 0);
+    for scheme in ["light", "dark"] {
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        browser.emulate("Emulation.setEmulatedMedia", media);
+        let colour = browser.run("return getComputedStyle(document.body).backgroundColor");
+        let channels: Vec<u32> = colour
+            .as_str()
+            .unwrap()
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|n| n.parse().ok())
+            .collect();
+        assert_eq!(channels[..3].iter().sum::<u32>() > 384, scheme == "light", "{scheme}: {colour}");
+    }
+    browser.emulate("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    browser.open(&page);
+    browser.emulate("Emulation.setScriptExecutionDisabled", json!({ "value": false }));
+    assert_eq!(numbers(&browser.run(COLUMN)).len(), 12);
+    assert_eq!(browser.run("return document.querySelectorAll('button, input').length"), 0);
+}
