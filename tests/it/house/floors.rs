@@ -1,0 +1,71 @@
+//! A room imports only from rooms below it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::graph::Graph;
+
+/// The rooms from the bottom; those of one floor do not know each other. A new room needs its name here.
+const FLOORS: &[&[&str]] = &[
+    &["number"],
+    &["linalg", "data"],
+    &["kernel", "advi"],
+    &["gp"],
+    &["privacy", "stream"],
+    &["setting"],
+    &["spec"],
+    &["task"],
+    &["run", "audit"],
+    &["release"],
+    &["publish"],
+    &["cli"],
+];
+
+/// Each room with the rooms that it imports from.
+type Rooms = BTreeMap<String, BTreeSet<String>>;
+
+fn imports(graph: &Graph) -> Rooms {
+    let mut rooms = Rooms::new();
+    for module in graph.modules() {
+        let Some(room) = module.first() else { continue };
+        let used = graph.used_by(module).into_iter().filter_map(|used| used.first());
+        let used = used.filter(|other| *other != room).cloned();
+        rooms.entry(room.clone()).or_default().extend(used);
+    }
+    rooms
+}
+
+fn floor(room: &str) -> usize {
+    let found = FLOORS.iter().position(|floor| floor.contains(&room));
+    found.unwrap_or_else(|| panic!("src/{room} is on no floor: give it one in FLOORS"))
+}
+
+/// The imports that do not lead downward.
+fn upward(rooms: &Rooms) -> Vec<String> {
+    let mut found = Vec::new();
+    for (room, used) in rooms {
+        let wrong = used.iter().filter(|other| floor(other) >= floor(room));
+        found.extend(wrong.map(|other| format!("{room} imports from {other}")));
+    }
+    found
+}
+
+#[test]
+fn no_room_imports_upward() {
+    let rooms = imports(&Graph::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")));
+    assert!(
+        rooms["cli"].len() >= 5 && rooms["task"].contains("privacy"),
+        "imports are not found: {rooms:#?}"
+    );
+    assert_eq!(upward(&rooms), [String::new(); 0], "all imports: {rooms:#?}");
+}
+
+#[test]
+fn an_import_upward_or_beside_is_found() {
+    let used = |rooms: &[&str]| rooms.iter().map(|room| (*room).to_owned()).collect::<BTreeSet<_>>();
+    let rooms = Rooms::from([
+        ("gp".to_owned(), used(&["kernel", "task"])),
+        ("run".to_owned(), used(&["audit", "spec"])),
+    ]);
+    assert_eq!(upward(&rooms), ["gp imports from task", "run imports from audit"]);
+}
