@@ -18,6 +18,13 @@ impl Project {
         project
     }
 
+    /// The same with a spec of its own, `study.toml`.
+    pub fn with_study(spec: &str) -> Self {
+        let project = Self::new();
+        project.write("study.toml", spec);
+        project
+    }
+
     /// A folder with nothing in it.
     pub fn empty() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
@@ -92,6 +99,11 @@ impl Run {
     pub fn new(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// What was printed, as JSON.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
 
     /// What was said on stderr, without the names of temporary folders and the ports of local servers.

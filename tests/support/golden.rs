@@ -1,5 +1,6 @@
 //! Golden values, computed independently of this project.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use nalgebra::DMatrix;
@@ -8,6 +9,21 @@ use serde_json::Value;
 pub fn golden(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The rows of a table of `calibration.json`.
+pub fn calibration(table: &str) -> Vec<Value> {
+    golden("calibration")[table].as_array().unwrap().clone()
+}
+
+pub fn number(row: &Value, key: &str) -> f64 {
+    row[key].as_f64().unwrap()
+}
+
+/// Fails unless a value is the expected one up to a relative tolerance.
+pub fn assert_relative(found: f64, expected: f64, tolerance: f64, what: impl Display) {
+    let error = (found / expected - 1.0).abs();
+    assert!(error <= tolerance, "{found} != {expected}, relative error {error:e}: {what}");
 }
 
 pub fn numbers(value: &Value) -> Vec<f64> {

@@ -11,3 +11,4 @@ pub mod mersenne;
 pub mod parquet_file;
 pub mod rows;
 pub mod study;
+pub mod sums;

@@ -1,8 +1,15 @@
-//! Files of rows of numbers.
+//! Files of rows.
+
+use std::collections::BTreeMap;
 
 use dpgp::data::rows::RowWriter;
 
 use super::cli::Project;
+
+/// The rows of a table.csv as column -> text.
+pub fn table_rows(table: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(table.as_bytes()).deserialize().map(Result::unwrap).collect()
+}
 
 /// Writes columns as the ending of the name says, CSV or Parquet.
 pub fn write_rows(project: &Project, name: &str, names: &[&str], columns: &[Vec<f64>]) {

@@ -32,8 +32,7 @@ fn wait_for(store: &Path, results: usize) {
 }
 
 fn reference(spec: &str) -> String {
-    let project = Project::new();
-    project.write("study.toml", spec);
+    let project = Project::with_study(spec);
     project.dpgp(&["run", "study.toml"]).expect(0);
     project.read("results/study/table.csv")
 }
@@ -48,8 +47,7 @@ fn a_killed_run_goes_on_and_ends_the_same() {
     let expected = reference(SLOW_STUDY);
     let mut random = Pcg64::seed_from_u64(20);
     for _ in 0..20 {
-        let project = Project::new();
-        project.write("study.toml", SLOW_STUDY);
+        let project = Project::with_study(SLOW_STUDY);
         let mut child = start(&project);
         // At least so many results, and then any moment of the next block.
         wait_for(&project.path("store"), random.random_range(0..100));
@@ -58,7 +56,7 @@ fn a_killed_run_goes_on_and_ends_the_same() {
         assert!(!child.wait().unwrap().success(), "the run was over before it was killed");
         let before = lines(&project.path("store"), "done").len();
         let run = project.dpgp(&["run", "study.toml", "--format", "json"]).expect(0);
-        let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let report = run.json();
         assert_eq!(report["stored_before"], before, "what is on disk is taken over");
         assert_eq!(project.read("results/study/table.csv"), expected);
         let done = lines(&project.path("store"), "done");
@@ -69,8 +67,7 @@ fn a_killed_run_goes_on_and_ends_the_same() {
 
 #[test]
 fn a_second_run_computes_nothing_and_changes_nothing() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     let before = project.read("results/study/manifest.json");
     let segments = || std::fs::read_dir(project.path("store")).unwrap().count();
@@ -83,12 +80,11 @@ fn a_second_run_computes_nothing_and_changes_nothing() {
 
 #[test]
 fn one_new_value_of_a_grid_computes_only_its_cells() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     project.write("study.toml", &STUDY.replace("[5.0, 10.0]", "[5.0, 10.0, 20.0]"));
     let run = project.dpgp(&["run", "study.toml", "--format", "json"]).expect(0);
-    let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    let report = run.json();
     assert_eq!(report["stored_before"], 8);
     // Both epsilons of the new lengthscale are one block; there are two replicates.
     assert_eq!(report["computed_blocks"], 2);
@@ -104,8 +100,7 @@ fn one_new_value_of_a_grid_computes_only_its_cells() {
 
 #[test]
 fn a_segment_cut_anywhere_is_read_as_far_as_it_is_whole() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     let expected = project.read("results/study/table.csv");
     let segment = std::fs::read_dir(project.path("store")).unwrap().next().unwrap().unwrap().path();
@@ -123,7 +118,7 @@ fn a_segment_cut_anywhere_is_read_as_far_as_it_is_whole() {
         });
         let done = done.count();
         let run = project.dpgp(&["run", "study.toml", "--format", "json"]).expect(0);
-        let report: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let report = run.json();
         assert_eq!(report["stored_before"], done, "cut at {cut}");
         let torn = cut > 0 && whole[cut - 1] != b'\n';
         assert_eq!(run.err.contains("no whole record"), torn, "cut at {cut}: {}", run.err);
@@ -134,8 +129,7 @@ fn a_segment_cut_anywhere_is_read_as_far_as_it_is_whole() {
 #[test]
 fn several_processes_share_a_store_without_locks() {
     let expected = reference(SLOW_STUDY);
-    let project = Project::new();
-    project.write("study.toml", SLOW_STUDY);
+    let project = Project::with_study(SLOW_STUDY);
     let children: Vec<Child> = (0..3).map(|_| start(&project)).collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
@@ -150,8 +144,7 @@ fn several_processes_share_a_store_without_locks() {
 fn signals_finish_what_is_in_flight() {
     let expected = reference(SLOW_STUDY);
     for signal in ["INT", "TERM"] {
-        let project = Project::new();
-        project.write("study.toml", SLOW_STUDY);
+        let project = Project::with_study(SLOW_STUDY);
         let mut command = project.command(&["run", "study.toml", "--jobs", "1"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         wait_for(&project.path("store"), 1);
@@ -169,15 +162,13 @@ fn signals_finish_what_is_in_flight() {
 fn failures_keep_what_succeeded() {
     // Squares of noise on this scale overflow.
     let spec = STUDY.replace("\"privacy.epsilon\"", "\"privacy.change\" = [8.0, 1e300]\n\"privacy.epsilon\"");
-    let project = Project::new();
-    project.write("study.toml", &spec);
+    let project = Project::with_study(&spec);
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
     assert!(run.err.contains("blocks failed") && run.err.contains("replicate 1"), "{}", run.err);
     assert!(!lines(&project.path("store"), "done").is_empty());
     assert!(!project.path("results").exists());
     let all = run.err.matches("cell ").count();
-    let fast = Project::new();
-    fast.write("study.toml", &spec);
+    let fast = Project::with_study(&spec);
     let run = fast.dpgp(&["run", "study.toml", "--fail-fast", "--jobs", "1"]).expect(4);
     assert!(run.err.matches("cell ").count() < all, "{}", run.err);
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::support::cli::Project;
 use crate::support::rows::write_rows;
+use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
 [experiment]
@@ -69,20 +70,12 @@ fn total(sums: &Value, number: impl Fn(&Value) -> &Value) -> f64 {
 #[test]
 fn shards_threads_and_forms_change_no_bit() {
     let project = project();
-    let stats = |more: &[&str]| project.dpgp(&[&["stats", "s.toml"], more].concat()).expect(0);
-    let whole = stats(&["rows.parquet", "--jobs", "1", "--out", "one.json", "--timings"]);
+    let whole = assert_same_sums(&project, "rows");
     assert!(
         whole.out.contains(" rows, by class ") && whole.out.contains("12 inducing inputs"),
         "{}",
         whole.out
     );
-    stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
-    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
-    for shard in ["1/3", "2/3", "3/3"] {
-        stats(&["rows.parquet", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
-    }
-    stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
-    assert_eq!(project.read("sum.json"), project.read("one.json"));
     let (columns, sums) = (columns(), project.json("one.json"));
     for class in 0..3 {
         let rows = (0..ROWS).filter(|i| columns[2][*i] == class as f64 && columns[0][*i] < 0.9);

@@ -7,8 +7,7 @@ use crate::support::study::STUDY;
 
 #[test]
 fn what_changed_comes_first() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml", "--results", "a"]).expect(0);
     project.write("study.toml", &STUDY.replace("[5.0, 10.0]", "[5.0, 11.0]"));
     project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
@@ -31,8 +30,7 @@ fn what_changed_comes_first() {
 
 #[test]
 fn cells_with_other_settings_meet_at_their_place() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
@@ -47,7 +45,7 @@ fn cells_with_other_settings_meet_at_their_place() {
     project.write("study.toml", &STUDY.replace("noise_variance = 1.0", "noise_variance = 1.5"));
     project.dpgp(&["run", "study.toml"]).expect(0);
     let run = project.dpgp(&["diff", "HEAD", "results", "--format", "json"]).expect(0);
-    let rows: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    let rows = run.json();
     assert_eq!(rows.as_array().unwrap().len(), 8);
     for row in rows.as_array().unwrap() {
         assert_eq!(row["experiment"], "study");

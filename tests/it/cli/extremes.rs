@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::cli::{Project, Run};
+use crate::support::rows::table_rows;
 
 const STUDY: &str = r#"
 [experiment]
@@ -36,8 +37,7 @@ fn run(project: &Project, replacements: &[(&str, &str)]) -> Run {
 }
 
 fn rows(project: &Project) -> Vec<BTreeMap<String, String>> {
-    let table = project.read("results/extreme/table.csv");
-    csv::Reader::from_reader(table.as_bytes()).deserialize().map(Result::unwrap).collect()
+    table_rows(&project.read("results/extreme/table.csv"))
 }
 
 fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {

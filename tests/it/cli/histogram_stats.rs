@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::support::cli::Project;
 use crate::support::rows::write_rows;
+use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
 [experiment]
@@ -68,17 +69,9 @@ fn counted(sums: &Value) -> Vec<u64> {
 #[test]
 fn shards_threads_and_forms_count_the_same() {
     let project = project();
-    let stats = |more: &[&str]| project.dpgp(&[&["stats", "s.toml"], more].concat()).expect(0);
-    let whole = stats(&["rows.parquet", "--jobs", "1", "--out", "one.json", "--timings"]);
+    let whole = assert_same_sums(&project, "rows");
     assert!(whole.out.contains("records in 24 bins") && whole.out.contains(" s\n"), "{}", whole.out);
     assert_eq!(counted(&project.json("one.json")), plain());
-    stats(&["rows.csv", "--jobs", "2", "--out", "text.json"]);
-    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
-    for shard in ["1/3", "2/3", "3/3"] {
-        stats(&["rows.csv", "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
-    }
-    stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
-    assert_eq!(project.read("sum.json"), project.read("text.json"));
 }
 
 /// Noisy counts alone, of noise as large as they say, and counted by a ledger.

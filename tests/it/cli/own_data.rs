@@ -1,7 +1,5 @@
 //! From a file of the user's own to private predictions, and every mistake on the way.
 
-use serde_json::Value;
-
 use crate::support::cli::{Project, Run};
 use crate::support::parquet_file::{Column, write_parquet};
 
@@ -43,10 +41,6 @@ fn project() -> Project {
     project
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
 /// Every file below the project and its bytes.
 fn files(project: &Project) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<(String, Vec<u8>)> = std::fs::read_dir(project.folder.path())
@@ -77,7 +71,7 @@ fn predictions_are_private_and_say_what_that_means() {
     assert!(run.out.contains("2 of 120 targets lie outside the public bounds [0, 40]"), "{}", run.out);
     let text = project.read("p.csv");
     assert_eq!(text.lines().next(), Some("temperature,private_mean,gp_sd,noise_sd,low,high"));
-    let certificate = json(&project.read("p.csv.certificate.json"));
+    let certificate = project.json("p.csv.certificate.json");
     assert_eq!(certificate["neighbours"], "one target changes by <= 40.0");
     assert!(certificate["delta_exact"].as_f64().unwrap() <= 1e-5);
     assert!(certificate["not_covered"].to_string().contains("floating-point"));
@@ -98,7 +92,7 @@ fn the_noise_is_not_of_the_seed() {
     let project = project();
     let released = |_: usize| {
         let run = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--format", "json"]).expect(0);
-        let row = json(&run.out)["predictions"][2].clone();
+        let row = run.json()["predictions"][2].clone();
         (row["private_mean"].as_f64().unwrap(), row["noise_sd"].as_f64().unwrap())
     };
     let draws: Vec<(f64, f64)> = (0..12).map(released).collect();
@@ -122,8 +116,8 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
     // Basic composition would allow two releases at epsilon = 1 and delta = 1e-5 / 2; these have delta 1e-5.
     let second = project.dpgp(&[WITH_LEDGER, &["--out", "p2.csv"]].concat()).expect(0);
     assert!(second.out.contains("2 releases have spent 57.1 %"), "{}", second.out);
-    let both = json(&project.read("p2.csv.certificate.json"))["all_releases"].clone();
-    let mu = |name: &str| json(&project.read(name))["mu"].as_f64().unwrap();
+    let both = project.json("p2.csv.certificate.json")["all_releases"].clone();
+    let mu = |name: &str| project.json(name)["mu"].as_f64().unwrap();
     let (one, two) = (mu("p1.csv.certificate.json"), mu("p2.csv.certificate.json"));
     assert!((both["mu"].as_f64().unwrap() - one.hypot(two)).abs() < 1e-12);
     let mut left = 10;
@@ -311,7 +305,7 @@ fn caveats_need_a_word_and_no_ledger_takes_them() {
     refused(&project, PREDICT, 2, "epsilon > 1 is outside the proof of the classic calibration");
     refused(&project, &[WITH_LEDGER, BUDGET, &["--allow-caveats"]].concat(), 2, "--allow-caveats");
     project.dpgp(&[PREDICT, &["--allow-caveats"]].concat()).expect(0);
-    let certificate = json(&project.read("p.csv.certificate.json"));
+    let certificate = project.json("p.csv.certificate.json");
     assert!(certificate["caveats"].to_string().contains("outside the proof"));
 }
 
@@ -332,13 +326,13 @@ fn a_cell_is_chosen_by_its_labels() {
     refused(&project, PREDICT, 2, "choose one with --cell AXIS=VALUE; the axes are\n  epsilon = 0.5, 1");
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "no cell has epsilon=7");
     project.dpgp(&[PREDICT, &["--cell", "epsilon=0.5"]].concat()).expect(0);
-    assert_eq!(json(&project.read("p.csv.certificate.json"))["epsilon"], 0.5);
+    assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 0.5);
     // A cell without privacy is no choice.
     let project = self::project();
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "one cell, which needs no --cell");
     project.write("energy.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
     project.dpgp(PREDICT).expect(0);
-    assert_eq!(json(&project.read("p.csv.certificate.json"))["epsilon"], 2.0);
+    assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 2.0);
 }
 
 #[test]
@@ -377,7 +371,7 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     let count = "2 of 120 targets lie outside the public bounds [0, 40] and were clipped";
     assert!(run.out.contains(count), "{}", run.out);
     assert!(project.read("results/energy/table.md").contains(count));
-    let manifest = json(&project.read("results/energy/manifest.json"));
+    let manifest = project.json("results/energy/manifest.json");
     assert_eq!(manifest["clipped_targets_not_private"][0]["clipped"], 2);
     refused_new(&project);
 }
@@ -417,7 +411,7 @@ fn parquet_gives_the_same_as_csv() {
     project.write("columns.toml", &columns);
     let found = |name: &str| {
         let run = project.dpgp(&["run", name, "--quiet", "--format", "json"]).expect(0);
-        let row = &json(&run.out)["rows"][0];
+        let row = &run.json()["rows"][0];
         ["metric", "value", "delta_exact", "gap"].map(|key| row[key].clone())
     };
     assert_eq!(found("columns.toml"), found("rows.toml"));
@@ -488,7 +482,7 @@ fn records_are_predicted_from_noisy_sums() {
     let run = project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0);
     assert!(run.out.contains("2 of 120 targets lie outside the public bounds [0, 40]"), "{}", run.out);
     project.dpgp(&[PREDICT, &["--ledger", "l.toml"], BUDGET].concat()).expect(0);
-    let certificate = json(&project.read("p.csv.certificate.json"));
+    let certificate = project.json("p.csv.certificate.json");
     assert_eq!(certificate["neighbours"], "one record is replaced");
     assert!(certificate["delta_exact"].as_f64().unwrap() <= 1e-6 * (1.0 + 1e-9));
     assert!(certificate["not_covered"].to_string().contains("number of rows"));
@@ -500,7 +494,7 @@ fn records_are_predicted_from_noisy_sums() {
     let exact = ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet"];
     project.dpgp(&[&exact[..], &["--allow-caveats"]].concat()).expect(0);
     project.dpgp(&["stats", "energy.toml", "energy.csv", "--release", "s.json"]).expect(0);
-    let (surface, exact) = (json(&project.read("s.json")), predicted(&project.read("exact.csv")));
+    let (surface, exact) = (project.json("s.json"), predicted(&project.read("exact.csv")));
     let noisy = predicted(&project.read("p.csv"));
     for (i, row) in exact.iter().enumerate() {
         let place = &surface["surface"][i];

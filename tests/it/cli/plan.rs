@@ -5,13 +5,12 @@ use crate::support::study::STUDY;
 
 fn plan(project: &Project) -> serde_json::Value {
     let run = project.dpgp(&["plan", "study.toml", "--format", "json"]).expect(0);
-    serde_json::from_str::<serde_json::Value>(&run.out).unwrap()[0].clone()
+    run.json()[0].clone()
 }
 
 #[test]
 fn plan_counts_what_is_stored_and_computes_nothing() {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     let before = plan(&project);
     assert_eq!(
         (&before["results"], &before["stored"], &before["blocks_to_compute"]),
@@ -40,8 +39,7 @@ fn plan_without_data_knows_the_cells() {
 
 /// What `explain` says after a run of STUDY and a change of the spec.
 fn explain_after(from: &str, to: &str) -> String {
-    let project = Project::new();
-    project.write("study.toml", STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     project.write("study.toml", &STUDY.replace(from, to));
     project.dpgp(&["explain", "study.toml"]).expect(0).out

@@ -4,12 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::cli::Project;
 use crate::support::kung::mirror;
-
-/// The rows of a table.csv as column -> text.
-fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    reader.deserialize().map(Result::unwrap).collect()
-}
+use crate::support::rows::table_rows;
 
 fn value(rows: &[BTreeMap<String, String>], wanted: &[(&str, &str)]) -> f64 {
     let matches = |row: &&BTreeMap<String, String>| wanted.iter().all(|(k, v)| row[*k] == *v);
@@ -43,7 +38,7 @@ fn the_toy_needs_no_download_and_writes_its_results() {
 fn the_toy_reproduces_its_closed_forms() {
     let project = Project::new();
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
-    let table = rows(&project.read("results/smith2021/toy/table.csv"));
+    let table = table_rows(&project.read("results/smith2021/toy/table.csv"));
     let published = |split: &str, metric: &str| {
         value(
             &table,
@@ -80,7 +75,7 @@ fn the_toy_reproduces_its_closed_forms() {
 fn the_toy_reproduces_the_sheet() {
     let project = Project::new();
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
-    let table = rows(&project.read("results/smith2021/toy/table.csv"));
+    let table = table_rows(&project.read("results/smith2021/toy/table.csv"));
     let sheet = [
         ("halves", "published", "log-det", "probability/polynomial-0", 0.998693, 5e-7),
         ("interleaved", "published", "log-det", "probability/polynomial-0", 0.939365, 5e-7),
@@ -112,7 +107,7 @@ fn table_one_on_the_real_data() {
     let project = Project::new();
     let run = project.dpgp(&["run", "smith2021/table1", "--quiet"]).expect(0);
     assert_eq!(run.out.matches("agrees").count(), 12, "{}", run.out);
-    let table = rows(&project.read("results/smith2021/table1/table.csv"));
+    let table = table_rows(&project.read("results/smith2021/table1/table.csv"));
     // One shuffle against the mean over 30 and three of their between-shuffle SDs, from the protocol sheet.
     let sheet = [
         ("age", "standard", 13.36, 0.12),
@@ -159,13 +154,13 @@ fn determinism() {
     assert_eq!(one, table(format!("[grid]\n{a}{b}{c}"), "2"));
     let reordered = table(format!("[grid]\n{c}{b}{a}"), "2");
     let key = |row: &BTreeMap<String, String>| row.clone().into_iter().collect::<Vec<_>>();
-    let mut first: Vec<_> = rows(&one).iter().map(key).collect();
-    let mut second: Vec<_> = rows(&reordered).iter().map(key).collect();
+    let mut first: Vec<_> = table_rows(&one).iter().map(key).collect();
+    let mut second: Vec<_> = table_rows(&reordered).iter().map(key).collect();
     first.sort();
     second.sort();
     assert_eq!(first, second);
     // A grid that holds one more value leaves the numbers of the others alone.
     let longer = table(format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
-    let longer: Vec<_> = rows(&longer).iter().map(key).collect();
+    let longer: Vec<_> = table_rows(&longer).iter().map(key).collect();
     assert!(first.iter().all(|row| longer.contains(row)));
 }

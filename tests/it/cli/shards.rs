@@ -9,21 +9,15 @@ use dpgp::spec::Experiment;
 use crate::support::cli::Project;
 use crate::support::study::{SLOW_STUDY, STUDY};
 
-fn project(spec: &str) -> Project {
-    let project = Project::new();
-    project.write("study.toml", spec);
-    project
-}
-
 fn whole(spec: &str) -> String {
-    let project = project(spec);
+    let project = Project::with_study(spec);
     project.dpgp(&["run", "study.toml"]).expect(0);
     project.read("results/study/table.csv")
 }
 
 #[test]
 fn three_shards_make_the_whole() {
-    let project = project(SLOW_STUDY);
+    let project = Project::with_study(SLOW_STUDY);
     for (shard, store) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
         let run = project.dpgp(&["run", "study.toml", "--shard", shard, "--store", store]).expect(0);
         assert!(run.out.contains(&format!("shard {shard}: 20 blocks computed")), "{}", run.out);
@@ -41,7 +35,7 @@ fn three_shards_make_the_whole() {
 
 #[test]
 fn shards_may_share_a_store_and_may_be_empty() {
-    let project = project(STUDY);
+    let project = Project::with_study(STUDY);
     for shard in 1..=6 {
         let shard = format!("{shard}/6");
         let run = project.dpgp(&["run", "study.toml", "--shard", &shard]).expect(0);
@@ -54,7 +48,7 @@ fn shards_may_share_a_store_and_may_be_empty() {
 
 #[test]
 fn a_shard_that_is_none_is_refused() {
-    let project = project(STUDY);
+    let project = Project::with_study(STUDY);
     for shard in ["0/3", "4/3", "1", "a/b"] {
         project.dpgp(&["run", "study.toml", "--shard", shard]).expect(2);
     }
@@ -63,7 +57,7 @@ fn a_shard_that_is_none_is_refused() {
 
 #[test]
 fn stores_that_do_not_belong_together_are_refused() {
-    let project = project(STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml", "--shard", "1/2", "--store", "a"]).expect(0);
     project.dpgp(&["run", "study.toml", "--shard", "2/2", "--store", "b", "--seed", "2"]).expect(0);
     let run = project.dpgp(&["collect", "a", "b"]).expect(1);
@@ -80,7 +74,7 @@ fn stores_that_do_not_belong_together_are_refused() {
 
 #[test]
 fn a_comment_in_the_spec_does_not_spoil_the_shards() {
-    let project = project(STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml", "--shard", "1/1", "--store", "a"]).expect(0);
     project.write("study.toml", &format!("# a comment\n{STUDY}"));
     project.dpgp(&["collect", "a"]).expect(0);
@@ -116,7 +110,7 @@ fn segment(project: &Project, store: &str) -> PathBuf {
 
 #[test]
 fn results_that_disagree_are_an_error_and_merge_nothing() {
-    let project = project(STUDY);
+    let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml", "--store", "a"]).expect(0);
     let labels = falsify(&project, "a", "b");
     let run = project.dpgp(&["collect", "a", "b", "--store", "target"]).expect(1);

@@ -1,8 +1,7 @@
 //! Sums over rows: shards, threads and files of any form, and what may be released of them.
 
-use serde_json::Value;
-
 use crate::support::cli::Project;
+use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
 [experiment]
@@ -47,20 +46,8 @@ fn project(rows: &str) -> Project {
 #[test]
 fn shards_threads_and_forms_change_no_bit() {
     let project = project("120000");
-    let stats = |files: &[&str]| project.dpgp(&[&["stats", "s.toml"], files].concat()).expect(0);
-    let whole = stats(&["trips.parquet", "--jobs", "1", "--out", "one.json"]);
+    let whole = assert_same_sums(&project, "trips");
     assert!(whole.out.contains(" rows, ") && whole.out.contains("20 inducing inputs"), "{}", whole.out);
-    stats(&["trips.parquet", "--jobs", "2", "--out", "two.json"]);
-    assert_eq!(project.read("one.json"), project.read("two.json"));
-    stats(&["trips.csv", "--out", "text.json"]);
-    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
-    for (file, ending) in [("trips.csv", "text"), ("trips.parquet", "one")] {
-        for shard in ["1/3", "2/3", "3/3"] {
-            stats(&[file, "--shard", shard, "--out", &format!("part{}.json", &shard[..1])]);
-        }
-        stats(&["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
-        assert_eq!(project.read("sum.json"), project.read(&format!("{ending}.json")), "{file}");
-    }
     let rows: u64 = project.json("one.json")["nodes"]
         .as_array()
         .unwrap()
@@ -184,7 +171,7 @@ fn the_task_measures_the_surface() {
     let project = project("60000");
     project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [1.0, 10.0, inf]\n"));
     let run = project.dpgp(&["run", "s.toml", "--quiet", "--format", "json"]).expect(0);
-    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let report = run.json();
     let of = |epsilon: &str, metric: &str| -> f64 {
         let mut rows = report["rows"].as_array().unwrap().iter();
         let row = rows.find(|row| row["labels"][0] == epsilon && row["metric"] == metric);
@@ -194,7 +181,7 @@ fn the_task_measures_the_surface() {
     assert!(of("10", "difference") < of("1", "difference") && of("10", "noise-sd") < of("1", "noise-sd"));
     assert!(of("10", "rmse") >= of("inf", "rmse") && of("inf", "rmse") > 1.0);
     let run = project.dpgp(&["stats", "s.toml", "trips.csv", "--format", "json"]).expect(0);
-    let stats: Value = serde_json::from_str(&run.out).unwrap();
+    let stats = run.json();
     assert_eq!(stats["rows"].as_f64(), Some(of("inf", "rows")));
     let clipped = stats["clipped"].as_f64().unwrap() / of("inf", "rows");
     assert!((clipped - of("inf", "clipped")).abs() < 1e-12);

@@ -82,7 +82,6 @@ fn check_fails_on_a_broken_claim_and_a_published_value_that_differs() {
 fn json_is_json() {
     let project = Project::new();
     for arguments in [&["list"][..], &["data", "list"], &["run", "smith2021/toy"]] {
-        let run = project.dpgp(&[arguments, &["--format", "json"]].concat()).expect(0);
-        serde_json::from_str::<serde_json::Value>(&run.out).unwrap();
+        project.dpgp(&[arguments, &["--format", "json"]].concat()).expect(0).json();
     }
 }

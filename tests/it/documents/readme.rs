@@ -23,8 +23,7 @@ fn heights() -> String {
 fn the_ten_lines_are_a_study() {
     let study = block("## Your own data", "toml");
     assert_eq!(study.lines().count(), 10);
-    let project = Project::new();
-    project.write("study.toml", &study);
+    let project = Project::with_study(&study);
     project.write("heights.csv", &heights());
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
     assert!(run.out.contains("one target changes by <= 150"), "{}", run.out);
@@ -34,8 +33,7 @@ fn the_ten_lines_are_a_study() {
 fn the_grid_extends_the_study() {
     let study = block("## Your own data", "toml");
     let grid = block("A grid makes a cell", "toml");
-    let project = Project::new();
-    project.write("study.toml", &format!("{study}\n{grid}"));
+    let project = Project::with_study(&format!("{study}\n{grid}"));
     project.write("heights.csv", &heights());
     project.dpgp(&["run", "study.toml", "--quiet"]).expect(0);
     let table = project.read("results/study/table.csv");
@@ -45,15 +43,11 @@ fn the_grid_extends_the_study() {
 #[test]
 fn the_readme_names_every_experiment() {
     let project = Project::new();
-    let list = project.dpgp(&["list", "--format", "json"]).expect(0).out;
-    let names: Vec<String> = serde_json::from_str::<serde_json::Value>(&list)
-        .unwrap()
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|e| e["name"].as_str().unwrap().to_owned())
-        .collect();
-    for name in &names {
+    let list = project.dpgp(&["list", "--format", "json"]).expect(0).json();
+    let experiments = list.as_array().unwrap();
+    assert!(experiments.len() > 40, "{} experiments", experiments.len());
+    for experiment in experiments {
+        let name = experiment["name"].as_str().unwrap();
         assert!(readme().contains(&format!("`{name}`")), "the README does not name {name}");
     }
 }

@@ -6,15 +6,7 @@ use dpgp::privacy::accounting::{
 };
 use serde_json::Value;
 
-use crate::support::golden::{golden, numbers};
-
-fn rows(table: &str) -> Vec<Value> {
-    golden("calibration")[table].as_array().unwrap().clone()
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap()
-}
+use crate::support::golden::{assert_relative, calibration, number, numbers};
 
 fn event(row: &Value) -> Event {
     let sampling = Sampling::Poisson { rate: number(row, "q") };
@@ -22,38 +14,33 @@ fn event(row: &Value) -> Event {
     Event { noise_multiplier: number(row, "noise_multiplier"), sampling, steps }
 }
 
-fn assert_relative(found: f64, expected: f64, tolerance: f64, what: &str) {
-    let error = (found / expected - 1.0).abs();
-    assert!(error <= tolerance, "{what}: {found} != {expected}, relative error {error:e}");
-}
-
 #[test]
 fn gaussian_epsilon() {
-    for row in rows("gaussian_eps_given_sigma") {
+    for row in calibration("gaussian_eps_given_sigma") {
         let event =
             Event { noise_multiplier: number(&row, "sigma"), sampling: Sampling::FullBatch, steps: 1 };
         let spent = ExactGaussian.epsilon(&event, Relation::AddRemove, number(&row, "delta")).unwrap();
-        assert_relative(spent.upper, number(&row, "eps"), 1e-10, &row.to_string());
+        assert_relative(spent.upper, number(&row, "eps"), 1e-10, &row);
     }
 }
 
 #[test]
 fn renyi_divergence_at_whole_and_fractional_orders() {
-    for row in rows("poisson_subsampled_gaussian") {
+    for row in calibration("poisson_subsampled_gaussian") {
         let one_step = Event { steps: 1, ..event(&row) };
         let table = &row["rdp_one_step"];
         for (order, expected) in numbers(&table["orders"]).into_iter().zip(numbers(&table["rdp_mpmath"])) {
             let found = Renyi.divergence(&one_step, Relation::AddRemove, order).unwrap();
-            assert_relative(found, expected, 1e-10, &format!("{one_step:?}, order {order}"));
+            assert_relative(found, expected, 1e-10, format!("{one_step:?}, order {order}"));
         }
     }
 }
 
 #[test]
 fn renyi_epsilon() {
-    for row in rows("poisson_subsampled_gaussian") {
+    for row in calibration("poisson_subsampled_gaussian") {
         let spent = Renyi.epsilon(&event(&row), Relation::AddRemove, number(&row, "delta")).unwrap();
-        assert_relative(spent.upper, number(&row, "rdp_eps_exact"), 1e-8, &format!("{:?}", event(&row)));
+        assert_relative(spent.upper, number(&row, "rdp_eps_exact"), 1e-8, format!("{:?}", event(&row)));
     }
 }
 
@@ -61,7 +48,7 @@ fn renyi_epsilon() {
 #[test]
 fn loss_distribution_epsilon() {
     let accountant = LossDistribution::default();
-    for row in rows("poisson_subsampled_gaussian") {
+    for row in calibration("poisson_subsampled_gaussian") {
         let what = format!("{:?}", event(&row));
         let spent = accountant.epsilon(&event(&row), Relation::AddRemove, number(&row, "delta")).unwrap();
         let best = row["pld_eps_di1e-5"].as_f64().unwrap_or(number(&row, "pld_eps_di1e-4"));

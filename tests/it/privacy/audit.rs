@@ -6,7 +6,7 @@ use crate::support::cli::{Project, Run};
 
 /// The cells of the one experiment of a run.
 fn cells(run: &Run) -> Vec<Value> {
-    let report: Value = serde_json::from_str(&run.out).unwrap();
+    let report = run.json();
     report[0]["cells"].as_array().unwrap().clone()
 }
 

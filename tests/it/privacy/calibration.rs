@@ -1,25 +1,12 @@
 //! Gaussian calibrations against values computed with 50 digits elsewhere.
 
 use dpgp::privacy::{Calibration, gaussian_delta};
-use serde_json::Value;
 
-use crate::support::golden::golden;
-
-fn rows(table: &str) -> Vec<Value> {
-    golden("calibration")[table].as_array().unwrap().clone()
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap()
-}
-
-fn assert_relative(found: f64, expected: f64, tolerance: f64, row: &Value) {
-    assert!((found / expected - 1.0).abs() <= tolerance, "{found} != {expected} in {row}");
-}
+use crate::support::golden::{assert_relative, calibration, number};
 
 #[test]
 fn analytic_sigma() {
-    for row in rows("analytic_gaussian_sens1") {
+    for row in calibration("analytic_gaussian_sens1") {
         let sigma = Calibration::Analytic.sigma(number(&row, "eps"), number(&row, "delta"));
         assert_relative(sigma, number(&row, "sigma"), 1e-10, &row);
         let classic = Calibration::Classic.sigma(number(&row, "eps"), number(&row, "delta"));
@@ -29,7 +16,7 @@ fn analytic_sigma() {
 
 #[test]
 fn analytic_sigma_scales_with_the_sensitivity() {
-    for row in rows("analytic_gaussian_sens_grid") {
+    for row in calibration("analytic_gaussian_sens_grid") {
         let sigma = Calibration::Analytic.sigma(number(&row, "eps"), number(&row, "delta"));
         assert_relative(number(&row, "sens") * sigma, number(&row, "sigma"), 1e-10, &row);
     }
@@ -37,11 +24,11 @@ fn analytic_sigma_scales_with_the_sensitivity() {
 
 #[test]
 fn exact_delta() {
-    for row in rows("gaussian_delta_given_sigma_eps") {
+    for row in calibration("gaussian_delta_given_sigma_eps") {
         let delta = gaussian_delta(number(&row, "sigma"), number(&row, "eps"));
         assert_relative(delta, number(&row, "delta"), 1e-10, &row);
     }
-    for row in rows("classic_formula_check") {
+    for row in calibration("classic_formula_check") {
         let delta = gaussian_delta(number(&row, "sigma_classic2"), number(&row, "eps"));
         assert_relative(delta, number(&row, "true_delta"), 1e-8, &row);
     }

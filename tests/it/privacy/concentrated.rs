@@ -6,30 +6,21 @@ use dpgp::privacy::{
 };
 use serde_json::Value;
 
-use crate::support::golden::{golden, numbers};
+use crate::support::golden::{assert_relative, calibration, golden, number, numbers};
 use crate::support::mersenne::Mersenne;
-
-fn assert_close(found: f64, expected: f64, tolerance: f64, row: &Value) {
-    assert!((found / expected - 1.0).abs() <= tolerance, "{found} != {expected} in {row}");
-}
-
-fn number(row: &Value, key: &str) -> f64 {
-    row[key].as_f64().unwrap()
-}
 
 #[test]
 fn conversions_of_zero_concentrated_privacy() {
-    let calibration = golden("calibration");
-    for row in calibration["zcdp_to_approxdp"].as_array().unwrap() {
+    for row in &calibration("zcdp_to_approxdp") {
         let (rho, delta) = (number(row, "rho"), number(row, "delta"));
-        assert_close(zcdp_epsilon_classic(rho, delta), number(row, "eps_classic"), 1e-10, row);
-        assert_close(zcdp_rho_classic(number(row, "eps_classic"), delta), rho, 1e-10, row);
-        assert_close(zcdp_epsilon(rho, delta), number(row, "eps_cks"), 1e-10, row);
-        assert_close(zcdp_rho(number(row, "eps_cks"), delta), number(row, "opendp_rho"), 1e-10, row);
-        assert_close(gaussian_rho(number(row, "gaussian_exact_same_rho"), delta), rho, 1e-9, row);
+        assert_relative(zcdp_epsilon_classic(rho, delta), number(row, "eps_classic"), 1e-10, row);
+        assert_relative(zcdp_rho_classic(number(row, "eps_classic"), delta), rho, 1e-10, row);
+        assert_relative(zcdp_epsilon(rho, delta), number(row, "eps_cks"), 1e-10, row);
+        assert_relative(zcdp_rho(number(row, "eps_cks"), delta), number(row, "opendp_rho"), 1e-10, row);
+        assert_relative(gaussian_rho(number(row, "gaussian_exact_same_rho"), delta), rho, 1e-9, row);
     }
-    for row in calibration["eps_to_rho_pure"].as_array().unwrap() {
-        assert_close(zcdp_rho_of_pure(number(row, "eps")), number(row, "rho"), 1e-15, row);
+    for row in &calibration("eps_to_rho_pure") {
+        assert_relative(zcdp_rho_of_pure(number(row, "eps")), number(row, "rho"), 1e-15, row);
     }
 }
 
@@ -69,19 +60,19 @@ fn check_run(run: &Value, mut rows: Vec<Vec<f64>>) {
     }
     for (held, rho) in steps.iter().zip(shares) {
         let step = CoinPressStep::new((n, d), radius, rho);
-        assert_close(radius, number(held, "r_in"), 1e-10, held);
-        assert_close(step.clip, number(held, "clip_thresh"), 1e-10, held);
-        assert_close(step.sensitivity, number(held, "sens"), 1e-10, held);
-        assert_close(step.sd, number(held, "noise_sd"), 1e-10, held);
+        assert_relative(radius, number(held, "r_in"), 1e-10, held);
+        assert_relative(step.clip, number(held, "clip_thresh"), 1e-10, held);
+        assert_relative(step.sensitivity, number(held, "sens"), 1e-10, held);
+        assert_relative(step.sd, number(held, "noise_sd"), 1e-10, held);
         rows.iter_mut().for_each(|row| clip(row, &centre, step.clip));
         for (j, c) in centre.iter_mut().enumerate() {
             *c = rows.iter().map(|row| row[j]).sum::<f64>() / n as f64 + step.sd * noise.normal();
         }
         for (c, expected) in centre.iter().zip(numbers(&held["c_out"])) {
-            assert_close(*c, expected, 1e-10, held);
+            assert_relative(*c, expected, 1e-10, held);
         }
         radius = step.next_radius;
-        assert_close(radius, number(held, "r_out"), 1e-10, held);
+        assert_relative(radius, number(held, "r_out"), 1e-10, held);
     }
 }
 
