@@ -4,12 +4,14 @@ use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::arguments::Format;
-use super::output::print_json;
+use super::output::{print, print_json};
+use crate::publish::reference;
 use crate::{data, spec};
 
 const EXAMPLES: &str = "\
 Examples:
   dpgp schema spec > spec.schema.json       for editors and validators of TOML
+  dpgp schema spec --markdown > docs/spec.md          the same for people
   dpgp schema datasets";
 
 /// `dpgp schema`.
@@ -19,6 +21,9 @@ pub struct SchemaArguments {
     /// Of what
     #[arg(value_enum)]
     of: Language,
+    /// Print the reference for people: each key path with its type, range, default and meaning
+    #[arg(long)]
+    markdown: bool,
 }
 
 /// What has a schema.
@@ -30,13 +35,18 @@ enum Language {
     Datasets,
 }
 
-/// Prints a JSON Schema; it is JSON in either format.
+/// Prints a JSON Schema, which is JSON in either format, or the reference made of it.
 ///
 /// # Errors
 /// The I/O error of standard output.
-pub fn schema(arguments: &SchemaArguments, _: Format) -> Result<(), CliError> {
-    print_json(&match arguments.of {
+pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
+    let schema = match arguments.of {
         Language::Spec => spec::schema(),
         Language::Datasets => data::schema(),
-    })
+    };
+    match (arguments.markdown, format) {
+        (false, _) => print_json(&schema),
+        (true, Format::Text) => print(&reference(&schema)),
+        (true, Format::Json) => print_json(&reference(&schema).into()),
+    }
 }

@@ -75,9 +75,14 @@ fn links_lead_somewhere() {
     }
 }
 
+/// The anchors of the headings of a page, as Markdown is shown on the web.
 fn headings(text: &str) -> Vec<String> {
-    let titles = text.lines().filter(|line| line.starts_with('#'));
-    titles.map(|line| line.trim_start_matches('#').trim().to_lowercase().replace(' ', "-")).collect()
+    text.lines().filter(|line| line.starts_with('#')).map(anchor).collect()
+}
+
+fn anchor(heading: &str) -> String {
+    let title = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    title.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
 }
 
 /// Every page is in the list of pages.

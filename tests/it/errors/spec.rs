@@ -45,8 +45,7 @@ source = "nowhere"
 const HEIGHTS: &str = "height;age;male\r\n151.7;63;0\r\n139.7;61;0\r\n136.5;65;0\r\n156.8;41;1\r\n145.4;51;0\r\n163.8;35;1\r\n149.2;32;0\r\n110.0;8;0\r\n";
 
 fn project(spec: &str) -> Project {
-    let project = Project::new();
-    project.write("study.toml", spec);
+    let project = Project::with_study(spec);
     project.write("heights.csv", HEIGHTS);
     project
 }

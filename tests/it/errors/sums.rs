@@ -106,8 +106,7 @@ type Mistake = (&'static str, &'static str, &'static str, &'static str);
 fn provoke(sound: &str, mistakes: &[Mistake]) {
     for (from, to, path, message) in mistakes {
         assert_eq!(sound.matches(from).count(), 1, "{from:?} must stand once in the spec");
-        let project = Project::new();
-        project.write("study.toml", &sound.replace(from, to));
+        let project = Project::with_study(&sound.replace(from, to));
         let run = project.dpgp_without_mirror(&["run", "study.toml"]).expect(2);
         project.assert_nothing_left();
         let said = run.err.replace(['\n', ' '], "");
@@ -117,8 +116,7 @@ fn provoke(sound: &str, mistakes: &[Mistake]) {
 }
 
 fn assert_sound(spec: &str) -> String {
-    let project = Project::new();
-    project.write("study.toml", spec);
+    let project = Project::with_study(spec);
     project.dpgp(&["run", "study.toml"]).expect(0).out
 }
 

@@ -66,6 +66,32 @@ fn specs(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// The names of all keys below a schema.
+fn keys<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        found.extend(properties.keys().map(String::as_str));
+    }
+    match schema {
+        Value::Object(fields) => fields.values().for_each(|inner| keys(inner, found)),
+        Value::Array(list) => list.iter().for_each(|inner| keys(inner, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_reference_is_fresh_and_tells_every_key() {
+    let page = Project::new().dpgp(&["schema", "spec", "--markdown"]).expect(0).out;
+    let committed = std::fs::read_to_string(root().join("docs/spec.md")).unwrap();
+    assert_eq!(page, committed, "write docs/spec.md anew: dpgp schema spec --markdown > docs/spec.md");
+    let schema = dpgp::spec::schema();
+    let mut names = Vec::new();
+    keys(&schema, &mut names);
+    assert!(names.len() > 300, "{} keys", names.len());
+    for name in names {
+        assert!(page.contains(&format!("{name}` |")), "no row for {name}");
+    }
+}
+
 #[test]
 fn every_shipped_spec_is_valid() {
     let validator = Validator::new(fresh("spec", "experiments/spec.schema.json"));
