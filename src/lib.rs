@@ -26,4 +26,7 @@ mod documentation {
 
     #[doc = include_str!("../docs/mechanisms.md")]
     struct Mechanisms;
+
+    #[doc = include_str!("../docs/style.md")]
+    struct Style;
 }
