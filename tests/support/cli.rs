@@ -1,7 +1,9 @@
 //! The real binary, run as a user runs it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
+
+use super::shipped::root;
 
 /// A project folder of the test's own: the shipped experiments and data folder are linked into it.
 pub struct Project {
@@ -11,7 +13,7 @@ pub struct Project {
 impl Project {
     pub fn new() -> Self {
         let project = Self::empty();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = root();
         for name in ["experiments", "data"] {
             std::os::unix::fs::symlink(root.join(name), project.path(name)).unwrap();
         }

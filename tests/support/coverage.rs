@@ -1,8 +1,7 @@
 //! The error messages that the source has, so that tests can prove that they provoke each of them.
 
-use std::path::Path;
-
 use super::cli::Run;
+use super::shipped::root;
 
 /// Enums that are words within messages, without a message of their own.
 const WORDS: [&str; 2] = ["Action", "Place"];
@@ -35,7 +34,7 @@ pub fn assert_covered(folder: &str, cases: &[(&str, Run)], unreachable: &[(&str,
 /// Every variant and struct with an `#[error]` in the files of a folder, and the variants of [`WORDS`].
 fn messages(folder: &str) -> Vec<Message> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+    for entry in std::fs::read_dir(root().join(folder)).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             continue;

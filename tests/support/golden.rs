@@ -1,14 +1,14 @@
 //! Golden values, computed independently of this project.
 
 use std::fmt::Display;
-use std::path::Path;
 
 use nalgebra::DMatrix;
 use serde_json::Value;
 
+use super::shipped::shipped;
+
 pub fn golden(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_json::from_str(&shipped(&format!("tests/golden/{name}.json"))).unwrap()
 }
 
 /// The rows of a table of `calibration.json`.

@@ -10,5 +10,6 @@ pub mod kung;
 pub mod mersenne;
 pub mod parquet_file;
 pub mod rows;
+pub mod shipped;
 pub mod study;
 pub mod sums;

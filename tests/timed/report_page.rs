@@ -1,16 +1,17 @@
 //! The report in a real browser, and under a validator.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
 use crate::support::cli::Project;
+use crate::support::shipped::root;
 
 /// The report on the committed results.
 fn report(project: &Project) -> PathBuf {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let results = root().join("results");
     let run =
         project.dpgp(&["report", "--out", "page.html", "--results", results.to_str().unwrap()]).expect(0);
     assert!(run.out.contains("written to page.html"), "{}", run.out);

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::cli::{Project, Run};
+use crate::support::shipped::root;
 use crate::support::study::SLOW_STUDY;
 
 /// A cluster that is stopped when the test ends, well or not.
@@ -13,7 +14,7 @@ struct Cluster {
 }
 
 fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/slurm-test-cluster")
+    root().join("scripts/slurm-test-cluster")
 }
 
 impl Cluster {

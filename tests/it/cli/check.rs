@@ -1,14 +1,13 @@
 //! `check` fails on any digit, claim or published value that was changed, and names it.
 
-use std::path::Path;
-
 use crate::support::cli::Project;
+use crate::support::shipped::root;
 use crate::support::study::STUDY;
 
 /// A project with copies of the toy's spec and of its committed results, in full and reduced form.
 fn toy() -> Project {
     let project = Project::empty();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = root();
     std::fs::create_dir_all(project.path("experiments/smith2021")).unwrap();
     std::fs::create_dir_all(project.path("data")).unwrap();
     for name in ["experiments/smith2021/toy.toml", "data/datasets.toml"] {
@@ -37,7 +36,7 @@ const SPEC: &str = "experiments/smith2021/toy.toml";
 #[test]
 fn the_committed_toy_is_what_we_compute() {
     let project = toy();
-    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join(TABLE);
+    let committed = root().join(TABLE);
     assert_eq!(project.read(TABLE), std::fs::read_to_string(committed).unwrap());
 }
 

@@ -8,10 +8,12 @@ use dpgp::data::{
     Table,
 };
 
+use crate::support::shipped::root;
+
 const DIGEST: &str = "4c47b3e816fbe7d40cef9f665ba8f0be1ae68b5e8e7ed70f5b6bab7f70528e8f";
 
 fn project_data() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("data")
+    root().join("data")
 }
 
 /// The mirror of the environment, if there is one.

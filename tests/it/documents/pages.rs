@@ -6,9 +6,7 @@ use dpgp::data::Manifest;
 use dpgp::run::ledger::Ledger;
 use dpgp::spec::Experiment;
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::support::shipped::{root, shipped};
 
 /// Each page of the documentation and the README, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
@@ -88,7 +86,7 @@ fn anchor(heading: &str) -> String {
 /// Every page is in the list of pages.
 #[test]
 fn every_page_is_listed() {
-    let index = std::fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let index = shipped("docs/README.md");
     for (path, _) in pages() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not listed");

@@ -1,14 +1,11 @@
 //! What the README promises.
 
 use crate::support::cli::Project;
-
-fn readme() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap()
-}
+use crate::support::shipped::shipped;
 
 /// The first code block of a language after a heading.
 fn block(heading: &str, language: &str) -> String {
-    let readme = readme();
+    let readme = shipped("README.md");
     let after = readme.split_once(heading).unwrap().1;
     let (_, block) = after.split_once(&format!("```{language}\n")).unwrap();
     block.split_once("```").unwrap().0.to_owned()
@@ -48,6 +45,6 @@ fn the_readme_names_every_experiment() {
     assert!(experiments.len() > 40, "{} experiments", experiments.len());
     for experiment in experiments {
         let name = experiment["name"].as_str().unwrap();
-        assert!(readme().contains(&format!("`{name}`")), "the README does not name {name}");
+        assert!(shipped("README.md").contains(&format!("`{name}`")), "the README does not name {name}");
     }
 }

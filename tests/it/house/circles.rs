@@ -1,10 +1,10 @@
 //! No circle of files inside a room is longer than eight files.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::graph::{Circle, Graph, Module};
 use super::source::Source;
+use crate::support::shipped::root;
 
 /// The most files that may use each other around a circle.
 const LONGEST: usize = 8;
@@ -31,7 +31,7 @@ fn describe(graph: &Graph, circle: &Circle) -> String {
 
 #[test]
 fn no_circle_of_files_is_long() {
-    let graph = Graph::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let graph = Graph::read(&root().join("src"));
     let mut table = String::new();
     let mut too_long = false;
     for room in rooms(&graph) {

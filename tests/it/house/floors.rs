@@ -1,9 +1,9 @@
 //! A room imports only from rooms below it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use super::graph::Graph;
+use crate::support::shipped::root;
 
 /// The rooms from the bottom; those of one floor do not know each other. A new room needs its name here.
 const FLOORS: &[&[&str]] = &[
@@ -52,7 +52,7 @@ fn upward(rooms: &Rooms) -> Vec<String> {
 
 #[test]
 fn no_room_imports_upward() {
-    let rooms = imports(&Graph::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")));
+    let rooms = imports(&Graph::read(&root().join("src")));
     assert!(
         rooms["cli"].len() >= 5 && rooms["task"].contains("privacy"),
         "imports are not found: {rooms:#?}"

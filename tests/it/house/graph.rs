@@ -37,6 +37,10 @@ impl Graph {
         self.files.keys()
     }
 
+    pub fn sources(&self) -> impl Iterator<Item = (&Module, &Source)> {
+        self.files.iter()
+    }
+
     /// The files that a file uses, without itself. A file without items of its own uses nothing: it only exports again.
     pub fn used_by(&self, module: &Module) -> BTreeSet<&Module> {
         let source = &self.files[module];

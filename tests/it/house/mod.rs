@@ -1,6 +1,7 @@
-//! The order of the rooms under `src`, and no large circles of files inside one.
+//! The order of the rooms under `src`, no large circles of files inside one, and habits of style.
 
 mod circles;
 mod floors;
 mod graph;
 mod source;
+mod style;

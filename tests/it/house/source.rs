@@ -20,6 +20,10 @@ pub struct Source {
     pub items: BTreeSet<String>,
     /// The modules in files of their own that exist in tests only.
     pub test_modules: BTreeSet<String>,
+    /// Closures with a name: `let f = |x| ...`.
+    pub named_closures: usize,
+    /// Parameters that take a tuple apart: `(a, b): (A, B)`.
+    pub tuple_parameters: usize,
 }
 
 impl Source {
@@ -42,6 +46,11 @@ impl Source {
                 self.test_modules.insert(tokens[from + 1].clone());
             }
             return end_of_item(tokens, from);
+        }
+        match token {
+            "let" => self.named_closures += usize::from(is_named_closure(&tokens[at + 1..])),
+            "fn" => self.tuple_parameters += tuple_parameters(&tokens[at + 1..]),
+            _ => {}
         }
         if token == "use" {
             return use_tree(tokens, at + 1, &[], &mut self.uses);
@@ -79,6 +88,33 @@ fn end_of_item(tokens: &[String], from: usize) -> usize {
         }
     }
     at
+}
+
+/// Whether a `let` goes on as `name = |` or `name = move |`.
+fn is_named_closure(tokens: &[String]) -> bool {
+    let mut words = tokens.iter().map(String::as_str).filter(|token| !["mut", "move"].contains(token));
+    words.next().is_some_and(|name| name.starts_with(char::is_alphabetic))
+        && words.next() == Some("=")
+        && words.next() == Some("|")
+}
+
+/// The parameters of a function that are patterns of tuples, from the tokens after `fn`.
+fn tuple_parameters(tokens: &[String]) -> usize {
+    let start = tokens.iter().position(|token| token == "(").unwrap_or(tokens.len());
+    let (mut depth, mut found) = (0, 0);
+    for (at, token) in tokens.iter().enumerate().skip(start) {
+        match token.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        let mut next = tokens[at..].iter().map(String::as_str).filter(|token| *token != "&");
+        found += usize::from(next.by_ref().take(3).eq([")", ":", "("]));
+    }
+    found
 }
 
 /// The identifiers of a path that begins at a token.
@@ -199,4 +235,19 @@ fn imports_and_items_of_a_file() {
     assert_eq!(paths, ["crate::i::j", "k::l"]);
     assert_eq!(source.items.iter().collect::<Vec<_>>(), ["O", "g"]);
     assert!(source.test_modules.contains("laws"));
+}
+
+#[test]
+fn closures_and_tuples_of_a_file() {
+    let source = Source::parse(
+        r"
+        fn f(a: (u8, u8), (b, c): (u8, u8), (d, e): &(u8, u8)) -> impl Fn(u8) -> u8 {
+            let g = |x| x;
+            let mut h = move |x: u8| x;
+            let i = (1, 2);
+            move |x| g(x)
+        }
+        ",
+    );
+    assert_eq!((source.named_closures, source.tuple_parameters), (2, 2));
 }

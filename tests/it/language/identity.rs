@@ -5,6 +5,8 @@ use std::path::Path;
 use dpgp::data::Manifest;
 use dpgp::spec::{Experiment, Identity, SpecError};
 
+use crate::support::shipped::root;
+
 const BASE: &str = r#"
 [experiment]
 title = "t"
@@ -110,7 +112,7 @@ fn a_grid_that_is_too_large_is_refused_at_once() {
 
 #[test]
 fn every_shipped_spec_parses() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments");
+    let root = root().join("experiments");
     let catalogue = dpgp::spec::Catalogue::read(&root).unwrap();
     assert!(catalogue.specs().len() >= 3);
     for spec in catalogue.specs() {

@@ -6,16 +6,13 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::Value;
 
 use crate::support::cli::Project;
+use crate::support::shipped::{root, shipped};
 use crate::support::study::{SLOW_STUDY, STUDY};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
-}
 
 /// A schema as the binary prints it, which must be the committed one.
 fn fresh(of: &str, committed: &str) -> Value {
     let text = Project::new().dpgp(&["schema", of]).expect(0).out;
-    assert_eq!(text, std::fs::read_to_string(root().join(committed)).unwrap(), "write {committed} anew");
+    assert_eq!(text, shipped(committed), "write {committed} anew");
     serde_json::from_str(&text).unwrap()
 }
 
@@ -81,7 +78,7 @@ fn keys<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
 #[test]
 fn the_reference_is_fresh_and_tells_every_key() {
     let page = Project::new().dpgp(&["schema", "spec", "--markdown"]).expect(0).out;
-    let committed = std::fs::read_to_string(root().join("docs/spec.md")).unwrap();
+    let committed = shipped("docs/spec.md");
     assert_eq!(page, committed, "write docs/spec.md anew: dpgp schema spec --markdown > docs/spec.md");
     let schema = dpgp::spec::schema();
     let mut names = Vec::new();

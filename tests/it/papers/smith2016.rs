@@ -1,13 +1,13 @@
 //! What the text of Smith et al. 2016 lets one check without data, and the specs that wait for data.
 
-use std::path::Path;
-
 use dpgp::data::Manifest;
 use dpgp::privacy::Calibration;
 use dpgp::spec::{Experiment, SourceSetting};
 
+use crate::support::shipped::root;
+
 fn read(path: &str) -> Experiment {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let path = root().join(path);
     let text = std::fs::read_to_string(&path).unwrap();
     Experiment::parse("test", &path, text, &Manifest::shipped().unwrap()).unwrap()
 }
