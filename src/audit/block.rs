@@ -13,7 +13,7 @@ use crate::linalg::largest;
 use crate::privacy::accounting::AccountingError;
 use crate::privacy::{Caveat, Certificate, Mechanism};
 use crate::spec::{PrivacySetting, Setting};
-use crate::task::{Evidence, Sample, Sampled, Streams, TaskError, measure, witnessed};
+use crate::task::{Job, Measured, Prices, Sample, Sampled, Streams, TaskError, measure};
 
 /// Why a block could not be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -53,31 +53,32 @@ pub fn audit(
     sample: &Sample,
     attacks: &Attacks,
 ) -> Result<Vec<Option<Finding>>, AuditError> {
-    let (measured, evidence) = witnessed(|| measure(block, cells, sample, &attacks.streams));
+    let prices = Prices::default();
+    let job =
+        Job { setting: block, cells, sample, streams: &attacks.streams, prices: &prices, audited: true };
     let norms = FunctionNorms::default();
-    let of_cell = |(cell, measured): (&&PrivacySetting, crate::task::Measured)| {
-        let claims = measured.metrics.into_iter().map(|m| m.certificate);
-        let Some(claim) = claims.into_iter().find(|claim| claim.epsilon.is_some()) else { return Ok(None) };
+    let of_cell = |measured: Measured| {
+        let mut claims = measured.metrics.iter().map(|m| &m.certificate);
+        let Some(claim) = claims.find(|claim| claim.epsilon.is_some()) else { return Ok(None) };
+        let budget = (rest(claim, measured.evidence()), claim.delta);
         let mut checks = Vec::new();
-        let own = || evidence.iter().filter(|evidence| evidence.is_of(cell));
-        let budget = (rest(&claim, own()), claim.delta);
-        for evidence in own() {
-            checks.extend(judged(&evidence.sampled, budget, (attacks, &norms))?);
+        for sampled in measured.evidence() {
+            checks.extend(judged(sampled, budget, (attacks, &norms))?);
         }
-        Ok(Some(concluded(claim, checks)))
+        Ok(Some(concluded(claim.clone(), checks)))
     };
-    cells.iter().zip(measured?).map(of_cell).collect()
+    measure(&job)?.into_iter().map(of_cell).collect()
 }
 
 /// The epsilon that is left for a release after what was chosen before it, by basic composition.
-fn rest<'a>(claim: &Certificate, evidence: impl Iterator<Item = &'a Evidence>) -> f64 {
-    let chosen = |evidence: &Evidence| match &evidence.sampled {
+fn rest(claim: &Certificate, evidence: &[Sampled]) -> f64 {
+    let chosen = evidence.iter().map(|sampled| match sampled {
         Sampled::Exponential(selected) => selected.epsilon,
         _ => 0.0,
-    };
+    });
     let spent = match claim.mechanism {
         Mechanism::Exponential => 0.0,
-        _ => largest(evidence.map(chosen)),
+        _ => largest(chosen),
     };
     claim.epsilon.unwrap_or(f64::INFINITY) - spent
 }

@@ -1,7 +1,7 @@
 //! Audits: what is guaranteed by what was sampled, recomputed from the very numbers that noise was drawn with.
 //!
-//! A cell is measured once more under the eyes of a witness ([`crate::task::witnessed`]); what it sampled is then judged
-//! apart from the code that claims something about it.
+//! A cell is measured once more as an audited job, which keeps what was sampled beside each claim
+//! ([`crate::task::Measured::evidence`]); it is then judged apart from the code that claims something about it.
 //!
 //! | mechanism | what is recomputed |
 //! |---|---|

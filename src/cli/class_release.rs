@@ -25,7 +25,7 @@ pub(super) fn draw(
 ) -> Result<Drawn, CliError> {
     ensure_random()?;
     let statistics: Vec<Statistics> = sums.0.iter().map(Sums::statistics).collect();
-    let (noisy, guarantee) = model.release(&statistics, privacy, &mut UnwrapErr(SysRng))?;
+    let (noisy, guarantee) = model.release(&statistics, privacy, &mut UnwrapErr(SysRng));
     let inducing = model.inducing()?;
     let posteriors = model.posteriors(&inducing, &noisy)?;
     let value = json!({

@@ -23,7 +23,7 @@ pub(super) fn draw(
     sums: &Sums,
 ) -> Result<Drawn, CliError> {
     ensure_random()?;
-    let (noisy, guarantee) = model.release(&sums.statistics(), privacy, &mut UnwrapErr(SysRng))?;
+    let (noisy, guarantee) = model.release(&sums.statistics(), privacy, &mut UnwrapErr(SysRng));
     let inducing = model.inducing()?;
     let posterior = model.posterior(&inducing, &noisy)?;
     let value = json!({

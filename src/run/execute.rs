@@ -11,7 +11,7 @@ use super::plan::{Plan, Unit};
 use super::store::{About, Record, Session, Store};
 use super::{CellFailure, RunError, Shard, Watcher};
 use crate::spec::{Identity, PrivacySetting};
-use crate::task::{Frame, Measured, Row, Sample, Streams, measure, summarise};
+use crate::task::{Frame, Job, Measured, Prices, Row, Sample, Streams, measure, summarise};
 
 /// How the missing part of a plan is computed.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub fn execute(
     let units = plan.units(options.shard);
     watcher.begins(units.len());
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let work = Work { plan, samples, session, watcher };
+    let work = Work { plan, samples, session, watcher, prices: Prices::default() };
     let outcomes: Vec<Result<(), RunError>> = pool.install(|| {
         let each = units.par_iter().enumerate().with_max_len(1).map(|(number, unit)| {
             let stop = options.stop.load(Ordering::Relaxed);
@@ -93,6 +93,7 @@ struct Work<'a> {
     samples: &'a BTreeMap<Identity, Sample>,
     session: &'a Session,
     watcher: &'a dyn Watcher,
+    prices: Prices,
 }
 
 impl Work<'_> {
@@ -122,7 +123,15 @@ impl Work<'_> {
         let cells: Vec<&PrivacySetting> = unit.missing.iter().map(privacy).collect();
         let empty = Sample::new(&[], Vec::new());
         let sample = self.samples.get(&first.data_id()).unwrap_or(&empty);
-        measure(first.setting(), &cells, sample, &streams).map_err(|cause| {
+        let job = Job {
+            setting: first.setting(),
+            cells: &cells,
+            sample,
+            streams: &streams,
+            prices: &self.prices,
+            audited: false,
+        };
+        measure(&job).map_err(|cause| {
             let failure = CellFailure { cell: first.place(), replicate: unit.replicate, cause };
             RunError::Cells { experiment: experiment.name.clone(), failures: vec![failure], done: 0, all: 0 }
         })
@@ -142,7 +151,7 @@ impl Work<'_> {
                 seconds,
                 finished,
             };
-            let Measured { metrics: measured, frames } = measured;
+            let Measured { metrics: measured, frames, .. } = measured;
             self.session.append(key, cell, &Record { about, measured, frames })?;
         }
         Ok(())

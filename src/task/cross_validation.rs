@@ -1,13 +1,15 @@
 //! Folds of a cross-validation.
 
+use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
-use super::Streams;
-use crate::spec::SplitSetting;
+use super::normalise::Normalised;
+use super::{Sample, Streams};
+use crate::spec::{ScoreSetting, SplitSetting};
 
 /// The test rows of each fold; together they hold every row once. Contiguous folds differ in size by at
 /// most one, the larger ones first.
-pub fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<Vec<usize>> {
+pub(super) fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..rows).collect();
     match split {
         SplitSetting::Interleaved(count) => {
@@ -33,6 +35,50 @@ pub(super) fn others(rows: usize, fold: &[usize]) -> Vec<usize> {
     let mut inside = vec![false; rows];
     fold.iter().for_each(|&row| inside[row] = true);
     (0..rows).filter(|&row| !inside[row]).collect()
+}
+
+/// The rows of one fold.
+pub(super) struct FoldRows {
+    /// Its place among the folds.
+    pub number: usize,
+    /// The inputs that train.
+    pub inputs: DMatrix<f64>,
+    /// Their targets, on the scale of the model.
+    pub targets: Vec<f64>,
+    /// The inputs that are held out.
+    pub test: DMatrix<f64>,
+    /// Their targets on the same scale, clipped or not as the score says.
+    pub truth: Vec<f64>,
+}
+
+impl FoldRows {
+    /// The folds of a sample, one after the other.
+    pub fn of<'a>(
+        sample: &'a Sample,
+        normalised: &'a Normalised,
+        split: SplitSetting,
+        score: ScoreSetting,
+        streams: &Streams,
+    ) -> impl Iterator<Item = Self> + use<'a> {
+        folds(sample.rows(), split, streams).into_iter().enumerate().map(move |(number, test)| {
+            let training = others(sample.rows(), &test);
+            Self {
+                number,
+                inputs: sample.inputs.select_rows(&training),
+                targets: normalised.of(&training),
+                test: sample.inputs.select_rows(&test),
+                truth: match score {
+                    ScoreSetting::Clipped => normalised.of(&test),
+                    ScoreSetting::Original => normalised.unclipped(&test),
+                },
+            }
+        })
+    }
+
+    /// The name of its random streams.
+    pub fn purpose(&self) -> String {
+        format!("fold {}", self.number)
+    }
 }
 
 #[cfg(test)]

@@ -40,12 +40,15 @@ pub enum TaskError {
         /// Rows there are.
         found: usize,
     },
-    /// A mechanism that the task does not know, which the checks of a spec refuse.
-    #[error("this task needs mechanism.{needed}")]
-    WrongMechanism {
-        /// The mechanism that it knows.
+    /// The task needs something that its setting does not have, which the checks of a spec refuse.
+    #[error("this task needs {needed}")]
+    Missing {
+        /// What it needs.
         needed: &'static str,
     },
+    /// A claim that an audit cannot judge.
+    #[error("this task claims privacy, but shows nothing that it sampled")]
+    NoEvidence,
     /// A setting that describes no release of predictions.
     #[error("no predictions can be released: {reason}")]
     NotReleasable {

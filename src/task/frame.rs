@@ -45,6 +45,10 @@ impl Frame {
             .map(|(_, values)| values.as_slice())
     }
 
+    pub(super) fn is_finite(&self) -> bool {
+        self.columns.iter().flat_map(|(_, values)| values).all(|v| v.is_finite())
+    }
+
     /// Rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, values)| values.len())

@@ -1,18 +1,17 @@
-//! From the words of a spec to kernels, models and noise designs.
+//! From the words of a spec to kernels and models.
 
 use nalgebra::DMatrix;
 
 use super::grid::grid;
 use super::{Streams, TaskError};
 use crate::gp::{
-    Features, KMeans, LinearMap, exact, exact_features, exact_variance, fitc, fitc_variance, kmeans,
-    regressor_features,
+    Features, KMeans, LinearMap, Representer, exact, exact_features, exact_representer, exact_variance, fitc,
+    fitc_representer, fitc_variance, kmeans, regressor_features,
 };
 use crate::kernel::{
     Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
 };
-use crate::privacy::{Cloak, CloakingOptions, cloak};
-use crate::spec::{InducingSetting, KernelSetting, MechanismSetting, ModelSetting, SparseSetting};
+use crate::spec::{InducingSetting, KernelSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.
 const KMEANS_STEPS: usize = 300;
@@ -42,64 +41,78 @@ pub(super) fn kernel(setting: &KernelSetting, inputs: &DMatrix<f64>) -> Box<dyn 
     }
 }
 
-/// The map of a model from training targets to test predictions. `purpose` tells the random streams of
-/// different training sets apart.
-pub(super) fn map(
-    model: &ModelSetting,
-    kernel: &dyn Kernel,
-    (training, test): (&DMatrix<f64>, &DMatrix<f64>),
-    streams: &Streams,
-    purpose: &str,
-) -> Result<LinearMap, TaskError> {
-    let noise = model.noise();
-    Ok(match inducing(model, training, streams, purpose) {
-        None => exact(kernel, noise, training, test)?,
-        Some(inducing) => fitc(kernel, noise, &inducing, training, test)?,
-    })
+/// A Gaussian process on training inputs.
+pub(super) struct Process<'a> {
+    setting: &'a ModelSetting,
+    pub kernel: &'a dyn Kernel,
+    training: &'a DMatrix<f64>,
+    /// The inducing inputs of a sparse model.
+    pub inducing: Option<DMatrix<f64>>,
 }
 
-/// The variances of the latent function at the test inputs, in squared units of the normalised target.
-pub(super) fn variance(
-    model: &ModelSetting,
-    kernel: &dyn Kernel,
-    (training, test): (&DMatrix<f64>, &DMatrix<f64>),
-    streams: &Streams,
-    purpose: &str,
-) -> Result<Vec<f64>, TaskError> {
-    let noise = model.noise();
-    Ok(match inducing(model, training, streams, purpose) {
-        None => exact_variance(kernel, noise, training, test)?,
-        Some(inducing) => fitc_variance(kernel, noise, &inducing, training, test)?,
-    })
+impl<'a> Process<'a> {
+    /// The process of a model. `purpose` tells the random streams of different training sets apart.
+    pub fn new(
+        setting: &'a ModelSetting,
+        kernel: &'a dyn Kernel,
+        training: &'a DMatrix<f64>,
+        streams: &Streams,
+        purpose: &str,
+    ) -> Self {
+        let inducing = setting.sparse.as_ref().map(|sparse| match sparse {
+            SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. } => {
+                inducing_inputs(inducing, training, streams, purpose)
+            }
+        });
+        Self { setting, kernel, training, inducing }
+    }
+
+    /// The map from training targets to predictions at test inputs.
+    pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact(self.kernel, noise, self.training, test)?,
+            Some(inducing) => fitc(self.kernel, noise, inducing, self.training, test)?,
+        })
+    }
+
+    /// The variances of the latent function at test inputs, in squared units of the normalised target.
+    pub fn variance(&self, test: &DMatrix<f64>) -> Result<Vec<f64>, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact_variance(self.kernel, noise, self.training, test)?,
+            Some(inducing) => fitc_variance(self.kernel, noise, inducing, self.training, test)?,
+        })
+    }
+
+    /// The mean as a function of the inputs.
+    pub fn representer(&self) -> Result<Representer, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact_representer(self.kernel, noise, self.training)?,
+            Some(inducing) => fitc_representer(self.kernel, noise, inducing, self.training)?,
+        })
+    }
+
+    /// The features of a model of latent values at training and test inputs.
+    pub fn features(&self, test: &DMatrix<f64>) -> Result<Features, TaskError> {
+        let jitter = match self.setting.sparse {
+            Some(SparseSetting::Sor { jitter, .. }) => jitter,
+            Some(SparseSetting::Fitc { .. }) | None => 0.0,
+        };
+        Ok(match &self.inducing {
+            None => exact_features(self.kernel, self.training, test)?,
+            Some(inducing) => regressor_features(self.kernel, jitter, inducing, self.training, test)?,
+        })
+    }
 }
 
-/// The features of a model of latent values at training and test inputs.
-pub(super) fn features(
-    model: &ModelSetting,
-    (training, test): (&DMatrix<f64>, &DMatrix<f64>),
-    streams: &Streams,
-    purpose: &str,
-) -> Result<Features, TaskError> {
-    let kernel = kernel(&model.kernel, training);
-    let jitter = match model.sparse {
-        Some(SparseSetting::Sor { jitter, .. }) => jitter,
-        Some(SparseSetting::Fitc { .. }) | None => 0.0,
-    };
-    Ok(match inducing(model, training, streams, purpose) {
-        None => exact_features(kernel.as_ref(), training, test)?,
-        Some(inducing) => regressor_features(kernel.as_ref(), jitter, &inducing, training, test)?,
-    })
-}
-
-/// The inducing inputs of a sparse model.
-pub(super) fn inducing(
-    model: &ModelSetting,
-    training: &DMatrix<f64>,
-    streams: &Streams,
-    purpose: &str,
-) -> Option<DMatrix<f64>> {
-    let (SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. }) = model.sparse.as_ref()?;
-    Some(inducing_inputs(inducing, training, streams, purpose))
+/// The variance of the observations about the process.
+///
+/// # Errors
+/// [`TaskError::Missing`], which the checks of a spec rule out for all tasks but classification.
+pub(super) fn noise_variance(model: &ModelSetting) -> Result<f64, TaskError> {
+    model.noise_variance.ok_or(TaskError::Missing { needed: "model.noise_variance" })
 }
 
 fn inducing_inputs(
@@ -118,22 +131,4 @@ fn inducing_inputs(
             DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
         }
     }
-}
-
-/// The noise design of a mechanism for a map.
-pub(super) fn noise(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
-    Ok(cloak(map.columns(), &map.counts(), &options(mechanism)?)?)
-}
-
-/// The options of cloaking.
-pub(super) fn options(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
-    let MechanismSetting::Cloaking(setting) = mechanism else {
-        return Err(TaskError::WrongMechanism { needed: "cloaking" });
-    };
-    Ok(CloakingOptions {
-        objective: setting.objective,
-        rank_tolerance: setting.rank_tolerance,
-        solver: setting.solver,
-        release: setting.release,
-    })
 }

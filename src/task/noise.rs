@@ -4,14 +4,36 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::witness::{LinearRelease, Sampled};
-use super::{Streams, TaskError, model};
-use crate::gp::{LinearMap, Representer, exact_representer, fitc_representer};
+use super::model::Process;
+use super::{LinearRelease, OneTarget, Sampled, TaskError};
+use crate::gp::{LinearMap, Representer};
 use crate::kernel::Kernel;
 use crate::privacy::{
-    Caveat, Certificate, Cloak, FunctionNoise, FunctionSensitivity, Mechanism, Neighbours, Release,
+    Caveat, Certificate, Cloak, CloakingOptions, FunctionNoise, FunctionSensitivity, Mechanism, Release,
+    cloak,
 };
-use crate::spec::{MechanismSetting, ModelSetting, PrivacySetting, Setting};
+use crate::spec::MechanismSetting;
+
+/// The options of cloaking.
+///
+/// # Errors
+/// [`TaskError::Missing`] for another mechanism.
+pub(super) fn cloaking(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
+    let MechanismSetting::Cloaking(setting) = mechanism else {
+        return Err(TaskError::Missing { needed: "mechanism.cloaking" });
+    };
+    Ok(CloakingOptions {
+        objective: setting.objective,
+        rank_tolerance: setting.rank_tolerance,
+        solver: setting.solver,
+        release: setting.release,
+    })
+}
+
+/// The cloak of a map from targets to predictions.
+pub(super) fn cloak_of(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
+    Ok(cloak(map.columns(), &map.counts(), &cloaking(mechanism)?)?)
+}
 
 /// A noise design for predictions at t test inputs.
 pub(super) struct Noise {
@@ -19,10 +41,6 @@ pub(super) struct Noise {
     pub map: DMatrix<f64>,
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
     pub ratio: f64,
-    /// The certified gap of a cloaking design.
-    pub gap: Option<f64>,
-    /// The sensitivity of a function at change 1 that the noise is scaled by.
-    pub bound: Option<f64>,
     design: Design,
 }
 
@@ -30,28 +48,31 @@ pub(super) struct Noise {
 enum Design {
     /// The predictions, as the cloak releases them.
     Cloak(Box<Cloak>),
-    /// The mean as a function: its weights and the covariance of its basis.
-    Function(Arc<(DMatrix<f64>, DMatrix<f64>)>),
+    /// The mean as a function.
+    Function(MeanFunction),
+}
+
+/// A mean as a function, which gets a sample of its process.
+struct MeanFunction {
+    /// Its weights, and the covariance of its basis.
+    mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
+    /// The sensitivity at change 1 that the noise is scaled by.
+    bound: f64,
 }
 
 impl Noise {
-    /// The design of the block's mechanism for a map from targets at training inputs to predictions at test inputs.
+    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs.
     pub fn new(
-        block: &Setting,
-        (setting, kernel): (&ModelSetting, &dyn Kernel),
-        (training, test): (&DMatrix<f64>, &DMatrix<f64>),
+        mechanism: &MechanismSetting,
+        process: &Process<'_>,
+        test: &DMatrix<f64>,
         map: &LinearMap,
-        (streams, purpose): (&Streams, &str),
     ) -> Result<Self, TaskError> {
-        let mechanism = &block.privacy.mechanism;
-        let MechanismSetting::Function(function) = mechanism else {
-            let cloak = model::noise(mechanism, map)?;
-            let (ratio, gap) = (cloak.sensitivity, cloak.gap);
-            let map = cloak.noise_map();
-            return Ok(Self { map, ratio, gap, bound: None, design: Design::Cloak(Box::new(cloak)) });
-        };
-        let mean = representer(setting, kernel, training, (streams, purpose))?;
-        Self::of_function(function.sensitivity, &mean, kernel, test)
+        if let MechanismSetting::Function(function) = mechanism {
+            return Self::of_function(function.sensitivity, &process.representer()?, process.kernel, test);
+        }
+        let cloak = cloak_of(mechanism, map)?;
+        Ok(Self { map: cloak.noise_map(), ratio: cloak.sensitivity, design: Design::Cloak(Box::new(cloak)) })
     }
 
     /// Samples of the process at the test inputs, scaled by a sensitivity of the mean.
@@ -64,9 +85,16 @@ impl Noise {
         let bound = rule.of(&mean.weights, &mean.norms);
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
         let map = FunctionNoise::new(&kernel.matrix(test, test))?.noise_map() * bound;
-        let gram = kernel.matrix(&mean.basis, &mean.basis);
-        let design = Design::Function(Arc::new((mean.weights.clone(), gram)));
-        Ok(Self { map, ratio: exact / bound, gap: None, bound: Some(bound), design })
+        let mean = Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis)));
+        Ok(Self { map, ratio: exact / bound, design: Design::Function(MeanFunction { mean, bound }) })
+    }
+
+    /// The sensitivity of a function at change 1 that the noise is scaled by; none of cloaking.
+    pub fn bound(&self) -> Option<f64> {
+        match &self.design {
+            Design::Cloak(_) => None,
+            Design::Function(function) => Some(function.bound),
+        }
     }
 
     /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
@@ -84,8 +112,8 @@ impl Noise {
             Design::Cloak(cloak) => {
                 Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
             }
-            Design::Function(mean) => {
-                Sampled::Function { mean: Arc::clone(mean), scale: scale * self.bound.unwrap_or(0.0), change }
+            Design::Function(MeanFunction { mean, bound }) => {
+                Sampled::Function { mean: Arc::clone(mean), scale: scale * bound, change }
             }
         }
     }
@@ -95,35 +123,16 @@ impl Noise {
         DVector::from_iterator(self.map.nrows(), self.map.row_iter().map(|row| row.norm()))
     }
 
-    /// The certificate of a release with it, where one target changes.
-    pub fn certificate(&self, cell: &PrivacySetting, caveats: &[(Caveat, bool)]) -> Certificate {
-        let release = if self.bound.is_some() { Release::Function } else { Release::Predictions };
-        let certificate = Certificate::gaussian(
-            (release, Neighbours::OneTargetChanges(cell.change())),
-            cell.calibration,
-            (cell.epsilon, cell.delta),
-            self.ratio,
-            self.gap,
-        );
-        let certificate = match self.bound {
-            Some(_) => certificate.by(Mechanism::Function(cell.calibration)),
-            None => certificate,
-        };
-        let too_little = (Caveat::InvalidSensitivity, self.bound.is_some() && self.ratio > 1.0);
-        certificate.with_caveats(caveats).with_caveats(&[too_little])
+    /// The certificate of a release with it.
+    pub fn certificate(&self, target: OneTarget, caveats: &[(Caveat, bool)]) -> Certificate {
+        match &self.design {
+            Design::Cloak(cloak) => {
+                target.cloaked(Release::Predictions, self.ratio, cloak.gap).with_caveats(caveats)
+            }
+            Design::Function(_) => target
+                .gaussian(Release::Function, Mechanism::Function(target.calibration), self.ratio)
+                .with_caveats(caveats)
+                .with_caveats(&[(Caveat::InvalidSensitivity, self.ratio > 1.0)]),
+        }
     }
-}
-
-/// The mean of a model as a function.
-pub(super) fn representer(
-    setting: &ModelSetting,
-    kernel: &dyn Kernel,
-    training: &DMatrix<f64>,
-    (streams, purpose): (&Streams, &str),
-) -> Result<Representer, TaskError> {
-    let noise = setting.noise();
-    Ok(match model::inducing(setting, training, streams, purpose) {
-        None => exact_representer(kernel, noise, training)?,
-        Some(inducing) => fitc_representer(kernel, noise, &inducing, training)?,
-    })
 }

@@ -1,15 +1,11 @@
 //! The mechanism that adds noise to the sums of a variational model, from the words of a spec.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use nalgebra::DMatrix;
 
-use super::TaskError;
-use super::witness::{RecordReleases, SumsRelease, WeightedLabel};
+use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
 use crate::gp::variational::{FeatureBound, grid_supremum};
-use crate::privacy::{Calibration, Certificate, RecordBounds, Release, SumsNoise};
-use crate::spec::{FeaturesSetting, MechanismSetting, PrivacySetting, RangeSetting, SumsSetting};
+use crate::privacy::{Certificate, RecordBounds, Release, SumsNoise, SumsRule};
+use crate::spec::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
 
 /// The bounds that noise is scaled by.
 pub(super) struct NoisySums<'a> {
@@ -20,72 +16,63 @@ pub(super) struct NoisySums<'a> {
     /// the inducing inputs.
     pub least: f64,
     inducing: &'a [RangeSetting],
+    /// Variance and lengthscale.
     kernel: (f64, f64),
 }
 
+/// Bounds on what one record moves in the sums.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sensitivity {
+    /// The one that noise is scaled by.
+    pub assumed: f64,
+    /// The least that is known to be enough.
+    pub least: f64,
+}
+
 impl<'a> NoisySums<'a> {
-    /// For an exponentiated quadratic kernel (variance, lengthscale) and a product grid of inducing inputs.
+    /// For an exponentiated quadratic kernel and a product grid of inducing inputs.
     pub fn new(
-        mechanism: &'a MechanismSetting,
+        setting: &'a SumsSetting,
         inducing: &'a [RangeSetting],
-        (variance, lengthscale): (f64, f64),
-    ) -> Result<Self, TaskError> {
-        let MechanismSetting::Sums(setting) = mechanism else {
-            return Err(TaskError::WrongMechanism { needed: "sums" });
-        };
-        let supremum = |(range, ends)| supremum(range, lengthscale, ends);
-        let whole = inducing.iter().map(|range| supremum((range, (range.from, range.to)))).product::<f64>();
+        variance: f64,
+        lengthscale: f64,
+    ) -> Self {
+        let sides = Sides { inducing, lengthscale };
         let squared = match &setting.features {
-            FeaturesSetting::Trivial => bound(FeatureBound::Trivial, inducing, lengthscale, false),
-            FeaturesSetting::PrintedLine => bound(FeatureBound::PrintedLine, inducing, lengthscale, true),
-            FeaturesSetting::Line => bound(FeatureBound::Line, inducing, lengthscale, true),
-            FeaturesSetting::Separated => bound(FeatureBound::Separated, inducing, lengthscale, false),
-            FeaturesSetting::Supremum(domain) => {
-                inducing.iter().zip(domain.iter().map(|[low, high]| (*low, *high))).map(supremum).product()
-            }
+            FeaturesSetting::Trivial => sides.bound(FeatureBound::Trivial),
+            FeaturesSetting::PrintedLine => sides.product_of(FeatureBound::PrintedLine),
+            FeaturesSetting::Line => sides.product_of(FeatureBound::Line),
+            FeaturesSetting::Separated => sides.bound(FeatureBound::Separated),
+            FeaturesSetting::Supremum(domain) => sides.supremum(domain),
         };
-        Ok(Self {
+        let between: Vec<[f64; 2]> = inducing.iter().map(|range| [range.from, range.to]).collect();
+        let least = squared.min(sides.supremum(&between));
+        Self {
             setting,
             features: variance * squared.sqrt(),
-            least: variance * squared.min(whole).sqrt(),
+            least: variance * least.sqrt(),
             inducing,
             kernel: (variance, lengthscale),
-        })
+        }
     }
 
-    /// The sensitivity of `(A, sqrt(c) B)` that noise is scaled by, and the least that is known to bound it,
-    /// for targets within a bound.
-    pub fn sensitivities(&self, target: f64) -> (f64, f64) {
-        let of = |features| RecordBounds { features, target };
-        let rule = self.setting.sensitivity;
-        let least = crate::privacy::SumsRule::Exact.sensitivity(of(self.least), self.setting.split);
-        (rule.sensitivity(of(self.features), self.setting.split), least)
+    /// What one record moves in `(A, sqrt(c) B)`, for targets within a bound.
+    pub fn sensitivity(&self, target: f64) -> Sensitivity {
+        let SumsSetting { sensitivity, split, .. } = *self.setting;
+        let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split);
+        let least = SumsRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split);
+        Sensitivity { assumed, least }
     }
 
-    /// The public bound on targets; labels have none.
-    pub fn target_bound(&self) -> f64 {
-        self.setting.target_bound.unwrap_or(1.0)
-    }
-
-    /// The noise at a budget, for the sensitivity that it is scaled by; none where epsilon is infinite.
-    pub fn noise(
-        &self,
-        calibration: Calibration,
-        (epsilon, delta): (f64, f64),
-        sensitivity: f64,
-    ) -> SumsNoise {
-        SumsNoise::new(calibration.sigma(epsilon, delta) * sensitivity, self.setting.split)
+    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
+        let sigma = cell.calibration.sigma(cell.epsilon, cell.delta);
+        SumsNoise::new(sigma * sensitivity.assumed, self.setting.split)
     }
 
     /// One pair of sums with noise on it, which records with these labels enter.
     pub fn sampled(&self, noise: SumsNoise, labels: Vec<WeightedLabel>) -> SumsRelease {
         SumsRelease { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
-    }
-
-    /// The labels of targets within the public bound: its ends, since distances are convex in a target.
-    pub fn bounded_labels(&self) -> Vec<WeightedLabel> {
-        let bound = self.target_bound();
-        [-bound, bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec()
     }
 
     /// Pairs of sums of the same records.
@@ -97,33 +84,103 @@ impl<'a> NoisySums<'a> {
         RecordReleases { sums, domain }
     }
 
-    /// What is guaranteed about a release with these sensitivities.
-    pub fn certificate(&self, cell: &PrivacySetting, (assumed, least): (f64, f64)) -> Certificate {
+    /// What is guaranteed about a release of a cell with privacy.
+    pub fn certificate(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> Certificate {
         if cell.epsilon.is_infinite() {
             return Certificate::none();
         }
-        let budget = (cell.epsilon, cell.delta);
-        Certificate::noisy_sums(Release::Posterior, cell.calibration, budget, least / assumed)
+        let excess = sensitivity.least / sensitivity.assumed;
+        Certificate::noisy_sums(Release::Posterior, cell.calibration, (cell.epsilon, cell.delta), excess)
     }
 }
 
-/// A bound over a product grid: the product of those of its sides, or one for all its points.
-fn bound(of: FeatureBound, inducing: &[RangeSetting], lengthscale: f64, by_side: bool) -> f64 {
-    let correlation = |distance: f64| (-0.5 * (distance / lengthscale).powi(2)).exp();
-    if by_side {
-        return inducing.iter().map(|range| of.squared(range.points, spacing(range), correlation)).product();
-    }
-    let total = inducing.iter().map(|range| range.points).product();
-    let nearest = inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
-    of.squared(total, nearest, correlation)
+/// Noisy sums of targets within a public bound.
+pub(super) struct TargetSums<'a> {
+    pub sums: NoisySums<'a>,
+    /// On either side of zero.
+    pub bound: f64,
+    pub sensitivity: Sensitivity,
 }
 
-/// The supremum of one side; replicates that ask for the same share one computation.
-fn supremum(range: &RangeSetting, lengthscale: f64, ends: (f64, f64)) -> f64 {
-    static KNOWN: Mutex<BTreeMap<String, f64>> = Mutex::new(BTreeMap::new());
-    let compute = || grid_supremum(&points(range), lengthscale, ends);
-    let question = format!("{range:?} {lengthscale:?} {ends:?}");
-    *KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(question).or_insert_with(compute)
+impl<'a> TargetSums<'a> {
+    /// With the bound of the mechanism.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] without one, which the checks of a spec rule out.
+    pub fn new(
+        setting: &'a SumsSetting,
+        inducing: &'a [RangeSetting],
+        variance: f64,
+        lengthscale: f64,
+    ) -> Result<Self, TaskError> {
+        let bound =
+            setting.target_bound.ok_or(TaskError::Missing { needed: "mechanism.sums.target_bound" })?;
+        Ok(Self::within(bound, NoisySums::new(setting, inducing, variance, lengthscale)))
+    }
+
+    /// Of targets within a bound.
+    pub fn within(bound: f64, sums: NoisySums<'a>) -> Self {
+        Self { sensitivity: sums.sensitivity(bound), sums, bound }
+    }
+
+    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    pub fn noise(&self, cell: &PrivacySetting) -> SumsNoise {
+        self.sums.noise(cell, self.sensitivity)
+    }
+
+    /// The sums with noise on them. Distances are convex in a target, so that its ends are the labels that matter.
+    pub fn released(&self, noise: SumsNoise) -> SumsRelease {
+        self.sums.sampled(noise, [-self.bound, self.bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec())
+    }
+
+    /// What is sampled with this noise.
+    pub fn sampled(&self, noise: SumsNoise) -> Sampled {
+        Sampled::Records(self.sums.together(vec![self.released(noise)]))
+    }
+
+    pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
+        self.sums.certificate(cell, self.sensitivity)
+    }
+
+    /// What is guaranteed about one release for a cell.
+    pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+        job.certify(self.certificate(cell), || vec![self.sampled(self.noise(cell))])
+    }
+}
+
+/// A product grid of inducing inputs, side by side.
+struct Sides<'a> {
+    inducing: &'a [RangeSetting],
+    lengthscale: f64,
+}
+
+impl Sides<'_> {
+    /// One bound for all points of the grid.
+    fn bound(&self, of: FeatureBound) -> f64 {
+        let total = self.inducing.iter().map(|range| range.points).product();
+        let nearest = self.inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
+        of.squared(total, nearest, |distance| self.correlation(distance))
+    }
+
+    /// The product of the bounds of the sides.
+    fn product_of(&self, of: FeatureBound) -> f64 {
+        let sides = self.inducing.iter();
+        sides
+            .map(|range| of.squared(range.points, spacing(range), |distance| self.correlation(distance)))
+            .product()
+    }
+
+    /// The supremum over a box, by its ends along each side.
+    fn supremum(&self, domain: &[[f64; 2]]) -> f64 {
+        let sides = self.inducing.iter().zip(domain);
+        sides
+            .map(|(range, [low, high])| grid_supremum(&points(range), self.lengthscale, (*low, *high)))
+            .product()
+    }
+
+    fn correlation(&self, distance: f64) -> f64 {
+        (-0.5 * (distance / self.lengthscale).powi(2)).exp()
+    }
 }
 
 fn spacing(range: &RangeSetting) -> f64 {

@@ -17,28 +17,56 @@ pub(super) struct Normalised {
     pub private: bool,
 }
 
+/// The ends that targets are clipped to.
+#[derive(Clone, Copy)]
+struct Clip {
+    low: f64,
+    high: f64,
+}
+
+impl Clip {
+    const NONE: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
+    fn of(self, targets: &[f64]) -> Vec<f64> {
+        targets.iter().map(|y| y.clamp(self.low, self.high)).collect()
+    }
+}
+
 impl Normalised {
-    /// `(clip(y) - centre) / scale` for all targets.
-    fn new(originals: &[f64], (low, high): (f64, f64), centre: f64, scale: f64, private: bool) -> Self {
-        let targets = originals.iter().map(|y| (y.clamp(low, high) - centre) / scale).collect();
+    fn new(originals: &[f64], clip: Clip, centre: f64, scale: f64, private: bool) -> Self {
+        let targets = clip.of(originals).iter().map(|y| (y - centre) / scale).collect();
         Self { targets, originals: originals.to_vec(), centre, scale, private }
+    }
+
+    /// The targets of some rows.
+    pub fn of(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().map(|&row| self.targets[row]).collect()
+    }
+
+    /// The targets of some rows on the same scale, but not clipped.
+    pub fn unclipped(&self, rows: &[usize]) -> Vec<f64> {
+        rows.iter().map(|&row| (self.originals[row] - self.centre) / self.scale).collect()
+    }
+
+    /// A value of the model in units of the target.
+    pub fn in_units(&self, value: f64) -> f64 {
+        value * self.scale + self.centre
     }
 }
 
 pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalised {
     match *setting {
-        NormaliseSetting::None => {
-            Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), 0.0, 1.0, false)
-        }
+        NormaliseSetting::None => Normalised::new(targets, Clip::NONE, 0.0, 1.0, false),
         NormaliseSetting::Standardised { low, high } => {
-            let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(low, high)).collect();
-            Normalised::new(targets, (low, high), mean(&clipped), population_sd(&clipped), true)
+            let clip = Clip { low, high };
+            let clipped = clip.of(targets);
+            Normalised::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
         }
         NormaliseSetting::Constants { centre, scale } => {
-            Normalised::new(targets, (f64::NEG_INFINITY, f64::INFINITY), centre, scale, false)
+            Normalised::new(targets, Clip::NONE, centre, scale, false)
         }
         NormaliseSetting::Bounds { low, high, scale } => {
-            Normalised::new(targets, (low, high), 0.5 * (low + high), scale, false)
+            Normalised::new(targets, Clip { low, high }, 0.5 * (low + high), scale, false)
         }
         NormaliseSetting::Private { clip, centre, scale } => private(targets, clip, centre, scale),
     }
@@ -46,15 +74,14 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
 
 fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: bool) -> Normalised {
     let middle = midrange(targets);
-    let half = clip.unwrap_or(f64::INFINITY);
-    let bounds = (middle - half, middle + half);
-    let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(bounds.0, bounds.1)).collect();
+    let clip = clip.map_or(Clip::NONE, |half| Clip { low: middle - half, high: middle + half });
+    let clipped = clip.of(targets);
     let centre = match centre {
         CentreSetting::Mean => mean(&clipped),
         CentreSetting::Midrange => middle,
     };
     let scale = if scale { population_sd(&clipped) } else { 1.0 };
-    Normalised::new(targets, bounds, centre, scale, true)
+    Normalised::new(targets, clip, centre, scale, true)
 }
 
 /// What the use of private targets outside the mechanism takes from the guarantee.

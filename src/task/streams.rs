@@ -1,6 +1,8 @@
 //! Seeded random streams: one for each purpose, independent of the grid, the order and the threads.
 
-use rand::SeedableRng;
+use nalgebra::{DMatrix, DVector};
+use rand::{Rng, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
@@ -39,10 +41,19 @@ impl Streams {
     }
 }
 
+/// Standard normal draws, one column after the other.
+pub(super) fn normals(rows: usize, columns: usize, stream: &mut impl Rng) -> DMatrix<f64> {
+    DMatrix::from_fn(rows, columns, |_, _| StandardNormal.sample(stream))
+}
+
+/// A vector of standard normal draws.
+pub(super) fn normal_vector(length: usize, stream: &mut impl Rng) -> DVector<f64> {
+    DVector::from_fn(length, |_, _| StandardNormal.sample(stream))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::Rng;
 
     fn streams(replicate: u32) -> Streams {
         Streams { seed: 1, data: "data".into(), block: "block".into(), replicate }

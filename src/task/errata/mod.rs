@@ -11,9 +11,7 @@ mod smith2021;
 
 pub use about::{About, about};
 
-use super::measure::Measured;
-use super::{Measurement, TaskError};
-use crate::privacy::Certificate;
+use super::{Certified, Measured, TaskError};
 use crate::spec::{ErrataTask, Erratum, PrivacySetting};
 
 /// The numbers of an erratum.
@@ -45,14 +43,8 @@ impl Numbers {
 pub(super) fn errata(task: &ErrataTask, cells: &[&PrivacySetting]) -> Result<Vec<Measured>, TaskError> {
     let Numbers { claimed, found, holds, corrected } = evaluate(task.erratum)?;
     let values = [claimed, found, f64::from(u8::from(holds)), corrected];
-    let measurement = |(metric, value): (&str, f64)| Measurement {
-        metric: metric.to_owned(),
-        values: vec![value],
-        certificate: Certificate::none(),
-        jitter: 0.0,
-    };
-    let row: Vec<Measurement> = ErrataTask::METRICS.into_iter().zip(values).map(measurement).collect();
-    Ok(vec![row.into(); cells.len()])
+    let measured = Certified::nothing().measured(0.0, ErrataTask::METRICS.into_iter().zip(values));
+    Ok(vec![measured; cells.len()])
 }
 
 /// Computes the counter-example of an erratum.

@@ -12,8 +12,8 @@ use crate::privacy::{
 };
 use crate::spec::{CentreSetting, NormaliseSetting};
 use crate::task::TaskError;
-use crate::task::clipped_square::expected_square;
 use crate::task::normalise::normalise;
+use crate::task::selection::expected_square;
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
 pub(super) fn private_normalisation() -> Numbers {

@@ -3,75 +3,78 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::super::TaskError;
-use super::super::selection::Choice;
 use super::linear::Linear;
-use super::{Context, Method, Rows};
+use super::method::{Context, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
-use crate::spec::{ChooseSetting, KernelSetting, ModelSetting, PrivacySetting, SelectionTask};
+use crate::spec::{ChooseSetting, KernelSetting, ModelSetting, PrivacySetting};
+use crate::task::cross_validation::FoldRows;
+use crate::task::selection::Choice;
+use crate::task::{Certified, Job, OneTarget, TaskError};
 
 /// The exponential mechanism chooses among Gaussian processes for a share of epsilon, and what it chose is released for
 /// the rest.
 ///
 /// Obligation: the choice is `share epsilon`-DP and the release, whatever was chosen, `((1 - share) epsilon, delta)`-DP;
 /// by basic composition (Dwork et al. 2006) both together are `(epsilon, delta)`-DP for the delta of the release.
-pub(super) struct Chosen<'a> {
-    choice: Choice<'a>,
+pub(super) struct Chosen {
+    choice: Choice,
     candidates: Vec<Linear>,
     share: f64,
 }
 
-impl<'a> Chosen<'a> {
-    pub fn new(
-        context: &Context<'a>,
-        (setting, selection): (&ChooseSetting, &'a SelectionTask),
-        rows: &Rows,
-    ) -> Result<Self, TaskError> {
-        let data = (&rows.inputs, rows.targets.as_slice());
-        let choice = Choice::new(context.block, selection, data, context.scale, context.streams)?;
-        let of = |lengthscale: &f64| {
-            let (variance, _) = context.model.exponentiated_quadratic().unwrap_or((1.0, 1.0));
-            let kernel = KernelSetting::Eq { variance, lengthscale: *lengthscale };
-            Linear::new(context, &ModelSetting { kernel, ..context.model.clone() }, rows)
-        };
-        let candidates: Result<Vec<Linear>, TaskError> = setting.lengthscales.iter().map(of).collect();
-        Ok(Self { choice, candidates: candidates?, share: setting.share })
+impl Chosen {
+    pub fn new(context: &Context<'_>, setting: &ChooseSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+        let choice = Choice::new(context.job, setting.task(context.model), rows, context.scale)?;
+        let (variance, _) = context.job.exponentiated_quadratic()?;
+        let mut candidates = Vec::with_capacity(setting.lengthscales.len());
+        for &lengthscale in &setting.lengthscales {
+            let kernel = KernelSetting::Eq { variance, lengthscale };
+            let model = ModelSetting { kernel, ..context.model.clone() };
+            candidates.push(Linear::new(context, &model, rows)?);
+        }
+        Ok(Self { choice, candidates, share: setting.share })
     }
 
-    /// What is left for the release.
-    fn rest(&self, cell: &PrivacySetting) -> f64 {
-        (1.0 - self.share) * cell.epsilon
+    /// The guarantee that is left for the release.
+    fn rest(&self, cell: &PrivacySetting) -> Result<OneTarget, TaskError> {
+        Ok(OneTarget::of(cell)?.spending((1.0 - self.share) * cell.epsilon))
+    }
+
+    /// The guarantee of the release, whatever was chosen.
+    fn worst_certificate(&self, rest: OneTarget) -> Certificate {
+        let mut certificates = self.candidates.iter().map(|candidate| candidate.certificate(rest));
+        let first = certificates.next().unwrap_or_else(Certificate::none);
+        certificates.fold(first, |mut worst, other| {
+            worst.absorb(&other);
+            worst
+        })
     }
 }
 
-impl Method for Chosen<'_> {
+impl Method for Chosen {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        let release = PrivacySetting { epsilon: self.rest(cell), ..cell.clone() };
-        let chances = self.choice.probabilities(&release, self.share * cell.epsilon);
+        let rest = self.rest(cell)?;
+        let chances = self.choice.probabilities(rest, self.share * cell.epsilon);
         let place: f64 = stream.random();
-        let before = chances.iter().scan(0.0, |sum, chance| {
+        let below = chances.iter().scan(0.0, |sum, chance| {
             *sum += chance;
             Some(*sum)
         });
-        let chosen = before.take_while(|sum| *sum <= place).count().min(chances.len() - 1);
-        Ok(self.candidates[chosen].release(cell, release.epsilon, stream))
+        // Rounding may leave the last sum below 1.
+        let chosen = below.take_while(|sum| *sum <= place).count().min(chances.len() - 1);
+        Ok(self.candidates[chosen].release(rest, stream))
     }
 
-    fn certificate(&self, cell: &PrivacySetting) -> Certificate {
-        if cell.epsilon.is_infinite() {
-            return Certificate::none();
+    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+        let rest = self.rest(cell)?;
+        if !rest.is_private() {
+            return Ok(Certified::nothing());
         }
-        let release = PrivacySetting { epsilon: self.rest(cell), ..cell.clone() };
-        self.choice.tell(cell, &release, self.share * cell.epsilon);
-        let of = |candidate: &Linear| candidate.guarantee(cell, self.rest(cell));
-        let mut all = self.candidates.iter().map(of);
-        let first = all.next().unwrap_or_else(Certificate::none);
-        let release = all.fold(first, |mut worst, other| {
-            worst.absorb(&other);
-            worst
-        });
-        release.after_choice(cell.epsilon)
+        job.certify(self.worst_certificate(rest).after_choice(cell.epsilon), || {
+            let choice = self.choice.sampled(rest, self.share * cell.epsilon);
+            std::iter::once(choice).chain(self.candidates.iter().map(|c| c.sampled(rest))).collect()
+        })
     }
 
     fn jitter(&self) -> f64 {

@@ -3,13 +3,15 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::super::noise::Noise;
-use super::super::witness::record;
-use super::super::{TaskError, model};
-use super::{Context, Method, Rows, unit};
+use super::method::{Context, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::spec::{ModelSetting, PrivacySetting};
+use crate::task::cross_validation::FoldRows;
+use crate::task::model::{Process, kernel};
+use crate::task::noise::Noise;
+use crate::task::streams::normal_vector;
+use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
 
 /// A Gaussian process whose mean is released with noise.
 pub(super) struct Linear {
@@ -27,19 +29,17 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    pub fn new(context: &Context<'_>, setting: &ModelSetting, rows: &Rows) -> Result<Self, TaskError> {
-        let kernel = model::kernel(&setting.kernel, &rows.inputs);
-        let pair = (&rows.inputs, &rows.test);
-        let purpose = format!("fold {}", rows.number);
-        let map = model::map(setting, kernel.as_ref(), pair, context.streams, &purpose)?;
-        let variance = model::variance(setting, kernel.as_ref(), pair, context.streams, &purpose)?;
-        let noise =
-            Noise::new(context.block, (setting, kernel.as_ref()), pair, &map, (context.streams, &purpose))?;
+    pub fn new(context: &Context<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+        let Job { setting, streams, .. } = *context.job;
+        let kernel = kernel(&model.kernel, &rows.inputs);
+        let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
+        let map = process.map(&rows.test)?;
+        let noise = Noise::new(&setting.privacy.mechanism, &process, &rows.test, &map)?;
         let sums = map.sum_groups(&rows.targets);
         Ok(Self {
             plain: map.columns() * &sums,
             released: noise.released_columns(&map) * sums,
-            variance: DVector::from_vec(variance),
+            variance: DVector::from_vec(process.variance(&rows.test)?),
             spread: noise.standard_deviations().map(|sd| sd * sd),
             noise,
             scale: context.scale,
@@ -47,32 +47,35 @@ impl Linear {
         })
     }
 
-    /// One run with the release's share of the budget.
-    pub fn release(&self, cell: &PrivacySetting, epsilon: f64, stream: &mut Pcg64) -> Prediction {
-        if epsilon.is_infinite() {
+    /// One run for a guarantee.
+    pub fn release(&self, target: OneTarget, stream: &mut Pcg64) -> Prediction {
+        if !target.is_private() {
             return Prediction { mean: self.plain.clone(), variance: self.variance.clone() };
         }
-        let scale = cell.change() / self.scale * cell.calibration.sigma(epsilon, cell.delta);
-        let noise = &self.noise.map * unit(self.noise.map.ncols(), stream) * scale;
+        let scale = target.change / self.scale * target.sigma();
+        let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), stream) * scale;
         Prediction { mean: &self.released + noise, variance: &self.variance + &self.spread * (scale * scale) }
     }
 
-    /// The certificate of the release alone, with this epsilon.
-    pub fn guarantee(&self, cell: &PrivacySetting, epsilon: f64) -> Certificate {
-        let share = PrivacySetting { epsilon, ..cell.clone() };
-        let scale = cell.change() * cell.calibration.sigma(epsilon, cell.delta);
-        record(cell, || self.noise.sampled(scale, cell.change()));
-        self.noise.certificate(&share, &[])
+    /// The certificate of such a run.
+    pub fn certificate(&self, target: OneTarget) -> Certificate {
+        self.noise.certificate(target, &[])
+    }
+
+    /// What such a run samples.
+    pub fn sampled(&self, target: OneTarget) -> Sampled {
+        self.noise.sampled(target.scale(), target.change)
     }
 }
 
 impl Method for Linear {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        Ok(self.release(cell, cell.epsilon, stream))
+        Ok(self.release(OneTarget::of(cell)?, stream))
     }
 
-    fn certificate(&self, cell: &PrivacySetting) -> Certificate {
-        if cell.epsilon.is_infinite() { Certificate::none() } else { self.guarantee(cell, cell.epsilon) }
+    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+        let target = OneTarget::of(cell)?;
+        job.certify(self.certificate(target), || vec![self.sampled(target)])
     }
 
     fn jitter(&self) -> f64 {

@@ -2,13 +2,14 @@
 
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 
 use super::{Form, Predictions, PreparedRelease, rounded};
 use crate::spec::Setting;
+use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
 use crate::task::normalise::{caveats, normalise};
-use crate::task::{Sample, Streams, TaskError, model};
+use crate::task::streams::normal_vector;
+use crate::task::{OneTarget, Sample, Streams, TaskError};
 
 /// The stream of the inducing inputs, which depend on public inputs alone.
 const PURPOSE: &str = "release";
@@ -37,22 +38,21 @@ impl Means {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
         let normalised = normalise(&sample.targets, &setting.normalise);
-        let kernel = model::kernel(&model.kernel, &sample.inputs);
-        let pair = (&sample.inputs, points);
-        let map = model::map(model, kernel.as_ref(), pair, streams, PURPOSE)?;
-        let variance = model::variance(model, kernel.as_ref(), pair, streams, PURPOSE)?;
-        let noise = Noise::new(setting, (model, kernel.as_ref()), pair, &map, (streams, PURPOSE))?;
+        let kernel = kernel(&model.kernel, &sample.inputs);
+        let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
+        let map = process.map(points)?;
+        let noise = Noise::new(&setting.privacy.mechanism, &process, points, &map)?;
         let mean = noise.released_columns(&map) * map.sum_groups(&normalised.targets);
-        let sigma = setting.privacy.calibration.sigma(setting.privacy.epsilon, setting.privacy.delta);
+        let target = OneTarget::of(&setting.privacy)?;
         let means = Self {
-            mean: mean.map(|m| m * normalised.scale + normalised.centre),
-            gp_sd: variance.iter().map(|v| v.sqrt() * normalised.scale).collect(),
-            map: &noise.map * (setting.privacy.change() * sigma),
+            mean: mean.map(|m| normalised.in_units(m)),
+            gp_sd: process.variance(points)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            map: &noise.map * target.scale(),
         };
         Ok(PreparedRelease {
             form: Form::Means(means),
-            certificate: noise.certificate(&setting.privacy, &caveats(setting, &normalised)),
-            mu: noise.ratio / sigma,
+            certificate: noise.certificate(target, &caveats(setting, &normalised)),
+            mu: noise.ratio / target.sigma(),
         })
     }
 
@@ -61,8 +61,7 @@ impl Means {
     }
 
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
-        let unit = DVector::from_fn(self.map.ncols(), |_, _| StandardNormal.sample(random));
-        let noisy = &self.mean + &self.map * unit;
+        let noisy = &self.mean + &self.map * normal_vector(self.map.ncols(), random);
         let noise_sd: Vec<f64> = self.map.row_iter().map(|row| row.norm()).collect();
         let mean = noisy.iter().zip(&noise_sd).map(|(mean, sd)| rounded(*mean, *sd)).collect();
         Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd }

@@ -31,7 +31,7 @@ impl Sums {
         let Some(model) = SurfaceModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "it has no model of a surface" });
         };
-        let guarantee = model.guarantee(&setting.privacy)?;
+        let guarantee = model.guarantee(&setting.privacy);
         let (points, statistics) = (points.clone(), model.sums(sample).statistics());
         let sums = Self { model, points, statistics, noise: guarantee.noise };
         Ok(PreparedRelease {
@@ -55,10 +55,9 @@ impl Sums {
         let posterior = model.posterior(&inducing, &noisy)?;
         let added = model.added(&inducing, &noisy, &posterior)?;
         let (all, added) = (posterior.predict(&located), located.forms(&added));
-        let sd = |variance: f64| model.scale() * variance.max(0.0).sqrt();
-        let noise_sd: Vec<f64> = added.iter().map(|v| sd(*v)).collect();
+        let noise_sd: Vec<f64> = added.iter().map(|v| model.sd(*v)).collect();
         let mean = all.mean.iter().zip(&noise_sd).map(|(m, s)| rounded(model.in_units(*m), *s)).collect();
-        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| sd(v - a.max(0.0))).collect();
+        let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.sd(v - a.max(0.0))).collect();
         Ok(Predictions { mean, gp_sd, noise_sd })
     }
 }

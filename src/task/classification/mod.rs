@@ -1,0 +1,8 @@
+//! Binary classification by the Laplace approximation, with or without privacy.
+
+mod measure;
+mod problem;
+mod steps;
+
+pub(super) use problem::Problem;
+pub(super) use steps::Steps;

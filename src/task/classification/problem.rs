@@ -1,0 +1,79 @@
+//! Classes, features and private Newton steps.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::gp::{Features, NewtonStep};
+use crate::linalg::gram_factor;
+use crate::privacy::{CloakingOptions, PrivateStep};
+use crate::spec::ThresholdSetting;
+use crate::task::model::{Process, kernel};
+use crate::task::noise::cloaking;
+use crate::task::{Job, TaskError};
+
+/// A training set as features, with its labels; test inputs likewise.
+pub(in crate::task) struct Problem {
+    pub features: Features,
+    /// The public upper triangular R of `Phi = Q R`.
+    root: DMatrix<f64>,
+    pub inputs: DMatrix<f64>,
+    /// The test inputs: the other rows, then the points asked for.
+    pub test: DMatrix<f64>,
+    /// Labels -1 and 1 of the training rows.
+    pub labels: DVector<f64>,
+    /// The classes of the test rows.
+    pub truth: Vec<bool>,
+    options: CloakingOptions,
+}
+
+impl Problem {
+    /// The first `train` rows of the sample train, the others and then the points `at` are test inputs.
+    pub fn new(
+        job: &Job<'_>,
+        train: usize,
+        positive: &ThresholdSetting,
+        at: &[Vec<f64>],
+    ) -> Result<Self, TaskError> {
+        let (model, sample) = (job.model()?, job.sample);
+        let train = train.min(sample.rows());
+        let classes: Vec<bool> =
+            sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value))).collect();
+        let inputs = sample.inputs.rows(0, train).into_owned();
+        let tested = sample.rows() - train;
+        let test =
+            DMatrix::from_fn(tested + at.len(), sample.inputs.ncols(), |i, j| match i.checked_sub(tested) {
+                Some(point) => at[point][j],
+                None => sample.inputs[(train + i, j)],
+            });
+        let kernel = kernel(&model.kernel, &inputs);
+        let process = Process::new(model, kernel.as_ref(), &inputs, job.streams, "classification");
+        let features = process.features(&test)?;
+        Ok(Self {
+            root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),
+            labels: DVector::from_fn(train, |i, _| if classes[i] { 1.0 } else { -1.0 }),
+            truth: classes[train..].to_vec(),
+            options: cloaking(&job.setting.privacy.mechanism)?,
+            features,
+            inputs,
+            test,
+        })
+    }
+
+    /// The latent values at the training inputs.
+    pub fn latent(&self, weights: &DVector<f64>) -> DVector<f64> {
+        &self.features.training * weights
+    }
+
+    /// The private Newton step from latent values.
+    pub fn step(&self, latent: &DVector<f64>) -> Result<PrivateStep, TaskError> {
+        let step = NewtonStep::from(&self.features.training, latent)?;
+        let labels = self.labels.as_slice();
+        Ok(PrivateStep::new(&step, &self.root, &self.inputs, labels, &self.options)?)
+    }
+
+    /// The share of test rows whose class is the sign of the latent mean: where the averaged probability is above 1/2.
+    pub fn accuracy(&self, weights: &DVector<f64>) -> f64 {
+        let latent = &self.features.test * weights;
+        let right = self.truth.iter().zip(latent.iter()).filter(|(class, f)| **class == (**f > 0.0));
+        right.count() as f64 / self.truth.len().max(1) as f64
+    }
+}

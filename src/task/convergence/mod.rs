@@ -1,0 +1,3 @@
+//! The way of the Laplace approximation to its mode, step by step.
+
+mod measure;

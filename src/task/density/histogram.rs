@@ -1,0 +1,84 @@
+//! A noisy histogram: what is counted and what is released.
+
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::kernel::Bins;
+use crate::privacy::accounting::Relation;
+use crate::privacy::{Certificate, Mechanism, Neighbours, Release, count_sensitivity};
+use crate::spec::{CutSetting, DataSetting, MechanismSetting, PrivacySetting, Setting, TaskSetting};
+use crate::stream::CountSummand;
+use crate::task::Sampled;
+
+/// The noise on the counts of a histogram.
+#[derive(Debug, Clone)]
+pub struct CountsGuarantee {
+    /// Its standard deviation in each bin; zero without privacy.
+    pub sd: f64,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The sensitivity over the standard deviation; infinite without privacy.
+    pub mu: f64,
+}
+
+/// Counts of records in the bins of a public grid, with Gaussian noise.
+#[derive(Debug, Clone)]
+pub struct HistogramModel {
+    bins: Bins,
+    relation: Relation,
+}
+
+impl HistogramModel {
+    /// None if the mechanism is another.
+    pub(super) fn new(bins: Bins, mechanism: &MechanismSetting) -> Option<Self> {
+        let MechanismSetting::Histogram(setting) = mechanism else { return None };
+        Some(Self { bins, relation: setting.relation })
+    }
+
+    /// The histogram of a cell; none if it has another task or mechanism.
+    pub fn of(setting: &Setting) -> Option<Self> {
+        let TaskSetting::Density(task) = &*setting.task else { return None };
+        Self::new(bins(&task.bins), &setting.privacy.mechanism)
+    }
+
+    /// What is counted in the rows of a file: the inputs, the number of records and the columns of the filters.
+    pub fn summand(&self, data: &DataSetting) -> CountSummand {
+        let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
+        CountSummand { bins: self.bins.clone(), filters }
+    }
+
+    /// The noise for the guarantee of a cell, and what is guaranteed.
+    pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
+        let sensitivity = count_sensitivity(self.relation);
+        let sd = sensitivity * cell.calibration.sigma(cell.epsilon, cell.delta);
+        let release = (Release::Histogram, Neighbours::OneRecord(self.relation));
+        let budget = (cell.epsilon, cell.delta);
+        let certificate = match cell.epsilon.is_finite() {
+            false => Certificate::none(),
+            true => Certificate::gaussian(release, cell.calibration, budget, 1.0, None)
+                .by(Mechanism::Histogram(cell.calibration)),
+        };
+        CountsGuarantee { sd, certificate, mu: sensitivity / sd }
+    }
+
+    /// What is sampled with noise of this standard deviation.
+    pub(super) fn sampled(&self, sd: f64) -> Sampled {
+        Sampled::Counts { sd, bins: self.bins.len(), relation: self.relation }
+    }
+}
+
+impl CountsGuarantee {
+    /// Counts with noise.
+    pub fn release(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
+        let noisy = counts.iter().map(|count| {
+            let unit: f64 = StandardNormal.sample(stream);
+            count + self.sd * unit
+        });
+        noisy.collect()
+    }
+}
+
+/// The bins of a grid.
+pub(super) fn bins(cuts: &[CutSetting]) -> Bins {
+    Bins::grid(&cuts.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect::<Vec<_>>())
+}

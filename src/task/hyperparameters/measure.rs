@@ -1,0 +1,143 @@
+//! The hyperparameters that are chosen.
+
+use std::f64::consts::TAU;
+
+use super::composition::Composition;
+use super::draws::{DrawRules, Draws};
+use crate::gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::privacy::{Certificate, PrivateSelection, Release};
+use crate::spec::{HyperparametersMethod, HyperparametersTask, PrivacySetting};
+use crate::task::grid::grid;
+use crate::task::model::noise_variance;
+use crate::task::noisy_sums::{TargetSums, split};
+use crate::task::{Certified, Job, Measured, Sampled, Task, TaskError};
+
+/// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
+/// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)
+/// and `most-draws` (T).
+impl Task for HyperparametersTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let kernels: Vec<ExponentiatedQuadratic> =
+            self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, *l)).collect();
+        let (points, (training, validation)) = (grid(&self.inducing), split(&job.sample.inputs, self.train));
+        let (targets, observed) = job.sample.targets.split_at(self.train);
+        let mut prepared = Vec::with_capacity(kernels.len());
+        for (kernel, lengthscale) in kernels.iter().zip(&self.lengthscales) {
+            let inducing = Inducing::new(kernel, &points)?;
+            let sums = TargetSums::new(job.sums()?, &self.inducing, variance, *lengthscale)?;
+            let statistics = Statistics::new(&inducing, &training, targets, sums.bound);
+            let validation = inducing.locate(&validation);
+            prepared.push(PreparedSums { inducing, sums, statistics, validation });
+        }
+        let noise_sd = noise_variance(job.model()?)?.sqrt();
+        let block = HyperparametersBlock { task: self, job, prepared, observed, lengthscale, noise_sd };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// A lengthscale's sums of the training rows, and the validation rows.
+pub(super) struct PreparedSums<'a> {
+    pub inducing: Inducing<'a>,
+    pub sums: TargetSums<'a>,
+    pub statistics: Statistics,
+    pub validation: Located,
+}
+
+/// What all cells of a block share.
+pub(super) struct HyperparametersBlock<'a> {
+    pub task: &'a HyperparametersTask,
+    job: &'a Job<'a>,
+    pub prepared: Vec<PreparedSums<'a>>,
+    /// The validation targets.
+    pub observed: &'a [f64],
+    /// The true lengthscale and standard deviation of the noise.
+    lengthscale: f64,
+    noise_sd: f64,
+}
+
+/// Positions of a lengthscale and of a standard deviation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub lengthscale: usize,
+    pub noise_sd: usize,
+}
+
+impl HyperparametersBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        match self.task.method {
+            HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
+                let selection =
+                    PrivateSelection::new((cell.epsilon, cell.delta), gamma).ok_or(TaskError::Missing {
+                        needed: "an epsilon that is enough for private selection",
+                    })?;
+                let rules = DrawRules { steps, refuse, budget };
+                self.selected(cell, selection, rules)
+            }
+            HyperparametersMethod::Composition { clip } => self.composed(cell, clip),
+        }
+    }
+
+    fn selected(
+        &self,
+        cell: &PrivacySetting,
+        selection: PrivateSelection,
+        rules: DrawRules,
+    ) -> Result<Measured, TaskError> {
+        let draws = Draws::new(self, cell, &selection, rules);
+        let mut stream = self.job.streams.of_block("noise");
+        let chosen = selection.select(&mut stream, |stream| draws.draw(stream))?;
+        let mut values = self.indicators(chosen);
+        values.extend([selection.root, selection.delta, f64::from(selection.most)]);
+        let certificate = Certificate::private_selection((cell.epsilon, cell.delta));
+        let certified =
+            self.job.certify(certificate, || vec![Sampled::Selection(draws.sampled(selection))])?;
+        Ok(certified.measured(0.0, self.task.metrics().into_iter().zip(values)))
+    }
+
+    fn composed(&self, cell: &PrivacySetting, clip: f64) -> Result<Measured, TaskError> {
+        let composition = Composition::new(self, cell, clip);
+        let chosen = composition.best(&mut self.job.streams.of_block("noise"))?;
+        let certified = match cell.epsilon.is_finite() {
+            false => Certified::nothing(),
+            true => {
+                let budget = (cell.epsilon, cell.delta);
+                let certificate =
+                    Certificate::noisy_sums(Release::SelectedIndex, cell.calibration, budget, 1.0);
+                self.job.certify(certificate, || composition.sampled())?
+            }
+        };
+        Ok(certified.measured(0.0, self.task.metrics().into_iter().zip(self.indicators(Some(chosen)))))
+    }
+
+    /// Which lengthscale and which standard deviation was chosen, and whether both are right.
+    fn indicators(&self, chosen: Option<Pair>) -> Vec<f64> {
+        let HyperparametersTask { lengthscales, noise_sds, .. } = self.task;
+        let mut indicators: Vec<bool> =
+            (0..lengthscales.len()).map(|i| chosen.is_some_and(|pair| pair.lengthscale == i)).collect();
+        indicators.extend((0..noise_sds.len()).map(|j| chosen.is_some_and(|pair| pair.noise_sd == j)));
+        indicators.push(chosen.is_some_and(|pair| {
+            close(lengthscales[pair.lengthscale], self.lengthscale)
+                && close(noise_sds[pair.noise_sd], self.noise_sd)
+        }));
+        indicators.into_iter().map(|yes| f64::from(u8::from(yes))).collect()
+    }
+
+    /// The predictions for the validation rows from the noisy sums of a lengthscale.
+    pub fn predict(&self, pair: Pair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
+        let PreparedSums { inducing, validation, .. } = &self.prepared[pair.lengthscale];
+        let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].powi(-2));
+        let rule = self.task.posterior;
+        Ok(noise_aware(inducing, &unit, rule.regularisation, rule.correction)?.predict(validation))
+    }
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * b
+}
+
+/// The greatest log-likelihood of one row: `-ln(2 pi) / 2 - ln sd`.
+pub(super) fn greatest(noise_sd: f64) -> f64 {
+    -0.5 * TAU.ln() - noise_sd.ln()
+}

@@ -1,0 +1,47 @@
+//! What a private regression is asked here.
+
+use rand_pcg::Pcg64;
+
+use super::bins::Bins;
+use super::chosen::Chosen;
+use super::linear::Linear;
+use super::sums::Sums;
+use crate::gp::variational::Prediction;
+use crate::spec::{LeaderboardTask, MechanismSetting, ModelSetting, PrivacySetting};
+use crate::task::cross_validation::FoldRows;
+use crate::task::{Certified, Job, TaskError};
+
+/// A private regression on the training rows of a fold, in units of the normalised target.
+pub(super) trait Method {
+    /// One run of the mechanism: predictions of the latent function at the test inputs, whose variances account for
+    /// the privacy noise.
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError>;
+
+    /// What is guaranteed about one run.
+    fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError>;
+
+    /// The largest jitter of a factorisation.
+    fn jitter(&self) -> f64;
+}
+
+/// What all folds share.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub job: &'a Job<'a>,
+    pub task: &'a LeaderboardTask,
+    pub model: &'a ModelSetting,
+    /// Units of the target per unit of the normalised one.
+    pub scale: f64,
+}
+
+impl<'a> Context<'a> {
+    /// The method of the block's mechanism.
+    pub fn method(&self, rows: &FoldRows) -> Result<Box<dyn Method + 'a>, TaskError> {
+        Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
+            (MechanismSetting::Binning(setting), _) => Box::new(Bins::new(self, setting, rows)),
+            (MechanismSetting::Sums(_), _) => Box::new(Sums::new(self, rows)?),
+            (_, None) => Box::new(Linear::new(self, self.model, rows)?),
+            (_, Some(choose)) => Box::new(Chosen::new(self, choose, rows)?),
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! A guarantee about one target.
+
+use super::TaskError;
+use crate::privacy::{Calibration, Certificate, Mechanism, Neighbours, Release};
+use crate::spec::PrivacySetting;
+
+/// The guarantee of a cell that hides a change of one target, where inputs are public.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OneTarget {
+    /// The most that the target changes, in its own units.
+    pub change: f64,
+    /// Epsilon; infinite without privacy.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+    /// How the noise is set from both.
+    pub calibration: Calibration,
+}
+
+impl OneTarget {
+    /// The guarantee of a cell.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] where nothing bounds the change, which the checks of a spec rule out.
+    pub fn of(cell: &PrivacySetting) -> Result<Self, TaskError> {
+        let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
+        let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
+        Ok(Self { change, epsilon, delta, calibration })
+    }
+
+    /// With another epsilon.
+    pub fn spending(self, epsilon: f64) -> Self {
+        Self { epsilon, ..self }
+    }
+
+    pub fn is_private(self) -> bool {
+        self.epsilon.is_finite()
+    }
+
+    /// The noise multiplier; zero without privacy.
+    pub fn sigma(self) -> f64 {
+        self.calibration.sigma(self.epsilon, self.delta)
+    }
+
+    /// What multiplies noise that is designed for a change of 1.
+    pub fn scale(self) -> f64 {
+        self.change * self.sigma()
+    }
+
+    pub fn neighbours(self) -> Neighbours {
+        Neighbours::OneTargetChanges(self.change)
+    }
+
+    /// The certificate of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by;
+    /// no claim without privacy.
+    pub fn gaussian(self, release: Release, mechanism: Mechanism, sensitivity: f64) -> Certificate {
+        if !self.is_private() {
+            return Certificate::none();
+        }
+        let budget = (self.epsilon, self.delta);
+        Certificate::gaussian((release, self.neighbours()), self.calibration, budget, sensitivity, None)
+            .by(mechanism)
+    }
+
+    /// The certificate of cloaking, with the distance of its noise from the optimum.
+    pub fn cloaked(self, release: Release, sensitivity: f64, gap: Option<f64>) -> Certificate {
+        let mechanism = Mechanism::Cloaking(self.calibration);
+        match self.is_private() {
+            false => Certificate::none(),
+            true => Certificate { gap, ..self.gaussian(release, mechanism, sensitivity) },
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The noise on gradients that a guarantee needs, computed once for all jobs of a run.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::advi;
+use crate::privacy::accounting::{
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, Event, LossDistribution,
+    Relation, Sampling, noise_multiplier,
+};
+use crate::spec::{AdviSetting, GradientSetting, PrivacySetting};
+
+/// What is asked of an accountant; it determines the answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PriceQuestion {
+    pub accountant: AccountantKind,
+    pub relation: Relation,
+    sampling: Sampling,
+    steps: u32,
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
+/// The noise that a guarantee needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Price {
+    /// Standard deviation of the noise over the clip.
+    pub multiplier: f64,
+    /// The epsilon that loss distributions give the same noise, sampling taken as Poisson.
+    pub tight: f64,
+    /// An upper bound on the true delta at the claimed epsilon, if the sampling is covered by a proof.
+    pub delta_exact: Option<f64>,
+    /// What the accountant leaves out.
+    pub caveats: Vec<AccountingCaveat>,
+}
+
+type Answer = Arc<OnceLock<Result<Price, AccountingError>>>;
+
+/// The answers of accountants: replicates, blocks and threads that ask the same question share one computation, which
+/// takes seconds. A run owns one.
+#[derive(Debug, Default)]
+pub struct Prices {
+    /// A list, since there are few questions and they have no order.
+    known: Mutex<Vec<(PriceQuestion, Answer)>>,
+}
+
+impl Prices {
+    pub(super) fn of(&self, question: &PriceQuestion) -> Result<Price, AccountingError> {
+        // The lock is not held while an answer is computed: other questions do not wait for it.
+        self.answer(question).get_or_init(|| question.price()).clone()
+    }
+
+    fn answer(&self, question: &PriceQuestion) -> Answer {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, answer)) = known.iter().find(|(asked, _)| asked == question) {
+            return Arc::clone(answer);
+        }
+        let answer = Answer::default();
+        known.push((*question, Arc::clone(&answer)));
+        answer
+    }
+}
+
+impl PriceQuestion {
+    /// The question about a training for the guarantee of a cell.
+    pub fn new(advi: &AdviSetting, gradient: &GradientSetting, cell: &PrivacySetting) -> Self {
+        let rate = advi.rate;
+        Self {
+            accountant: gradient.accountant,
+            relation: gradient.relation,
+            sampling: match advi.sampling {
+                advi::Sampling::Poisson => Sampling::Poisson { rate },
+                advi::Sampling::WithReplacement => Sampling::WithReplacement { rate },
+                advi::Sampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
+            },
+            steps: u32::try_from(advi.steps).unwrap_or(u32::MAX),
+            epsilon: cell.epsilon,
+            delta: cell.delta,
+        }
+    }
+
+    /// The event with this noise.
+    pub fn event(&self, noise_multiplier: f64) -> Event {
+        Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
+    }
+
+    fn price(&self) -> Result<Price, AccountingError> {
+        let Self { relation, epsilon, delta, .. } = *self;
+        let accountant = self.accountant.accountant();
+        let multiplier =
+            noise_multiplier(accountant.as_ref(), (self.sampling, self.steps), relation, (epsilon, delta))?;
+        let event = self.event(multiplier);
+        let loss = LossDistribution::default();
+        let tight = match self.accountant {
+            // The noise is the least with this very epsilon.
+            AccountantKind::LossDistribution => epsilon,
+            _ => AssumePoisson(loss).epsilon(&event, relation, delta)?.upper,
+        };
+        let delta_exact = loss.delta(&event, relation, epsilon).ok().map(|spent| spent.upper);
+        let caveats = accountant.delta(&event, relation, epsilon)?.caveats;
+        Ok(Price { multiplier, tight, delta_exact, caveats })
+    }
+}

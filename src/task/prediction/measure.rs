@@ -1,0 +1,156 @@
+//! The predictions at the points of a grid.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::gp::LinearMap;
+use crate::kernel::DensityLengthscale;
+use crate::privacy::{Caveat, Certificate};
+use crate::spec::{KernelSetting, ModelSetting, PredictionTask, PrivacySetting};
+use crate::task::grid::grid;
+use crate::task::model::{Process, kernel};
+use crate::task::noise::Noise;
+use crate::task::normalise::{Normalised, caveats, normalise};
+use crate::task::streams::normal_vector;
+use crate::task::{Frame, Job, Measured, OneTarget, Sample, Task, TaskError};
+
+/// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
+/// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
+/// `noise-sd` over the grid; for a private function `sensitivity`, which scales
+/// its noise, at change 1. Frames: `curve` in one dimension, `map` (and
+/// `surface`) in more, `data`, `inducing`, `lengthscale`.
+impl Task for PredictionTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let (model, sample) = (job.model()?, job.sample);
+        let normalised = normalise(&sample.targets, &job.setting.normalise);
+        let kernel = kernel(&model.kernel, &sample.inputs);
+        let grid = grid(&self.grid);
+        let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
+        let map = process.map(&grid)?;
+        let noise = match job.is_private() {
+            true => Some(Noise::new(&job.setting.privacy.mechanism, &process, &grid, &map)?),
+            false => None,
+        };
+        let released = noise.as_ref().map(|noise| noise.released_columns(&map));
+        let released = released.map(|columns| columns * map.sum_groups(&normalised.targets));
+        let block = PredictionBlock {
+            task: self,
+            job,
+            gp_sd: process.variance(&grid)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
+            released: released.map(|mean| mean.map(|m| normalised.in_units(m))),
+            beside: beside(self, model, &process, sample, &normalised)?,
+            caveats: caveats(job.setting, &normalised),
+            map,
+            noise,
+            grid,
+        };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// What all cells of a block share.
+struct PredictionBlock<'a> {
+    task: &'a PredictionTask,
+    job: &'a Job<'a>,
+    grid: DMatrix<f64>,
+    map: LinearMap,
+    mean: DVector<f64>,
+    /// The mean that noise is added to: without the directions that a rank rule drops. None without privacy.
+    released: Option<DVector<f64>>,
+    gp_sd: Vec<f64>,
+    noise: Option<Noise>,
+    /// The frames beside the predictions.
+    beside: Vec<Frame>,
+    caveats: [(Caveat, bool); 2],
+}
+
+impl PredictionBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let target = OneTarget::of(cell)?;
+        let scale = target.scale();
+        let private = self.noise.as_ref().filter(|_| target.is_private());
+        let noise_sd = match private {
+            Some(noise) => noise.standard_deviations() * scale,
+            None => DVector::zeros(self.grid.nrows()),
+        };
+        let certificate = private.map_or_else(Certificate::none, |n| n.certificate(target, &self.caveats));
+        let certified = self.job.certify(certificate, || {
+            private.iter().map(|noise| noise.sampled(scale, target.change)).collect()
+        })?;
+        let mut metrics = self.at_points(&noise_sd)?;
+        metrics.push(("influence".to_owned(), self.map.columns().amax()));
+        let mut frame = Frame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
+            .with_points(&self.grid)
+            .with("mean", self.mean.iter().copied())
+            .with("gp-sd", self.gp_sd.iter().copied());
+        if let Some(noise) = private {
+            let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
+            metrics.push(("noise-rms".to_owned(), rms));
+            metrics.extend(noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
+            frame = self.draws(frame.with("noise-sd", noise_sd.iter().copied()), noise, scale);
+        }
+        let frames = std::iter::once(frame).chain(self.beside.iter().cloned()).collect();
+        Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
+    }
+
+    /// The metrics at the points of the task, each a row of the grid.
+    fn at_points(&self, noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
+        let mut metrics = Vec::new();
+        for point in &self.task.at {
+            let row =
+                self.row(point).ok_or(TaskError::Missing { needed: "a grid with all points of `at`" })?;
+            let named = [("mean", self.mean[row]), ("gp-sd", self.gp_sd[row]), ("noise-sd", noise_sd[row])];
+            metrics.extend(named.map(|(name, value)| (PredictionTask::metric(name, point), value)));
+        }
+        Ok(metrics)
+    }
+
+    fn row(&self, point: &[f64]) -> Option<usize> {
+        (0..self.grid.nrows()).find(|&row| {
+            self.grid.row(row).iter().zip(point).all(|(x, p)| (x - p).abs() <= 1e-9 * (1.0 + x.abs()))
+        })
+    }
+
+    /// With a column for each private sample: the released mean with one draw of the noise.
+    fn draws(&self, mut frame: Frame, noise: &Noise, scale: f64) -> Frame {
+        let mut stream = self.job.streams.of_block("draws");
+        let mean = self.released.as_ref().unwrap_or(&self.mean);
+        for number in 1..=self.task.draws {
+            let unit = normal_vector(noise.map.ncols(), &mut stream);
+            frame = frame.with(format!("draw{number}"), (mean + &noise.map * unit * scale).iter().copied());
+        }
+        frame
+    }
+}
+
+/// The data, the inducing inputs, the finer surface and the lengthscale.
+fn beside(
+    task: &PredictionTask,
+    model: &ModelSetting,
+    process: &Process<'_>,
+    sample: &Sample,
+    normalised: &Normalised,
+) -> Result<Vec<Frame>, TaskError> {
+    let data = Frame::new("data").with_points(&sample.inputs).with("y", sample.targets.iter().copied());
+    let mut frames = vec![data];
+    frames.extend(process.inducing.iter().map(|points| Frame::new("inducing").with_points(points)));
+    if let Some(ranges) = &task.surface {
+        let fine = grid(ranges);
+        let mean = process.map(&fine)?.predict(&normalised.targets);
+        let mean = mean.iter().map(|m| normalised.in_units(*m));
+        frames.push(Frame::new("surface").with_points(&fine).with("mean", mean));
+    }
+    frames.extend(lengthscale(task, model, sample));
+    Ok(frames)
+}
+
+/// The lengthscale of a nonstationary kernel along the grid, in one dimension.
+fn lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<Frame> {
+    let KernelSetting::Gibbs { bandwidth, points, longest, .. } = model.kernel else { return None };
+    let grid = grid(&task.grid);
+    (grid.ncols() == 1).then(|| {
+        let lengthscale = DensityLengthscale::new(&sample.inputs, bandwidth, points, longest);
+        let along = grid.iter().map(|x| lengthscale.at(0, *x)).collect::<Vec<f64>>();
+        Frame::new("lengthscale").with_points(&grid).with("value", along)
+    })
+}

@@ -1,0 +1,3 @@
+//! Predictions of a regression on a grid, with their privacy noise.
+
+mod measure;

@@ -1,0 +1,143 @@
+//! The error of predictions from noisy bins, fold by fold.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::privacy::Caveat;
+use crate::spec::{BinningEstimate, BinningSetting, PrivacySetting, RegressionTask};
+use crate::task::binned::{BinNoise, Binned, of_bins};
+use crate::task::cross_validation::FoldRows;
+use crate::task::normalise::{caveats, normalise};
+use crate::task::{Job, Measured, OneTarget, Streams, TaskError};
+
+/// The metric `rmse` as for cloaking, with predictions from a noisy statistic of the targets in each bin.
+pub(super) fn binning(
+    task: &RegressionTask,
+    setting: &BinningSetting,
+    job: &Job<'_>,
+) -> Result<Vec<Measured>, TaskError> {
+    let normalised = normalise(&job.sample.targets, &job.setting.normalise);
+    let rows = FoldRows::of(job.sample, &normalised, task.split, task.score, job.streams);
+    let folds: Vec<BinnedFold> = rows.map(|rows| BinnedFold::new(setting, &rows)).collect();
+    let binning = Binning {
+        setting,
+        draws: task.draws,
+        scale: normalised.scale,
+        folds,
+        caveats: caveats(job.setting, &normalised),
+    };
+    job.cells.iter().map(|cell| binning.cell(job, cell)).collect()
+}
+
+/// What all cells of a block share.
+struct Binning<'a> {
+    setting: &'a BinningSetting,
+    draws: usize,
+    /// Units of the target per unit of the normalised one.
+    scale: f64,
+    folds: Vec<BinnedFold>,
+    caveats: [(Caveat, bool); 2],
+}
+
+impl Binning<'_> {
+    fn cell(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let target = OneTarget::of(cell)?;
+        let noise = BinNoise { target, statistic: self.setting.statistic, scale: self.scale };
+        let draws = if target.is_private() { self.draws } else { 1 };
+        let mut values = Vec::with_capacity(self.folds.len());
+        for fold in &self.folds {
+            values.push(fold.rmse(self.setting, noise.sd(), draws, job.streams)? * self.scale);
+        }
+        let released: Vec<&Binned> = self.folds.iter().map(|fold| &fold.binned).collect();
+        let certified = noise.certify(job, &released, &self.caveats)?;
+        Ok(certified.measured_often(0.0, [("rmse", values)]))
+    }
+}
+
+/// The bins with training rows, and the test rows.
+struct BinnedFold {
+    number: usize,
+    binned: Binned,
+    test: DMatrix<f64>,
+    truth: DVector<f64>,
+}
+
+impl BinnedFold {
+    fn new(setting: &BinningSetting, rows: &FoldRows) -> Self {
+        Self {
+            number: rows.number,
+            binned: Binned::new(setting, &rows.inputs, &rows.targets),
+            test: rows.test.clone(),
+            truth: DVector::from_column_slice(&rows.truth),
+        }
+    }
+
+    /// The mean over draws of the root mean squared error.
+    fn rmse(
+        &self,
+        setting: &BinningSetting,
+        noise: f64,
+        draws: usize,
+        streams: &Streams,
+    ) -> Result<f64, TaskError> {
+        let sds = self.binned.sds(noise);
+        let places = self.binned.places(&self.test);
+        let mut total = 0.0;
+        for draw in 0..draws {
+            let mut stream = streams.of_block(&format!("bins {} {draw}", self.number));
+            let noisy = self.binned.noisy(&sds, &mut stream);
+            let predicted = match setting.estimate {
+                BinningEstimate::Bin {} => of_bins(&noisy, &places),
+                BinningEstimate::Integral { fitted } => {
+                    self.binned.integral(&noisy, &sds, &self.test, fitted)?
+                }
+            };
+            total += ((predicted - &self.truth).norm_squared() / self.truth.len() as f64).sqrt();
+        }
+        Ok(total / draws as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Statistic;
+
+    fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {
+        let inputs: Vec<f64> = (0..40).map(|i| f64::from(i) / 4.0).collect();
+        let curve: Vec<f64> = inputs.iter().map(|x| (x / 2.0).sin()).collect();
+        let setting = BinningSetting { bins: 5, statistic: Statistic::Mean, estimate };
+        let tested = |row: &usize| [3, 11, 19, 30].contains(row);
+        let (test, training): (Vec<usize>, Vec<usize>) = (0..40).partition(tested);
+        let inputs = DMatrix::from_vec(40, 1, inputs);
+        let rows = FoldRows {
+            number: 0,
+            inputs: inputs.select_rows(&training),
+            targets: training.iter().map(|&row| curve[row]).collect(),
+            test: inputs.select_rows(&test),
+            truth: test.iter().map(|&row| curve[row]).collect(),
+        };
+        (BinnedFold::new(&setting, &rows), setting)
+    }
+
+    #[test]
+    fn a_bin_predicts_its_mean() {
+        let (BinnedFold { binned: fold, test, .. }, _) = fold(BinningEstimate::Bin {});
+        let noisy = DVector::from_column_slice(&fold.values);
+        let predicted = of_bins(&noisy, &fold.places(&test));
+        assert_eq!(fold.counts.iter().sum::<usize>(), 36);
+        assert_eq!(predicted[0], fold.values[0]);
+        assert!((fold.sensitivities[0] - 1.0 / fold.counts[0] as f64).abs() < 1e-15);
+    }
+
+    /// The integral kernel finds the curve that the means of its bins blur.
+    #[test]
+    fn the_integral_kernel_beats_the_bins_on_a_smooth_curve() {
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let [bins, integral] =
+            [BinningEstimate::Bin {}, BinningEstimate::Integral { fitted: 5 }].map(|estimate| {
+                let (fold, setting) = fold(estimate);
+                fold.rmse(&setting, 0.0, 1, &streams).unwrap()
+            });
+        assert!(integral < 0.25 * bins, "{integral} {bins}");
+    }
+}

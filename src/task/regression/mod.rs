@@ -1,0 +1,4 @@
+//! Root mean squared error of held-out targets under privacy noise.
+
+mod binning;
+mod measure;

@@ -1,0 +1,115 @@
+//! The cross-validated errors of each candidate.
+
+use nalgebra::DMatrix;
+
+use super::clipped_square::expected_square;
+use crate::gp::{LinearMap, exact, polynomial};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::linalg::largest;
+use crate::privacy::{Cloak, FoldColumns};
+use crate::spec::{Candidate, GpCandidate, SelectionTask};
+use crate::task::cross_validation::{folds, others};
+use crate::task::noise::cloak_of;
+use crate::task::streams::normal_vector;
+use crate::task::{Job, TaskError};
+
+/// One fold of one candidate.
+#[derive(Debug, Clone)]
+pub(super) struct CandidateFold {
+    pub columns: FoldColumns,
+    /// The test rows.
+    pub tests: Vec<usize>,
+    /// Prediction minus target, on the scale of the model.
+    pub errors: Vec<f64>,
+    /// The noise at multiplier 1 and change 1.
+    noise: ErrorNoise,
+    /// The largest squared norm of a column.
+    pub longest: f64,
+    pub gap: Option<f64>,
+}
+
+/// How the noise enters the errors.
+#[derive(Debug, Clone)]
+enum ErrorNoise {
+    /// By its standard deviations: the expectation is exact.
+    Deviations(Vec<f64>),
+    /// By sampled values, one list per draw.
+    Draws(Vec<Vec<f64>>),
+}
+
+/// The rows that candidates are compared on, with targets on the scale of the model.
+pub(super) struct Compared<'a> {
+    pub job: &'a Job<'a>,
+    pub task: &'a SelectionTask,
+    pub inputs: &'a DMatrix<f64>,
+    pub targets: &'a [f64],
+}
+
+impl Compared<'_> {
+    /// The folds of each candidate of the task.
+    pub fn candidates(&self) -> Result<Vec<Vec<CandidateFold>>, TaskError> {
+        let splits = folds(self.targets.len(), self.task.split, self.job.streams);
+        let candidates = self.task.all_candidates();
+        let of_each = candidates.iter().map(|candidate| {
+            let folds = splits.iter().enumerate();
+            folds.map(|(number, test)| self.fold(candidate, number, test)).collect()
+        });
+        of_each.collect()
+    }
+
+    fn fold(&self, candidate: &Candidate, number: usize, test: &[usize]) -> Result<CandidateFold, TaskError> {
+        let training = others(self.targets.len(), test);
+        let map = self.map(candidate, &training, test)?;
+        let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
+        let predictions = map.predict(&targets);
+        let cloak = cloak_of(&self.job.setting.privacy.mechanism, &map)?;
+        let purpose = format!("noise {} fold {number}", candidate.name());
+        Ok(CandidateFold {
+            errors: test.iter().zip(predictions.iter()).map(|(&row, p)| p - self.targets[row]).collect(),
+            tests: test.to_vec(),
+            noise: self.noise(&cloak, &purpose),
+            longest: largest(map.columns().column_iter().map(|column| column.norm_squared())),
+            columns: FoldColumns { columns: map.expand(), rows: training },
+            gap: cloak.gap,
+        })
+    }
+
+    fn map(&self, candidate: &Candidate, training: &[usize], test: &[usize]) -> Result<LinearMap, TaskError> {
+        let (training, test) = (self.inputs.select_rows(training), self.inputs.select_rows(test));
+        Ok(match candidate {
+            Candidate::Polynomial(degree) => polynomial(*degree, &training, &test)?,
+            Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let kernel = ExponentiatedQuadratic::isotropic(*variance, *lengthscale);
+                exact(&kernel, *noise_variance, &training, &test)?
+            }
+        })
+    }
+
+    fn noise(&self, cloak: &Cloak, purpose: &str) -> ErrorNoise {
+        let Some(draws) = self.task.draws else {
+            return ErrorNoise::Deviations(cloak.standard_deviations().iter().copied().collect());
+        };
+        let mut stream = self.job.streams.of_block(purpose);
+        let map = cloak.noise_map();
+        let noise = (0..draws).map(|_| &map * normal_vector(map.ncols(), &mut stream));
+        ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
+    }
+}
+
+impl CandidateFold {
+    /// The sum of squares of some errors with the noise times `noise`, clipped to `clip`: expected, or the mean over draws.
+    pub fn squares(&self, errors: &[f64], noise: f64, clip: f64) -> f64 {
+        match &self.noise {
+            ErrorNoise::Deviations(sds) => {
+                errors.iter().zip(sds).map(|(e, sd)| expected_square(*e, noise * sd, clip)).sum()
+            }
+            ErrorNoise::Draws(draws) => {
+                let of_draws = draws.iter().map(|draw| {
+                    let noisy = errors.iter().zip(draw).map(|(e, z)| e + noise * z);
+                    noisy.map(|e| e.clamp(-clip, clip).powi(2)).sum::<f64>()
+                });
+                of_draws.sum::<f64>() / draws.len() as f64
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The exponential mechanism on the errors of candidates.
+
+use super::candidates::CandidateFold;
+use super::selected::Selected;
+use crate::linalg::largest;
+use crate::privacy::{FoldColumns, selection_probabilities, sse_sensitivity};
+use crate::spec::{NormaliseSetting, SelectionTask};
+use crate::task::{OneTarget, Sampled};
+
+/// The candidates, and how they are judged.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'a> {
+    pub task: &'a SelectionTask,
+    pub candidates: &'a [Vec<CandidateFold>],
+    /// Targets.
+    pub rows: usize,
+    /// Units of the target per unit of the model.
+    pub scale: f64,
+    /// The range of targets on the scale of the model, where they are clipped.
+    pub range: Option<(f64, f64)>,
+}
+
+/// What the mechanism made of the candidates.
+pub(super) struct Judged {
+    /// Of each candidate: its clipped error, the error in units of the target, its sensitivity, its probability.
+    pub sse: Vec<f64>,
+    pub rmse: Vec<f64>,
+    pub sensitivity: Vec<f64>,
+    pub probability: Vec<f64>,
+    /// Those within the threshold, and their largest sensitivity.
+    pub allowed: Vec<usize>,
+    pub bound: f64,
+}
+
+impl Judge<'_> {
+    /// The choice with a budget, among releases for the guarantee of `target`.
+    pub fn judged(&self, target: OneTarget, epsilon: f64) -> Judged {
+        let (noise, clip) = (self.noise(target), self.clip(target));
+        let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
+        let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
+        let rmse = unclipped.map(|sse| self.scale * (sse / self.rows as f64).sqrt()).collect();
+        let change = self.change(target);
+        let sensitivity: Vec<f64> =
+            self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
+        let allowed: Vec<usize> =
+            (0..self.candidates.len()).filter(|&i| self.is_allowed(&self.candidates[i], change)).collect();
+        let bound = largest(allowed.iter().map(|&i| sensitivity[i]));
+        let of_allowed: Vec<f64> = allowed.iter().map(|&i| sse[i]).collect();
+        let mut probability = vec![0.0; self.candidates.len()];
+        for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
+            probability[i] = *chance;
+        }
+        Judged { sse, rmse, sensitivity, probability, allowed, bound }
+    }
+
+    /// What is chosen from.
+    pub fn sampled(&self, target: OneTarget, epsilon: f64, judged: &Judged) -> Sampled {
+        Sampled::Exponential(Box::new(Selected {
+            candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
+            rows: self.rows,
+            noise: self.noise(target),
+            clip: self.clip(target),
+            change: self.change(target),
+            epsilon,
+            sensitivity: judged.bound,
+            range: self.range,
+        }))
+    }
+
+    /// The most that a target changes, on the scale of the model.
+    fn change(&self, target: OneTarget) -> f64 {
+        target.change / self.scale
+    }
+
+    /// What multiplies the noise of each prediction.
+    fn noise(&self, target: OneTarget) -> f64 {
+        self.change(target) * target.sigma()
+    }
+
+    /// What errors are clipped to.
+    fn clip(&self, target: OneTarget) -> f64 {
+        self.task.clip.map_or(f64::INFINITY, |clip| clip * self.change(target))
+    }
+
+    fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
+        let threshold = self.task.threshold.unwrap_or(f64::INFINITY);
+        folds.iter().all(|fold| change * change * fold.longest <= threshold)
+    }
+
+    fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
+        let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
+        sse_sensitivity(self.task.sensitivity, &columns, self.rows, change)
+    }
+}
+
+/// The sum over folds of squared errors with the noise, errors clipped.
+fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
+    folds.iter().map(|fold| fold.squares(&fold.errors, noise, clip)).sum()
+}
+
+/// The range of targets in units of `scale`, where they are clipped.
+pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
+    let half = match *normalise {
+        NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
+            0.5 * (high - low)
+        }
+        NormaliseSetting::Private { clip, .. } => clip?,
+        NormaliseSetting::None | NormaliseSetting::Constants { .. } => return None,
+    };
+    Some((-half / scale, half / scale))
+}

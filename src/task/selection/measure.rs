@@ -1,0 +1,97 @@
+//! The candidate that is selected, and how it errs.
+
+use super::candidates::{CandidateFold, Compared};
+use super::judged::{Judge, Judged, clipped_range};
+use crate::linalg::largest;
+use crate::privacy::{Caveat, Certificate, SensitivityRule};
+use crate::spec::{Candidate, PrivacySetting, RowsSetting, SelectionTask};
+use crate::task::normalise::{caveats, normalise};
+use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
+
+/// The metrics `sse/NAME` (on the scale of the model), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the
+/// target) of each candidate, `lengthscale/L` of each lengthscale (its probability), and of all: `expected-rmse` (the root
+/// of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the threshold),
+/// `largest-sensitivity`, `largest-probability`.
+impl Task for SelectionTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let sample = job.sample;
+        let normalised = normalise(&sample.targets, &job.setting.normalise);
+        let rows = self.rows.unwrap_or(RowsSetting { from: 0, to: sample.rows() });
+        let rows: Vec<usize> = (rows.from..rows.to.min(sample.rows())).collect();
+        let (inputs, targets) = (sample.inputs.select_rows(&rows), normalised.of(&rows));
+        let candidates = Compared { job, task: self, inputs: &inputs, targets: &targets }.candidates()?;
+        let scale = normalised.scale;
+        let range = clipped_range(&job.setting.normalise, scale);
+        let judge = Judge { task: self, candidates: &candidates, rows: rows.len(), scale, range };
+        let block = SelectionBlock { job, judge, caveats: caveats(job.setting, &normalised) };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// What all cells of a block share.
+struct SelectionBlock<'a> {
+    job: &'a Job<'a>,
+    judge: Judge<'a>,
+    caveats: [(Caveat, bool); 2],
+}
+
+impl SelectionBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let (target, task) = (OneTarget::of(cell)?, self.judge.task);
+        let judged = self.judge.judged(target, task.epsilon);
+        let certified = self.certified(target, &judged)?;
+        let names = task.all_candidates();
+        let mut metrics = if task.summary { Vec::new() } else { of_each(&names, &judged) };
+        metrics.extend(by_lengthscale(task, &names, &judged.probability));
+        metrics.extend(SelectionTask::OF_ALL.map(str::to_owned).into_iter().zip(of_all(&judged)));
+        let Judged { probability, rmse, .. } = judged;
+        let frame = Frame::new("candidates").with("probability", probability).with("value", rmse);
+        Ok(certified.measured(0.0, metrics).with_frames(vec![frame]))
+    }
+
+    /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
+    fn certified(&self, target: OneTarget, judged: &Judged) -> Result<Certified, TaskError> {
+        let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
+        if epsilon.is_infinite() {
+            return Ok(Certified::nothing());
+        }
+        let folds = self.judge.candidates.iter().flatten();
+        let gaps: Option<Vec<f64>> = folds.map(|fold: &CandidateFold| fold.gap).collect();
+        let valid = sensitivity == SensitivityRule::Corrected;
+        let certificate = Certificate::exponential(target.neighbours(), epsilon, valid, gaps.map(largest));
+        self.job.certify(certificate.with_caveats(&self.caveats), || {
+            vec![self.judge.sampled(target, epsilon, judged)]
+        })
+    }
+}
+
+fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
+    let Judged { sse, sensitivity, probability, rmse, .. } = judged;
+    let lists = [("sse", sse), ("sensitivity", sensitivity), ("probability", probability), ("rmse", rmse)];
+    let mut metrics = Vec::with_capacity(lists.len() * names.len());
+    for (metric, values) in lists {
+        let named = names.iter().map(|candidate| format!("{metric}/{}", candidate.name()));
+        metrics.extend(named.zip(values.iter().copied()));
+    }
+    metrics
+}
+
+/// In the order of [`SelectionTask::OF_ALL`].
+fn of_all(judged: &Judged) -> [f64; 5] {
+    let Judged { probability, rmse, allowed, bound, .. } = judged;
+    let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
+    let mean = rmse.iter().sum::<f64>() / rmse.len() as f64;
+    [expected, mean, allowed.len() as f64, *bound, largest(probability.iter().copied())]
+}
+
+/// `lengthscale/L`: the probability that a Gaussian process of this lengthscale is selected.
+fn by_lengthscale(task: &SelectionTask, names: &[Candidate], probability: &[f64]) -> Vec<(String, f64)> {
+    let lengthscales = task.gp.iter().flat_map(|grid| &grid.lengthscales);
+    let metrics = lengthscales.map(|&wanted| {
+        let candidates = names.iter().zip(probability);
+        let own =
+            candidates.filter(|(name, _)| matches!(name, Candidate::Gp(gp) if gp.lengthscale == wanted));
+        (SelectionTask::of_lengthscale(wanted), own.map(|(_, p)| p).sum())
+    });
+    metrics.collect()
+}

@@ -1,0 +1,12 @@
+//! Selection of a configuration by the exponential mechanism, on cross-validated errors that include the noise.
+
+mod candidates;
+mod choice;
+mod clipped_square;
+mod judged;
+mod measure;
+mod selected;
+
+pub(super) use choice::Choice;
+pub(super) use clipped_square::expected_square;
+pub use selected::Selected;

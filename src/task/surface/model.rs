@@ -1,0 +1,219 @@
+//! A surface from sums over rows: what is summed, what is released, and the posterior that follows.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+
+use crate::data::rows::InMemory;
+use crate::gp::variational::{
+    Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
+};
+use crate::kernel::ExponentiatedQuadratic;
+use crate::privacy::{Caveat, Certificate, SumsNoise};
+use crate::spec::{
+    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Setting, SumsSetting,
+    SurfaceTask, TaskSetting,
+};
+use crate::stream::{Kernel, SumRows, Summand, Sums, Targets, collect_here};
+use crate::task::grid::grid;
+use crate::task::noisy_sums::{NoisySums, TargetSums};
+use crate::task::{Sample, Sampled, TaskError};
+
+/// The noise on the sums of a surface.
+#[derive(Debug, Clone)]
+pub struct SumsGuarantee {
+    /// Its size.
+    pub noise: SumsNoise,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The sensitivity over the standard deviation of the noise; infinite without privacy.
+    pub mu: f64,
+}
+
+/// The model of a surface task.
+#[derive(Debug, Clone)]
+pub struct SurfaceModel {
+    task: SurfaceTask,
+    kernel: ExponentiatedQuadratic,
+    variance: f64,
+    noise_variance: f64,
+    /// In units where every lengthscale is 1.
+    mechanism: SumsSetting,
+    ranges: Vec<RangeSetting>,
+    summand: Summand,
+    filtered: bool,
+}
+
+impl SurfaceModel {
+    /// The model of a cell; none if it has another task or model, or targets without public bounds.
+    pub fn new(setting: &Setting) -> Option<Self> {
+        let TaskSetting::Surface(task) = &*setting.task else { return None };
+        let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else { return None };
+        let model = setting.model.as_deref()?;
+        let inputs = setting.data.inputs.len();
+        let (variance, lengthscales) = model.lengthscales(inputs)?;
+        let targets = targets(&setting.normalise, sums.target_bound?)?;
+        let filters = setting.data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
+        let inducing = grid(&task.inducing);
+        Some(Self {
+            task: task.clone(),
+            kernel: ExponentiatedQuadratic::ard(variance, lengthscales.clone()),
+            variance,
+            noise_variance: model.noise_variance?,
+            mechanism: scaled(sums, &lengthscales),
+            ranges: task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect(),
+            summand: Summand {
+                kernel: Kernel::new(variance, &lengthscales, &inducing),
+                targets,
+                filters,
+                inputs,
+            },
+            filtered: setting.data.filter.iter().any(|filter| filter.column == setting.data.target),
+        })
+    }
+
+    /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
+    pub fn summand(&self) -> &Summand {
+        &self.summand
+    }
+
+    /// The sums over the rows of a sample, which have passed the filters.
+    pub(in crate::task) fn sums(&self, sample: &Sample) -> Sums {
+        let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
+        let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
+        let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
+        // Rows in memory cannot fail.
+        let forest = collect_here(&mut InMemory::new(columns), &summand).unwrap_or_default();
+        forest.total(summand.zero())
+    }
+
+    /// The inducing inputs (m x d).
+    pub fn points(&self) -> DMatrix<f64> {
+        grid(&self.task.inducing)
+    }
+
+    /// With `K_ZZ` factorised.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if it cannot be.
+    pub fn inducing(&self) -> Result<Inducing<'_>, TaskError> {
+        Ok(Inducing::new(&self.kernel, &self.points())?)
+    }
+
+    /// The points of the figure; none if it has none.
+    pub fn map(&self) -> DMatrix<f64> {
+        let (map, at) = (grid(&self.task.map), &self.task.at);
+        let rows = if self.task.map.is_empty() { 0 } else { map.nrows() };
+        let inner = map.ncols();
+        DMatrix::from_fn(rows, inner + at.len(), |i, d| if d < inner { map[(i, d)] } else { at[d - inner] })
+    }
+
+    fn noisy_sums(&self) -> TargetSums<'_> {
+        let sums = NoisySums::new(&self.mechanism, &self.ranges, self.variance, 1.0);
+        TargetSums::within(self.summand.targets.bound, sums)
+    }
+
+    /// The noise for the guarantee of a cell, and what is guaranteed.
+    pub(in crate::task) fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
+        let sums = self.noisy_sums();
+        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell));
+        if cell.epsilon.is_infinite() {
+            return SumsGuarantee { noise, certificate, mu: f64::INFINITY };
+        }
+        let certificate = certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]);
+        SumsGuarantee { noise, certificate, mu: sums.sensitivity.least / noise.sd_a }
+    }
+
+    /// What is sampled with this noise.
+    pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
+        self.noisy_sums().sampled(noise)
+    }
+
+    /// The sums with noise for the guarantee of a cell.
+    pub fn release(
+        &self,
+        sums: &Statistics,
+        cell: &PrivacySetting,
+        stream: &mut impl Rng,
+    ) -> (NoisyStatistics, SumsGuarantee) {
+        let guarantee = self.guarantee(cell);
+        let free = cell.epsilon.is_infinite();
+        let noisy = if free { sums.exact() } else { guarantee.noise.release(sums, stream) };
+        (noisy, guarantee)
+    }
+
+    /// The posterior from sums.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if the matrix of the sums cannot be inverted.
+    pub fn posterior(
+        &self,
+        inducing: &Inducing<'_>,
+        sums: &NoisyStatistics,
+    ) -> Result<WeightPosterior, TaskError> {
+        let rule = self.task.posterior;
+        Ok(noise_aware(
+            inducing,
+            &sums.scaled(1.0 / self.noise_variance),
+            rule.regularisation,
+            rule.correction,
+        )?)
+    }
+
+    /// What the noise on the sums adds to the covariance of the weights, by the rule of the task.
+    ///
+    /// # Errors
+    /// As [`SurfaceModel::posterior`].
+    pub(in crate::task) fn added(
+        &self,
+        inducing: &Inducing<'_>,
+        sums: &NoisyStatistics,
+        posterior: &WeightPosterior,
+    ) -> Result<DMatrix<f64>, TaskError> {
+        let rule = self.task.posterior;
+        let unit = sums.scaled(1.0 / self.noise_variance);
+        let plain = noise_aware(inducing, &unit, rule.regularisation, Correction::None)?;
+        Ok(&posterior.covariance - plain.covariance)
+    }
+
+    /// Units of the target per unit of the model.
+    pub fn scale(&self) -> f64 {
+        self.summand.targets.scale
+    }
+
+    /// The standard deviation of a variance of the model, in units of the target; zero where rounding made it negative.
+    pub(in crate::task) fn sd(&self, variance: f64) -> f64 {
+        self.scale() * variance.max(0.0).sqrt()
+    }
+
+    /// A value of the model in units of the target.
+    pub fn in_units(&self, value: f64) -> f64 {
+        self.summand.targets.centre + self.scale() * value
+    }
+}
+
+/// The range in units of a lengthscale.
+fn relative(range: &RangeSetting, lengthscale: f64) -> RangeSetting {
+    RangeSetting { from: range.from / lengthscale, to: range.to / lengthscale, points: range.points }
+}
+
+/// The mechanism where inputs are in units of their lengthscales.
+fn scaled(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
+    let mut sums = sums.clone();
+    if let FeaturesSetting::Supremum(domain) = &mut sums.features {
+        domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
+    }
+    sums
+}
+
+/// Normalisation by public constants; none by private statistics.
+fn targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
+    let free = Targets { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
+    match *normalise {
+        NormaliseSetting::None => Some(free),
+        NormaliseSetting::Constants { centre, scale } => Some(Targets { centre, scale, ..free }),
+        NormaliseSetting::Bounds { low, high, scale } => {
+            Some(Targets { low, high, centre: 0.5 * (low + high), scale, bound })
+        }
+        NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
+    }
+}

@@ -1,0 +1,3 @@
+//! A Gaussian process at two places, before or after the observations.
+
+mod measure;
