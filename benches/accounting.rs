@@ -1,12 +1,14 @@
 //! What accounting costs: epsilon of 1,000 and 10,000 sub-sampled steps, and the noise for a guarantee.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
-    Accountant, Event, LossDistribution, Relation, Renyi, Sampling, noise_multiplier,
+    Accountant, Event, LossDistribution, Relation, Renyi, Sampling, Schedule, noise_multiplier,
 };
 
 fn accounting(criterion: &mut Criterion) {
@@ -22,9 +24,10 @@ fn accounting(criterion: &mut Criterion) {
             bencher.iter(|| Renyi.epsilon(black_box(&event), Relation::AddRemove, delta));
         });
     }
-    let scheme = (Sampling::Poisson { rate: 0.02 }, 1000);
+    let schedule = Schedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
+    let budget = Budget::new(1.0, 1e-3).unwrap();
     criterion.bench_function("noise for (1, 0.001)/1000 steps", |bencher| {
-        bencher.iter(|| noise_multiplier(&pld, black_box(scheme), Relation::AddRemove, (1.0, 1e-3)));
+        bencher.iter(|| noise_multiplier(&pld, black_box(schedule), Relation::AddRemove, budget));
     });
 }
 

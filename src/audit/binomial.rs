@@ -3,6 +3,14 @@
 use libm::lgamma;
 
 /// Successes among trials.
+///
+/// ```
+/// use dpgp::audit::Count;
+/// // No failure in n trials: p^n = error at the bound.
+/// let all = Count { successes: 10, trials: 10 };
+/// assert!((all.at_least(0.05) - 0.05f64.powf(0.1)).abs() < 1e-12);
+/// assert_eq!(all.at_most(0.05), 1.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count {
     /// Successes.
@@ -27,21 +35,25 @@ impl Count {
         1.0 - failures.at_least(error)
     }
 
+    /// `ln P(X = x)` for X binomial, by `ln C(n, x)`.
+    fn log_term(self, p: f64, x: u32) -> f64 {
+        let (n, x) = (f64::from(self.trials), f64::from(x));
+        let choose = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0);
+        // 0 ln 0 = 0 at p = 1.
+        let fails = if x == n { 0.0 } else { (n - x) * (-p).ln_1p() };
+        choose + x * p.ln() + fails
+    }
+
     /// `ln P(X >= k)` for X binomial: the sum of its terms by their logarithms.
     fn log_tail(self, p: f64, k: u32) -> f64 {
         let n = f64::from(self.trials);
-        let term = |x: u32| {
-            let x = f64::from(x);
-            let choose = lgamma(n + 1.0) - lgamma(x + 1.0) - lgamma(n - x + 1.0);
-            let fails = if x == n { 0.0 } else { (n - x) * (-p).ln_1p() };
-            choose + x * p.ln() + fails
-        };
-        // Beyond the mode terms fall; what is e^-50 of the first one does not count.
-        let first = term(k.max(((n + 1.0) * p) as u32).min(self.trials));
+        // Relative to the greatest term, the one at the mode or next to it, nothing overflows.
+        let first = self.log_term(p, k.max(((n + 1.0) * p) as u32).min(self.trials));
         let mut sum = 0.0;
         for x in k..=self.trials {
-            let term = (term(x) - first).exp();
+            let term = (self.log_term(p, x) - first).exp();
             sum += term;
+            // Beyond the mode terms fall; what follows one of 1e-18 of the sum does not count.
             if f64::from(x) > (n + 1.0) * p && term < 1e-18 * sum {
                 break;
             }
@@ -50,7 +62,7 @@ impl Count {
     }
 }
 
-/// The least p in [0, 1] from which on `beyond` holds, rounded down.
+/// The least p in [0, 1] from which on `beyond` holds, rounded down: a lower bound stays one.
 fn bisect(beyond: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -68,18 +80,21 @@ fn bisect(beyond: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
 
+    fn count(successes: u32, trials: u32) -> Count {
+        Count { successes, trials }
+    }
+
     /// With no failure in n trials the bound is `error^(1/n)`; the others are from tables of the 95 % intervals.
     #[test]
     fn known_intervals() {
-        let of = |successes, trials| Count { successes, trials };
-        assert!((of(10, 10).at_least(0.025) - 0.025f64.powf(0.1)).abs() < 1e-12);
-        assert!((of(0, 10).at_most(0.025) - 0.308_497_1).abs() < 1e-6);
-        assert!((of(1, 10).at_least(0.025) - 0.002_528_6).abs() < 1e-6);
-        assert!((of(1, 10).at_most(0.025) - 0.445_016_1).abs() < 1e-6);
-        assert!((of(5, 10).at_least(0.025) - 0.187_086_0).abs() < 1e-6);
-        assert!((of(5, 10).at_most(0.025) - 0.812_914_0).abs() < 1e-6);
-        assert!((of(4, 20).at_least(0.025) - 0.057_334).abs() < 1e-5);
-        assert!((of(4, 20).at_most(0.025) - 0.436_614).abs() < 1e-5);
+        assert!((count(10, 10).at_least(0.025) - 0.025f64.powf(0.1)).abs() < 1e-12);
+        assert!((count(0, 10).at_most(0.025) - 0.308_497_1).abs() < 1e-6);
+        assert!((count(1, 10).at_least(0.025) - 0.002_528_6).abs() < 1e-6);
+        assert!((count(1, 10).at_most(0.025) - 0.445_016_1).abs() < 1e-6);
+        assert!((count(5, 10).at_least(0.025) - 0.187_086_0).abs() < 1e-6);
+        assert!((count(5, 10).at_most(0.025) - 0.812_914_0).abs() < 1e-6);
+        assert!((count(4, 20).at_least(0.025) - 0.057_334).abs() < 1e-5);
+        assert!((count(4, 20).at_most(0.025) - 0.436_614).abs() < 1e-5);
     }
 
     #[test]

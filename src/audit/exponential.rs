@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 
-use super::finding::{Check, Found, ROUNDING, Verdict, short};
+use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use crate::linalg::largest;
 use crate::task::Selected;
 
@@ -20,58 +20,69 @@ const SEARCHED: usize = 400;
 /// Candidates that are tried: those whose utility can move most.
 const CANDIDATES: usize = 12;
 
-/// What a search over data sets found.
-struct Attack {
+/// The worst that a search over data sets found.
+struct Search {
     epsilon: f64,
     change_of_sum: f64,
 }
 
 /// The exact ratio of the probabilities of each candidate, by enumeration, for the worst of many pairs of data sets; and the
 /// valid bound on the change of the utility, recomputed, where errors are clipped.
+///
+/// Obligation: with a sensitivity D that bounds the change of every utility the mechanism is epsilon-DP, and `valid / D`
+/// times epsilon where the valid bound is another one: the ratio of two weights is at most `e^(epsilon valid / (2 D))`.
+/// A pair of data sets with a greater ratio refutes the claim, whatever was assumed.
 pub(super) fn exponential(selected: &Selected) -> Check {
-    let attack = attack(selected);
+    let search = search(selected);
     let (used, claimed) = (selected.sensitivity, selected.epsilon);
     let valid = largest((0..selected.candidates()).map(|c| largest(bounds(selected, c))));
     let moved = match selected.rows {
-        ..=SEARCHED => format!("a sum of squares found to move by {}", short(attack.change_of_sum)),
+        ..=SEARCHED => format!("a sum of squares found to move by {}", short(search.change_of_sum)),
         rows => format!("no search over data sets of {rows} rows"),
     };
     let told = format!("sensitivity used {}, valid {}; {moved}", short(used), short(valid));
-    if attack.epsilon > claimed * (1.0 + ROUNDING) {
-        return Check { verdict: Verdict::Broken, found: Found::EpsilonAtLeast(attack.epsilon), note: told };
+    let at_least = Found::EpsilonAtLeast(search.epsilon);
+    if search.epsilon > claimed * (1.0 + ROUNDING) {
+        return Check { verdict: AuditVerdict::Broken, found: at_least, note: told };
     }
     if valid <= used * (1.0 + ROUNDING) {
         let found = Found::EpsilonAtMost(claimed * valid / used);
-        let note = format!("{told}; attack: epsilon >= {}", short(attack.epsilon));
-        return Check { verdict: Verdict::Holds, found, note };
+        let note = format!("{told}; attack: epsilon >= {}", short(search.epsilon));
+        return Check { verdict: AuditVerdict::Holds, found, note };
     }
     let note = format!("{told}: the sensitivity used is no bound, so nothing is proved");
-    Check { verdict: Verdict::Caveat, found: Found::EpsilonAtLeast(attack.epsilon), note }
+    Check { verdict: AuditVerdict::Caveat, found: at_least, note }
 }
 
-/// For each row, how far the sum of squares of a candidate moves at most when its target does: an error that moves by v
-/// changes its clipped square by `2 T v - v^2` for `v <= T`, else by `T^2`. Infinite without a clip.
+/// The most that the clipped square of an error changes when the error moves by v: `2 T v - v^2` for `v <= T`, where it ends
+/// at the clip T, else `T^2`, from zero to the clip. Infinite without a clip.
+fn most(v: f64, clip: f64) -> f64 {
+    if v <= clip { (2.0 * clip - v) * v } else { clip * clip }
+}
+
+/// For each row, how far the sum of squares of a candidate moves at most when its target does.
 fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
-    let clip = selected.clip;
-    let most = |v: f64| if v <= clip { (2.0 * clip - v) * v } else { clip * clip };
-    let mut of_row = vec![most(selected.change); selected.rows];
+    let Selected { clip, change, rows, .. } = *selected;
+    let mut of_row = vec![most(change, clip); rows];
     for fold in selected.columns(candidate) {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
-            of_row[row] +=
-                column.iter().filter(|c| **c != 0.0).map(|c| most(selected.change * c.abs())).sum::<f64>();
+            // Entries of zero do not move anything; without a clip they would count as infinity times zero.
+            let entries = column.iter().filter(|c| **c != 0.0);
+            of_row[row] += entries.map(|c| most(change * c.abs(), clip)).sum::<f64>();
         }
     }
     of_row
 }
 
-fn attack(selected: &Selected) -> Attack {
-    let mut worst = Attack { epsilon: 0.0, change_of_sum: 0.0 };
+/// The worst of many pairs of data sets: targets at which the sums of squares of a candidate move far when one row's does.
+fn search(selected: &Selected) -> Search {
+    let mut worst = Search { epsilon: 0.0, change_of_sum: 0.0 };
     if selected.rows > SEARCHED {
         return worst;
     }
     let maps: Vec<DMatrix<f64>> = (0..selected.candidates()).map(|c| selected.error_map(c)).collect();
     for candidate in worst_candidates(selected) {
-        let solver = Solver::new(&maps[candidate]);
+        let solver = ErrorSolver::new(&maps[candidate]);
         for row in worst_rows(selected, solver.map) {
             let moved = solver.map.column(row) * selected.change;
             let Some(targets) = adversarial(selected, &solver, &moved, row) else { continue };
@@ -95,10 +106,11 @@ fn worst_candidates(selected: &Selected) -> Vec<usize> {
 
 /// The rows that move the errors of a candidate most, in sum.
 fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
-    let capped = |v: &f64| (selected.change * v.abs()).min(selected.clip);
-    let weight = |row: usize| map.column(row).iter().map(capped).sum::<f64>();
+    let weights: Vec<f64> = (0..selected.rows)
+        .map(|row| map.column(row).iter().map(|v| (selected.change * v.abs()).min(selected.clip)).sum())
+        .collect();
     let mut rows: Vec<usize> = (0..selected.rows).collect();
-    rows.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+    rows.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     rows.truncate(ROWS);
     rows
 }
@@ -106,7 +118,7 @@ fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
 /// Targets before the change of a row that put every error where its square moves most: just within the clip after it.
 fn adversarial(
     selected: &Selected,
-    solver: &Solver<'_>,
+    solver: &ErrorSolver<'_>,
     moved: &DVector<f64>,
     row: usize,
 ) -> Option<DVector<f64>> {
@@ -119,61 +131,78 @@ fn adversarial(
     let wanted = moved.map(|v| match v.abs() < clip {
         true if v == 0.0 => 0.0,
         true => v.signum() * clip - v,
+        // A longer move goes furthest from zero on.
         false => 0.0,
     });
     let targets = solver.solution(&wanted);
     let Some((low, high)) = selected.range else { return targets };
     let mut targets = targets.unwrap_or_else(|| DVector::zeros(selected.rows));
+    // The row's own target must stay in the range after its change.
     let top = (high - selected.change).max(low);
     targets.iter_mut().enumerate().for_each(|(i, y)| *y = y.clamp(low, if i == row { top } else { high }));
-    ascend(solver.map, moved, clip, (row, low, high), &mut targets);
+    let ascent = Ascent { map: solver.map, moved, clip, row, ends: [low, high] };
+    ascent.climb(&mut targets);
     Some(targets)
 }
 
 /// Targets for given errors.
-struct Solver<'a> {
+struct ErrorSolver<'a> {
     map: &'a DMatrix<f64>,
     lu: LU<f64, Dyn, Dyn>,
     /// For a map that cannot be inverted.
     svd: OnceCell<SVD<f64, Dyn, Dyn>>,
 }
 
-impl<'a> Solver<'a> {
+impl<'a> ErrorSolver<'a> {
     fn new(map: &'a DMatrix<f64>) -> Self {
         Self { map, lu: map.clone().lu(), svd: OnceCell::new() }
     }
 
     /// Targets with these errors, or as nearly as can be.
     fn solution(&self, wanted: &DVector<f64>) -> Option<DVector<f64>> {
-        let close = |y: &DVector<f64>| (self.map * y - wanted).amax() <= 1e-6 * wanted.amax();
-        let svd = || self.svd.get_or_init(|| self.map.clone().svd(true, true)).solve(wanted, 1e-9).ok();
-        self.lu.solve(wanted).filter(close).or_else(svd)
+        let solved = self.lu.solve(wanted);
+        // Where the map is nearly singular the factorisation succeeds and its solution is far off.
+        solved
+            .filter(|y| (self.map * y - wanted).amax() <= 1e-6 * wanted.amax())
+            .or_else(|| self.svd.get_or_init(|| self.map.clone().svd(true, true)).solve(wanted, 1e-9).ok())
     }
 }
 
-/// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.
-fn ascend(
-    map: &DMatrix<f64>,
-    moved: &DVector<f64>,
+/// Coordinate ascent over targets within a range.
+struct Ascent<'a> {
+    map: &'a DMatrix<f64>,
+    /// How the errors move when the target of `row` does.
+    moved: &'a DVector<f64>,
     clip: f64,
-    (row, low, high): (usize, f64, f64),
-    targets: &mut DVector<f64>,
-) {
-    let gain = |e: &DVector<f64>| {
-        let square = |e: f64| e.clamp(-clip, clip).powi(2);
-        e.iter().zip(moved.iter()).map(|(e, v)| square(e + v) - square(*e)).sum::<f64>()
-    };
-    let mut errors = map * &*targets;
-    for _ in 0..SWEEPS {
-        for i in (0..targets.len()).filter(|i| *i != row) {
-            for end in [low, high] {
-                let tried = &errors + map.column(i) * (end - targets[i]);
-                if gain(&tried) > gain(&errors) {
-                    errors = tried;
-                    targets[i] = end;
+    row: usize,
+    ends: [f64; 2],
+}
+
+impl Ascent<'_> {
+    /// Moves one target after the other to the end of the range at which the sum of clipped squares moves more.
+    fn climb(&self, targets: &mut DVector<f64>) {
+        let mut errors = self.map * &*targets;
+        for _ in 0..SWEEPS {
+            for i in (0..targets.len()).filter(|i| *i != self.row) {
+                for end in self.ends {
+                    let tried = &errors + self.map.column(i) * (end - targets[i]);
+                    if self.gain(&tried) > self.gain(&errors) {
+                        errors = tried;
+                        targets[i] = end;
+                    }
                 }
             }
         }
+    }
+
+    /// How far the sum of clipped squares moves.
+    fn gain(&self, errors: &DVector<f64>) -> f64 {
+        let pairs = errors.iter().zip(self.moved.iter());
+        pairs.map(|(e, v)| self.clipped_square(e + v) - self.clipped_square(*e)).sum()
+    }
+
+    fn clipped_square(&self, error: f64) -> f64 {
+        error.clamp(-self.clip, self.clip).powi(2)
     }
 }
 
@@ -182,14 +211,17 @@ fn sums(selected: &Selected, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> V
     maps.iter().enumerate().map(|(c, map)| selected.sum(c, &(map * targets))).collect()
 }
 
-/// The greatest logarithm of a ratio of probabilities, `p_i` proportional to `exp(-epsilon s_i / (2 sensitivity))`.
+/// The greatest logarithm of a ratio of probabilities.
 fn ratio(selected: &Selected, before: &[f64], after: &[f64]) -> f64 {
     let rate = selected.epsilon / (2.0 * selected.sensitivity);
-    let logs = |sums: &[f64]| {
-        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
-        let total = sums.iter().map(|s| (-rate * (s - least)).exp()).sum::<f64>().ln();
-        sums.iter().map(|s| -rate * (s - least) - total).collect::<Vec<f64>>()
-    };
-    let pairs = logs(before).into_iter().zip(logs(after));
+    let pairs = log_probabilities(before, rate).into_iter().zip(log_probabilities(after, rate));
     largest(pairs.map(|(a, b)| (a - b).abs()))
+}
+
+/// The logarithms of `p_i`, proportional to `exp(-rate s_i)`.
+fn log_probabilities(sums: &[f64], rate: f64) -> Vec<f64> {
+    // Relative to the least sum no weight overflows, and one of them is 1.
+    let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
+    let total = sums.iter().map(|s| (-rate * (s - least)).exp()).sum::<f64>().ln();
+    sums.iter().map(|s| -rate * (s - least) - total).collect()
 }

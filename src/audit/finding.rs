@@ -1,14 +1,15 @@
-//! What an audit says of a cell.
+//! The findings of an audit about a cell.
 
 use serde::Serialize;
 
-use crate::privacy::Certificate;
+use super::normal::exact_delta;
+use crate::privacy::{Certificate, Guarantee};
 
 /// The verdict on a guarantee, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// What was found is within what was claimed, for all neighbours.
+pub enum AuditVerdict {
+    /// The bound found is within the claim, for all neighbours.
     Holds,
     /// It holds but for what the note says.
     Caveat,
@@ -18,7 +19,7 @@ pub enum Verdict {
     Broken,
 }
 
-impl Verdict {
+impl AuditVerdict {
     /// The word that tables print.
     pub fn name(self) -> &'static str {
         match self {
@@ -71,12 +72,12 @@ pub(super) fn short(x: f64) -> String {
     format!("{x:.3e}")
 }
 
-/// What one check of one release found.
+/// One check of one release.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
     /// The verdict.
-    pub verdict: Verdict,
-    /// What was found.
+    pub verdict: AuditVerdict,
+    /// The number that it found.
     pub found: Found,
     /// How, and what it leaves out.
     pub note: String,
@@ -86,22 +87,29 @@ pub struct Check {
 pub(super) const ROUNDING: f64 = 1e-9;
 
 impl Check {
-    /// An exact delta against the claimed one.
-    pub fn delta(found: f64, claimed: f64, note: String) -> Self {
-        let verdict = if found <= claimed * (1.0 + ROUNDING) { Verdict::Holds } else { Verdict::Broken };
+    /// Gaussian noise against a claim.
+    ///
+    /// Obligation: if the worst pair of neighbours lies `shift` standard deviations of the noise apart, its exact delta at
+    /// the claimed epsilon is the least one, so that more than the claimed delta is a break.
+    pub(super) fn delta(shift: f64, claim: Guarantee, note: String) -> Self {
+        let found = exact_delta(shift, claim.epsilon);
+        let holds = found <= claim.delta * (1.0 + ROUNDING);
+        let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
         Self { verdict, found: Found::Delta(found), note }
     }
 }
 
-/// What was claimed of a cell, and what was found.
+/// The claim of a cell beside the checks of its releases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What the rows of the cell claim.
+    /// The certificate of the rows of the cell.
     pub claim: Certificate,
+    /// What it claims.
+    pub guarantee: Guarantee,
     /// The checks of its releases, the one that decides first.
     pub checks: Vec<Check>,
     /// The worst verdict, and at best a caveat if the claim itself excepts something.
-    pub verdict: Verdict,
+    pub verdict: AuditVerdict,
     /// Why it is no better.
     pub reasons: Vec<String>,
 }

@@ -1,29 +1,35 @@
 //! Noisy gradients: the accountant's bounds, recomputed for the noise that was used.
 
-use super::finding::{Check, Found, ROUNDING, Verdict};
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
+use crate::privacy::Guarantee;
 use crate::privacy::accounting::{
     Accountant, AccountingError, AssumePoisson, Event, LossDistribution, Relation,
 };
 
 /// Loss distributions where they cover the sampling; else an account as if it were Poisson, which proves nothing.
+///
+/// Obligation: `lower <= delta(epsilon) <= upper` for the noise that was used, whatever accountant the claim is by: the
+/// claim holds if `upper` is at most its delta, and is broken if `lower` exceeds it.
+///
+/// # Errors
+/// [`AccountingError`] if the event is none.
 pub(super) fn gradients(
     event: &Event,
     relation: Relation,
-    (epsilon, delta): (f64, f64),
+    claim: Guarantee,
 ) -> Result<Check, AccountingError> {
-    let loss = LossDistribution::default();
-    let Ok(spent) = loss.delta(event, relation, epsilon) else {
-        let spent = AssumePoisson(loss).delta(event, relation, epsilon)?;
+    let (loss, most) = (LossDistribution::default(), claim.delta * (1.0 + ROUNDING));
+    let Ok(spent) = loss.delta(event, relation, claim.epsilon) else {
+        let spent = AssumePoisson(loss).delta(event, relation, claim.epsilon)?;
         let note = format!("no proof covers {} of {relation}; treated as Poisson sampling", event.sampling);
-        let within = spent.upper <= delta * (1.0 + ROUNDING);
-        let verdict = if within { Verdict::Caveat } else { Verdict::NotAudited };
+        let verdict = if spent.upper <= most { AuditVerdict::Caveat } else { AuditVerdict::NotAudited };
         return Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note });
     };
     let note = format!("loss distributions of {} steps, {}", event.steps, event.sampling);
-    if spent.lower > delta * (1.0 + ROUNDING) {
-        return Ok(Check { verdict: Verdict::Broken, found: Found::DeltaAtLeast(spent.lower), note });
+    // The pair behind the lower bound is attained, so more than the claim is a break and not a loose bound.
+    if spent.lower > most {
+        return Ok(Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(spent.lower), note });
     }
-    let within = spent.upper <= delta * (1.0 + ROUNDING);
-    let verdict = if within { Verdict::Holds } else { Verdict::NotAudited };
+    let verdict = if spent.upper <= most { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
     Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note })
 }

@@ -1,4 +1,4 @@
-//! Audits: what is guaranteed by what was sampled, recomputed from the very numbers that noise was drawn with.
+//! Audits: the guarantee of what was sampled, recomputed from the very numbers that noise was drawn with.
 //!
 //! A cell is measured once more as an audited job, which keeps what was sampled beside each claim
 //! ([`crate::task::Measured::evidence`]); it is then judged apart from the code that claims something about it.
@@ -14,6 +14,7 @@
 //! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
 
 mod attack;
+mod attacks;
 mod binomial;
 mod block;
 mod exponential;
@@ -24,7 +25,8 @@ mod normal;
 mod records;
 mod selection;
 
+pub use attacks::Attacks;
 pub use binomial::Count;
-pub use block::{Attacks, AuditError, audit};
-pub use finding::{Check, Finding, Found, Verdict};
+pub use block::{AuditError, audit};
+pub use finding::{AuditVerdict, Check, Finding, Found};
 pub use normal::exact_delta;

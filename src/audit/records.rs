@@ -1,8 +1,9 @@
 //! Noise on the sums of a variational model: the worst pair of records, from both sides.
 
-use super::finding::{Check, Found, ROUNDING, Verdict, short};
+use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::normal::exact_delta;
 use crate::linalg::largest;
+use crate::privacy::Guarantee;
 use crate::spec::RangeSetting;
 use crate::task::{RecordReleases, SumsRelease, WeightedLabel};
 
@@ -20,21 +21,23 @@ const POINTS: f64 = 1000.0;
 /// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
 /// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
 /// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
-pub(super) fn records(releases: &RecordReleases, (epsilon, delta): (f64, f64)) -> Check {
-    let most = exact_delta(bound(releases).sqrt(), epsilon);
+pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
+    let most = exact_delta(bound(releases).sqrt(), claim.epsilon);
     let found = search(releases);
-    let least = exact_delta(found.shift_squared.sqrt(), epsilon);
+    let least = exact_delta(found.shift_squared.sqrt(), claim.epsilon);
     let pair = format!(
         "the inputs {} and {}, labels {:?}",
         point(&found.inputs.0),
         point(&found.inputs.1),
         found.labels
     );
-    if most <= delta * (1.0 + ROUNDING) {
+    if most <= claim.delta * (1.0 + ROUNDING) {
         let note = format!("a search finds {} ({pair})", Found::DeltaAtLeast(least).text());
-        return Check { verdict: Verdict::Holds, found: Found::DeltaAtMost(most), note };
+        return Check { verdict: AuditVerdict::Holds, found: Found::DeltaAtMost(most), note };
     }
-    let verdict = if least > delta * (1.0 + ROUNDING) { Verdict::Broken } else { Verdict::NotAudited };
+    // Between the two bounds the audit does not know.
+    let broken = least > claim.delta * (1.0 + ROUNDING);
+    let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
     let note = format!("records with {pair}; bounded by delta <= {}", short(most));
     Check { verdict, found: Found::DeltaAtLeast(least), note }
 }
@@ -42,27 +45,40 @@ pub(super) fn records(releases: &RecordReleases, (epsilon, delta): (f64, f64)) -
 /// The greatest squared shift that the norms of the covariances allow.
 fn bound(releases: &RecordReleases) -> f64 {
     let norms: Vec<f64> = releases.sums.iter().map(|sum| greatest_square(sum, releases)).collect();
-    let of_pair = |(l, m): (usize, usize)| {
-        let of = |(sum, square): (&SumsRelease, &f64)| worst_shift(sum, (l, m), *square);
-        releases.sums.iter().zip(&norms).map(of).sum::<f64>()
-    };
-    largest(pairs(releases).map(of_pair))
+    largest(pairs(releases).map(|(l, m)| {
+        let sums = releases.sums.iter().zip(&norms);
+        sums.map(|(sum, square)| worst_shift(sum, sum.labels[l], sum.labels[m], *square)).sum::<f64>()
+    }))
 }
 
 /// The greatest shift of one pair of sums over t in [0, R^2].
-fn worst_shift(sum: &SumsRelease, (l, m): (usize, usize), square: f64) -> f64 {
-    let (one, other) = (sum.labels[l], sum.labels[m]);
+fn worst_shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, square: f64) -> f64 {
+    // A parabola in t that opens downwards: its vertex, if it lies inside, or an end.
     let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
     let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
-    largest([0.0, inside, square].map(|t| shift(sum, (one, other), (square, square, t))))
+    let products = [0.0, inside, square].map(|cross| Products { one: square, other: square, cross });
+    largest(products.map(|products| shift(sum, one, other, products)))
 }
 
-/// The squared shift between two records with squared norms and inner product `(K, K', t)`.
-fn shift(sum: &SumsRelease, (one, other): (WeightedLabel, WeightedLabel), (k, l, t): (f64, f64, f64)) -> f64 {
+/// The squared norms `K`, `K'` of two records' covariances, and their inner product `t`.
+#[derive(Debug, Clone, Copy)]
+struct Products {
+    one: f64,
+    other: f64,
+    cross: f64,
+}
+
+/// The squared shift between two records with these labels and products.
+fn shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, products: Products) -> f64 {
+    let Products { one: k, other: l, cross: t } = products;
     let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
     let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
-    let over = |x: f64, sd: f64| if x > 0.0 { x / (sd * sd) } else { 0.0 };
-    over(first, sum.noise.sd_a) + over(second, sum.noise.sd_b)
+    over_variance(first, sum.noise.sd_a) + over_variance(second, sum.noise.sd_b)
+}
+
+/// `x / sd^2`. A sum that does not move needs no noise.
+fn over_variance(x: f64, sd: f64) -> f64 {
+    if x > 0.0 { x / (sd * sd) } else { 0.0 }
 }
 
 /// Pairs of labels.
@@ -71,93 +87,111 @@ fn pairs(releases: &RecordReleases) -> impl Iterator<Item = (usize, usize)> {
     (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
 }
 
-/// The ends of the inputs along a dimension.
-fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> (f64, f64) {
+/// The interval of the inputs along a dimension.
+fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> [f64; 2] {
     let range = &sum.inducing[dimension];
     let margin = BEYOND * sum.kernel.1;
     match &releases.domain {
-        Some(domain) => (domain[dimension][0], domain[dimension][1]),
-        None => (range.from - margin, range.to + margin),
+        Some(domain) => domain[dimension],
+        // Beyond this margin covariances only fall, since every inducing input is further away.
+        None => [range.from - margin, range.to + margin],
     }
 }
 
 /// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
 fn greatest_square(sum: &SumsRelease, releases: &RecordReleases) -> f64 {
-    let along = |(d, range)| greatest_along(range, sum.kernel.1, ends(sum, releases, d));
-    sum.kernel.0.powi(2) * sum.inducing.iter().enumerate().map(along).product::<f64>()
+    let (variance, lengthscale) = sum.kernel;
+    let along =
+        sum.inducing.iter().enumerate().map(|(dimension, range)| {
+            Profile { range, lengthscale }.greatest(ends(sum, releases, dimension))
+        });
+    variance.powi(2) * along.product::<f64>()
 }
 
-/// The maximum of `sum_j exp(-(x - z_j)^2 / l^2)` between two ends: on a grid of step h, then refined around every point that
-/// may hide it. Its second derivative is at most `2 m / l^2`, so none is further than `m h^2 / (4 l^2)` below.
-fn greatest_along(range: &RangeSetting, lengthscale: f64, (low, high): (f64, f64)) -> f64 {
-    let value =
-        |x: f64| (0..range.points).map(|j| (-((x - range.at(j)) / lengthscale).powi(2)).exp()).sum::<f64>();
-    let count = ((high - low) * STEPS / lengthscale).ceil();
-    let step = (high - low) / count;
-    let values: Vec<f64> = (0..=count as usize).map(|i| value(low + step * i as f64)).collect();
-    let hidden = range.points as f64 * (step / lengthscale).powi(2) / 4.0;
-    let top = largest(values.iter().copied());
-    let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
-    largest(near.map(|i| {
-        let x = low + step * i as f64;
-        peak(value, ((x - step).max(low), (x + step).min(high)))
-    }))
+/// `sum_j exp(-(x - z_j)^2 / l^2)` along one dimension.
+struct Profile<'a> {
+    range: &'a RangeSetting,
+    lengthscale: f64,
 }
 
-/// The maximum of a function with one peak between two ends.
-fn peak(value: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
-    for _ in 0..100 {
-        let third = (high - low) / 3.0;
-        if value(low + third) < value(high - third) {
-            low += third;
-        } else {
-            high -= third;
-        }
+impl Profile<'_> {
+    fn at(&self, x: f64) -> f64 {
+        let exponents = (0..self.range.points).map(|j| -((x - self.range.at(j)) / self.lengthscale).powi(2));
+        exponents.map(f64::exp).sum()
     }
-    largest([value(low), value(high)])
+
+    /// The maximum between two ends: on a grid of step h, then refined around every point that may hide it. Its second
+    /// derivative is at least `-2 m / l^2`, so none is further than `m h^2 / (4 l^2)` above the grid.
+    fn greatest(&self, [low, high]: [f64; 2]) -> f64 {
+        let count = ((high - low) * STEPS / self.lengthscale).ceil();
+        let step = (high - low) / count;
+        let values: Vec<f64> = (0..=count as usize).map(|i| self.at(low + step * i as f64)).collect();
+        let hidden = self.range.points as f64 * (step / self.lengthscale).powi(2) / 4.0;
+        let top = largest(values.iter().copied());
+        let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
+        largest(near.map(|i| {
+            let x = low + step * i as f64;
+            self.peak((x - step).max(low), (x + step).min(high))
+        }))
+    }
+
+    /// The maximum between two ends, if there is one peak: by thirds.
+    fn peak(&self, mut low: f64, mut high: f64) -> f64 {
+        for _ in 0..100 {
+            let third = (high - low) / 3.0;
+            if self.at(low + third) < self.at(high - third) {
+                low += third;
+            } else {
+                high -= third;
+            }
+        }
+        largest([self.at(low), self.at(high)])
+    }
 }
 
 /// Two records that were found, and their squared shift.
-struct Pair {
+struct WorstPair {
     shift_squared: f64,
     inputs: (Vec<f64>, Vec<f64>),
     labels: (usize, usize),
 }
 
 /// The worst pair with inputs on a grid and any labels.
-fn search(releases: &RecordReleases) -> Pair {
-    let mut worst = Pair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
+fn search(releases: &RecordReleases) -> WorstPair {
+    let mut worst = WorstPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
     let points = grid(releases);
     let features: Vec<Vec<Vec<f64>>> =
         releases.sums.iter().map(|sum| points.iter().map(|x| covariances(sum, x)).collect()).collect();
     let labels: Vec<(usize, usize)> = pairs(releases).collect();
     for i in 0..points.len() {
         for j in 0..=i {
-            let mut products = Vec::with_capacity(releases.sums.len());
-            for (s, features) in features.iter().enumerate() {
-                match products.last() {
-                    // Classes share kernel and inducing inputs.
-                    Some(last) if same(&releases.sums[s], &releases.sums[s - 1]) => products.push(*last),
-                    _ => products.push((
-                        dot(&features[i], &features[i]),
-                        dot(&features[j], &features[j]),
-                        dot(&features[i], &features[j]),
-                    )),
-                }
-            }
+            let products = products(releases, &features, i, j);
             for &(l, m) in &labels {
-                let of = |(sum, product): (&SumsRelease, &(f64, f64, f64))| {
-                    shift(sum, (sum.labels[l], sum.labels[m]), *product)
-                };
-                let squared: f64 = releases.sums.iter().zip(&products).map(of).sum();
+                let sums = releases.sums.iter().zip(&products);
+                let squared =
+                    sums.map(|(sum, of)| shift(sum, sum.labels[l], sum.labels[m], *of)).sum::<f64>();
                 if squared > worst.shift_squared {
                     let inputs = (points[i].clone(), points[j].clone());
-                    worst = Pair { shift_squared: squared, inputs, labels: (l, m) };
+                    worst = WorstPair { shift_squared: squared, inputs, labels: (l, m) };
                 }
             }
         }
     }
     worst
+}
+
+/// The products of the covariances of points i and j, for each pair of sums.
+fn products(releases: &RecordReleases, features: &[Vec<Vec<f64>>], i: usize, j: usize) -> Vec<Products> {
+    let mut products: Vec<Products> = Vec::with_capacity(features.len());
+    for (s, features) in features.iter().enumerate() {
+        let (one, other) = (&features[i], &features[j]);
+        products.push(match products.last() {
+            // Classes share kernel and inducing inputs.
+            Some(last) if same(&releases.sums[s], &releases.sums[s - 1]) => *last,
+            _ => Products { one: dot(one, one), other: dot(other, other), cross: dot(one, other) },
+        });
+    }
+    products
 }
 
 fn same(one: &SumsRelease, other: &SumsRelease) -> bool {
@@ -189,11 +223,12 @@ fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
     };
     let mut points = vec![Vec::new()];
     for d in 0..sum.inducing.len() {
-        let (low, high) = ends(sum, releases, d);
-        let at = |i: usize| low + (high - low) * i as f64 / (side - 1) as f64;
-        let longer =
-            |point: &Vec<f64>| (0..side).map(|i| [point.as_slice(), &[at(i)]].concat()).collect::<Vec<_>>();
-        points = points.iter().flat_map(longer).collect();
+        let [low, high] = ends(sum, releases, d);
+        let along: Vec<f64> = (0..side).map(|i| low + (high - low) * i as f64 / (side - 1) as f64).collect();
+        points = points
+            .iter()
+            .flat_map(|point: &Vec<f64>| along.iter().map(move |x| [point.as_slice(), &[*x]].concat()))
+            .collect();
     }
     points
 }
@@ -232,10 +267,10 @@ mod tests {
 
     #[test]
     fn too_little_noise_is_found_out() {
-        let check = |sd: f64| records(&sums(SumsNoise::new(sd, 1.0), 1.3), (1.0, 1e-4));
-        assert_eq!(check(40.0).verdict, Verdict::Holds);
-        let broken = check(4.0);
-        assert_eq!(broken.verdict, Verdict::Broken);
+        let claim = Guarantee { epsilon: 1.0, delta: 1e-4 };
+        let [enough, broken] = [40.0, 4.0].map(|sd| records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
+        assert_eq!(enough.verdict, AuditVerdict::Holds);
+        assert_eq!(broken.verdict, AuditVerdict::Broken);
         assert!(matches!(broken.found, Found::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
     }
 }

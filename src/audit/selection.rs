@@ -1,14 +1,15 @@
 //! Private selection: the budget of each draw recomputed, and an attack on what is drawn.
 
+use std::convert::Infallible;
+
 use rand_pcg::Pcg64;
 
-use super::Attacks;
 use super::attack::epsilon_at_least;
-use super::finding::{Check, Found, ROUNDING, Verdict, short};
-use super::normal::exact_delta;
+use super::attacks::Attacks;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::records::records;
 use crate::linalg::largest;
-use crate::privacy::{CoinPressStep, coinpress_mean};
+use crate::privacy::{CoinPressStep, Guarantee, PrivateSelection, Within, coinpress_mean};
 use crate::task::SelectionDraws;
 
 /// Means that are sampled under either data set.
@@ -17,106 +18,110 @@ const MEANS: usize = 10_000;
 const SELECTIONS: usize = 500;
 
 /// All checks of one selection.
-pub(super) fn selection(
-    draws: &SelectionDraws,
-    (epsilon, delta): (f64, f64),
-    attacks: &Attacks,
-) -> Vec<Check> {
-    let budget = (draws.selection.epsilon, draws.selection.delta);
-    let mut checks = vec![total(draws, (epsilon, delta))];
-    checks.extend(draws.sums.iter().map(|sums| part("sums of a draw", records(sums, budget), budget)));
-    checks.push(part("CoinPress of a draw", coinpress(draws, budget), budget));
-    checks.push(attack_mean(draws, budget, attacks));
-    checks.push(attack_selection(draws, (epsilon, delta), attacks));
+///
+/// Obligation: by Theorem 3.4 of Liu and Talwar 2019 the claim follows from the budget of one draw, and that from its
+/// parts, which are judged one by one. Attacks on whole draws and selections look for what the proof may have missed.
+pub(super) fn selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Vec<Check> {
+    let draw = Guarantee::from(draws.selection.draw);
+    let mut checks = vec![total(draws, claim)];
+    checks.extend(draws.sums.iter().map(|sums| part("sums of a draw", records(sums, draw), draw)));
+    checks.push(part("CoinPress of a draw", coinpress(draws, draw), draw));
+    checks.push(attack_mean(draws, draw, attacks));
+    checks.push(attack_selection(draws, claim, attacks));
     checks
 }
 
-/// What Theorem 3.4 of Liu and Talwar 2019 makes of the budget of a draw: `3 e + 3 sqrt(2 d)` and `sqrt(2 d) T + (1 - gamma)^T`,
-/// the probability that T draws did not stop.
-fn total(draws: &SelectionDraws, (epsilon, delta): (f64, f64)) -> Check {
-    let selection = &draws.selection;
-    let lost = (2.0 * selection.delta).sqrt();
-    let spent = 3.0 * (selection.epsilon + lost);
-    let most = f64::from(selection.most);
-    let missed = lost * most + (most * (-selection.gamma).ln_1p()).exp();
-    let holds = spent <= epsilon * (1.0 + ROUNDING) && missed <= delta * (1.0 + ROUNDING);
+/// The budget that Theorem 3.4 of Liu and Talwar 2019 makes of that of a draw: `3 e + 3 sqrt(2 d)` and `sqrt(2 d) T +
+/// (1 - gamma)^T`, the probability that T draws did not stop.
+fn total(draws: &SelectionDraws, claim: Guarantee) -> Check {
+    let PrivateSelection { gamma, most, .. } = draws.selection;
+    let Guarantee { epsilon, delta } = draws.selection.draw.into();
+    let lost = (2.0 * delta).sqrt();
+    let spent = 3.0 * (epsilon + lost);
+    let times = f64::from(most);
+    let missed = lost * times + (times * (-gamma).ln_1p()).exp();
+    let holds = spent <= claim.epsilon * (1.0 + ROUNDING) && missed <= claim.delta * (1.0 + ROUNDING);
     let note = format!(
         "delta <= {} for at most {most} draws, if each is ({}, {})-private",
         short(missed),
-        short(selection.epsilon),
-        short(selection.delta)
+        short(epsilon),
+        short(delta)
     );
-    let verdict = if holds { Verdict::Holds } else { Verdict::NotAudited };
+    let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
     Check { verdict, found: Found::EpsilonAtMost(spent), note }
 }
 
-fn part(what: &str, check: Check, (epsilon, delta): (f64, f64)) -> Check {
-    let note = format!("{what}, at ({}, {}): {}", short(epsilon), short(delta), check.note);
+fn part(what: &str, check: Check, claim: Guarantee) -> Check {
+    let note = format!("{what}, at ({}, {}): {}", short(claim.epsilon), short(claim.delta), check.note);
     Check { note, ..check }
 }
 
 /// The steps of a mean, each a Gaussian mechanism given the former: the root of the sum of their squared shifts, of the
 /// worst range.
-fn coinpress(draws: &SelectionDraws, (epsilon, delta): (f64, f64)) -> Check {
-    let shift = |&(_, radius): &(f64, f64)| {
+fn coinpress(draws: &SelectionDraws, claim: Guarantee) -> Check {
+    let squares = largest(draws.ranges.iter().map(|&(_, radius)| {
         let (mut radius, mut squares) = (radius, 0.0);
         for &rho in &draws.shares {
-            let step = CoinPressStep::new((draws.rows, 1), radius, rho);
+            let step = CoinPressStep::new(draws.rows, 1, radius, rho);
+            // A replaced value moves from one end of the clip to the other at most: 2 clip / n, by the noise.
             squares += (2.0 * step.clip / draws.rows as f64 / step.sd).powi(2);
             radius = step.next_radius;
         }
         squares
-    };
-    let found = exact_delta(largest(draws.ranges.iter().map(shift)).sqrt(), epsilon);
-    Check::delta(found, delta, format!("{} steps", draws.shares.len()))
+    }));
+    Check::delta(squares.sqrt(), claim, format!("{} steps", draws.shares.len()))
 }
 
 /// The values of a candidate at the bottom of its range, one of them perhaps at the top.
-fn values((centre, radius): (f64, f64), rows: usize, moved: bool) -> Vec<f64> {
-    let mut values = vec![centre - radius; rows];
+fn values(range: Within, rows: usize, moved: bool) -> Vec<f64> {
+    let mut values = vec![range.centre - range.radius; rows];
     if let (true, Some(first)) = (moved, values.first_mut()) {
-        *first = centre + radius;
+        *first = range.centre + range.radius;
     }
     values
 }
 
 /// Means under two data sets, of which one has all values at the bottom and the other one at the top.
-fn attack_mean(draws: &SelectionDraws, (epsilon, delta): (f64, f64), attacks: &Attacks) -> Check {
-    let range = widest(draws);
-    let sample = |moved: bool| {
+fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Check {
+    let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
-        let mean =
-            |_| coinpress_mean(&mut values(range, draws.rows, moved), range, &draws.shares, &mut stream);
-        (0..MEANS).map(mean).collect::<Vec<f64>>()
-    };
-    let found = epsilon_at_least(&sample(false), &sample(true), delta, attacks.confidence);
-    empirical(found, epsilon, format!("{MEANS} CoinPress means of a draw"))
+        (0..MEANS).map(|_| mean(draws, moved, &mut stream)).collect::<Vec<f64>>()
+    });
+    let found = epsilon_at_least(&one, &other, claim.delta, attacks.confidence);
+    empirical(found, claim, format!("{MEANS} CoinPress means of a draw"))
+}
+
+/// A CoinPress mean of the values of the candidate with the widest range.
+fn mean(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
+    let range = widest(draws);
+    coinpress_mean(&mut values(range, draws.rows, moved), range, &draws.shares, stream)
 }
 
 /// Selections between two candidates whose values differ in one record.
-fn attack_selection(draws: &SelectionDraws, (epsilon, delta): (f64, f64), attacks: &Attacks) -> Check {
-    let range = widest(draws);
-    let sample = |moved: bool| {
+fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Check {
+    let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("selection {moved}"));
-        let select = |_| {
-            let draw = |stream: &mut Pcg64| -> Result<_, std::convert::Infallible> {
-                let candidate = usize::from(rand::RngExt::random::<bool>(stream));
-                let mut values = values(range, draws.rows, moved && candidate == 1);
-                Ok(Some((coinpress_mean(&mut values, range, &draws.shares, stream), candidate)))
-            };
-            match draws.selection.select(&mut stream, draw) {
-                Ok(Some(candidate)) => candidate as f64,
-                Ok(None) | Err(_) => -1.0,
-            }
-        };
-        (0..SELECTIONS).map(select).collect::<Vec<f64>>()
-    };
-    let found = epsilon_at_least(&sample(false), &sample(true), delta, attacks.confidence);
-    empirical(found, epsilon, format!("{SELECTIONS} selections between two candidates"))
+        (0..SELECTIONS).map(|_| selected(draws, moved, &mut stream)).collect::<Vec<f64>>()
+    });
+    let found = epsilon_at_least(&one, &other, claim.delta, attacks.confidence);
+    empirical(found, claim, format!("{SELECTIONS} selections between two candidates"))
 }
 
-fn empirical(found: f64, claimed: f64, what: String) -> Check {
-    let verdict = if found > claimed { Verdict::Broken } else { Verdict::Holds };
+/// The candidate that is selected, 0 or 1, of which the second one alone has the record that may be moved; -1 for none.
+fn selected(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
+    let chosen = draws.selection.select(stream, |stream| -> Result<_, Infallible> {
+        let candidate = usize::from(rand::RngExt::random::<bool>(stream));
+        Ok(Some((mean(draws, moved && candidate == 1, stream), candidate)))
+    });
+    match chosen {
+        Ok(Some(candidate)) => candidate as f64,
+        Ok(None) => -1.0,
+    }
+}
+
+fn empirical(found: f64, claim: Guarantee, what: String) -> Check {
+    // The lower bound is a statement of confidence, not a proof: an epsilon above the claim is a break all the same.
+    let verdict = if found > claim.epsilon { AuditVerdict::Broken } else { AuditVerdict::Holds };
     Check {
         verdict,
         found: Found::EpsilonAtLeast(found),
@@ -124,6 +129,12 @@ fn empirical(found: f64, claimed: f64, what: String) -> Check {
     }
 }
 
-fn widest(draws: &SelectionDraws) -> (f64, f64) {
-    draws.ranges.iter().copied().fold((0.0, 0.0), |most, range| if range.1 > most.1 { range } else { most })
+/// The widest range of a candidate, in which a record moves the most.
+fn widest(draws: &SelectionDraws) -> Within {
+    let (centre, radius) = draws
+        .ranges
+        .iter()
+        .copied()
+        .fold((0.0, 0.0), |most, range| if range.1 > most.1 { range } else { most });
+    Within { centre, radius }
 }

@@ -12,7 +12,8 @@ use super::data::progress;
 use super::interrupt::watch_signals;
 use super::output::{print, print_json};
 use super::workspace::Workspace;
-use crate::audit::{Attacks, Check, Finding, Found, Verdict, audit as audit_block};
+use crate::audit::{Attacks, AuditVerdict, Check, Finding, Found, audit as audit_block};
+use crate::privacy::Guarantee;
 use crate::publish::plain_table;
 use crate::run::{RunError, Unit, load};
 use crate::spec::{Block, Cell, Experiment, PrivacySetting};
@@ -167,7 +168,7 @@ fn claims(setting: &crate::spec::Setting) -> bool {
 
 impl Audited<'_> {
     fn is_broken(&self) -> bool {
-        self.finding.verdict == Verdict::Broken
+        self.finding.verdict == AuditVerdict::Broken
     }
 
     /// A break that is not announced, or an announcement without a break.
@@ -185,8 +186,8 @@ impl Audited<'_> {
     }
 
     fn claim(&self) -> String {
-        let claim = &self.finding.claim;
-        format!("({:?}, {:?})", claim.epsilon.unwrap_or(f64::INFINITY), claim.delta)
+        let Guarantee { epsilon, delta } = self.finding.guarantee;
+        format!("({epsilon:?}, {delta:?})")
     }
 
     /// The largest epsilon that an attack on samples proves.
@@ -226,7 +227,7 @@ fn text(experiment: &Experiment, audited: &[Audited<'_>]) -> String {
         audited.iter().map(row),
     );
     let count = |verdict| audited.iter().filter(|cell| cell.finding.verdict == verdict).count();
-    let counts = [Verdict::Holds, Verdict::Caveat, Verdict::NotAudited, Verdict::Broken]
+    let counts = [AuditVerdict::Holds, AuditVerdict::Caveat, AuditVerdict::NotAudited, AuditVerdict::Broken]
         .map(|verdict| (count(verdict), verdict.name()));
     let counts: Vec<String> =
         counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, name)| format!("{n} {name}")).collect();
@@ -235,9 +236,9 @@ fn text(experiment: &Experiment, audited: &[Audited<'_>]) -> String {
 
 fn as_json(experiment: &Experiment, audited: &[Audited<'_>]) -> Value {
     let cell = |one: &Audited<'_>| {
-        let Finding { claim, checks, verdict, reasons } = &one.finding;
+        let Finding { claim, guarantee, checks, verdict, reasons } = &one.finding;
         json!({
-            "cell": one.cell.id().short(), "labels": one.cell.labels(), "epsilon": claim.epsilon, "delta": claim.delta,
+            "cell": one.cell.id().short(), "labels": one.cell.labels(), "epsilon": guarantee.epsilon, "delta": guarantee.delta,
             "guarantee": claim.to_string(), "delta_exact": claim.delta_exact, "verdict": verdict, "checks": checks,
             "reasons": reasons, "announced": one.announced, "fails": one.fails(),
         })

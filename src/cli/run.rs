@@ -155,7 +155,8 @@ fn as_json(report: &Report<'_>, computed: &Computed, folder: &str) -> Value {
             "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
             "spread": row.row.spread, "verdict": row.verdict.name(),
             "published": row.published.as_ref().map(|p| p.value), "gap": row.row.certificate.gap,
-            "epsilon": row.row.certificate.epsilon, "delta": row.row.certificate.delta,
+            "epsilon": row.row.certificate.guarantee.map(|claimed| claimed.epsilon),
+            "delta": row.row.certificate.delta(),
             "guarantee": row.row.certificate.to_string(), "delta_exact": row.row.certificate.delta_exact,
         })
     };

@@ -55,7 +55,7 @@ impl Question<'_> {
         let next = NextRelease { experiment, setting, privacy, certificate: &certificate, mu };
         let account = arguments.ledger.charge(&next, || Ok(fingerprint))?;
         value["guarantee"] = json!({
-            "text": certificate.to_string(), "epsilon": certificate.epsilon, "delta": certificate.delta,
+            "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact, "mu": mu,
         });
         value["caution"] = json!(CAUTION);

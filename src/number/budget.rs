@@ -1,5 +1,8 @@
 //! The two numbers of a guarantee.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Delta, Epsilon, OutOfRange};
 
 /// An epsilon with its delta: what a release, or several together, may spend.
@@ -11,7 +14,8 @@ use super::{Delta, Epsilon, OutOfRange};
 /// assert!(Budget::new(1.0, 0.0).is_err());
 /// # Ok::<(), dpgp::number::OutOfRange>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Epsilon.
     pub epsilon: Epsilon,

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 /// The failure probability of the tail bound.
 const BETA: f64 = 0.01;
-/// What stands for `sqrt(ln(2 / beta))` in the clip.
+/// The number that stands for `sqrt(ln(2 / beta))` in the clip.
 const REACH: f64 = 3.0;
 
 /// The radius within which a standard normal vector of d dimensions lies with probability `1 - beta`:
@@ -15,11 +15,22 @@ pub fn tail_bound(d: usize, beta: f64) -> f64 {
     (d + 2.0 * (d * log).sqrt() + 2.0 * log).sqrt()
 }
 
-/// What one step does, before it sees the data: it clips n rows of unit variance to a ball and releases their
-/// mean with noise.
+/// One step, before it sees the data: it clips n rows of unit variance to a ball and releases their mean with noise.
 ///
-/// The geometry follows the authors' own code: beta is 0.01, and 3 stands for `sqrt(ln(2/beta))`. Neighbours
-/// replace one row. Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.
+/// Obligation: neighbours replace one row, which moves the mean by at most `2 clip / n`; noise of standard deviation
+/// `sensitivity / sqrt(2 rho)` makes its release rho-zCDP (Bun and Steinke 2016, Proposition 1.6). The radius is another
+/// matter: the true mean lies within it with high probability only, which costs accuracy and never privacy.
+///
+/// The geometry follows the authors' own code: beta is 0.01, and 3 stands for `sqrt(ln(2/beta))`.
+/// Source: Biswas, Dong, Kamath and Ullman 2020, Algorithm 1.
+///
+/// ```
+/// use dpgp::privacy::CoinPressStep;
+/// let step = CoinPressStep::new(100, 1, 10.0, 0.5);
+/// // The noise of rho = 1/2 has the standard deviation of the sensitivity, 2 clip / n.
+/// assert_eq!((step.sensitivity, step.sd), (2.0 * step.clip / 100.0, step.sensitivity));
+/// assert!(step.next_radius < 10.0);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CoinPressStep {
     /// Rows are clipped to this distance from the centre.
@@ -34,8 +45,10 @@ pub struct CoinPressStep {
 
 impl CoinPressStep {
     /// The step on n rows of d dimensions whose mean lies within `radius` of the centre, for `rho`-zCDP.
-    pub fn new((n, d): (usize, usize), radius: f64, rho: f64) -> Self {
+    pub fn new(n: usize, d: usize, radius: f64, rho: f64) -> Self {
         let tail = tail_bound(d, BETA);
+        // The lesser of two bounds on a row's distance from the centre: by the deviation along the radius, and by the
+        // triangle inequality.
         let clip = (radius * radius + 2.0 * radius * REACH + tail * tail).sqrt().min(radius + tail);
         let sensitivity = 2.0 * clip / n as f64;
         let sd = sensitivity / (2.0 * rho).sqrt();
@@ -44,6 +57,10 @@ impl CoinPressStep {
 }
 
 /// Shares of rho: 3/4 for the last of `steps` and the rest evenly for the others; all for a single one.
+///
+/// ```
+/// assert_eq!(dpgp::privacy::coinpress_shares(3, 2.0), [0.25, 0.25, 1.5]);
+/// ```
 pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
     if steps <= 1 {
         return vec![rho];
@@ -53,22 +70,38 @@ pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
     shares
 }
 
+/// The interval `centre +- radius` that a mean is thought to lie in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Within {
+    /// The middle.
+    pub centre: f64,
+    /// Half the length.
+    pub radius: f64,
+}
+
 /// The private mean of scalar values: each step clips them around the last centre and moves the centre to their
-/// noisy mean. The values stay clipped for later steps, as in the authors' code; what it returns lies outside
+/// noisy mean. The values stay clipped for later steps, as in the authors' code; the mean returned lies outside
 /// `centre +- radius` now and then.
 ///
 /// Obligation: with shares that sum to rho it is rho-zCDP when one value is replaced, since each step is a
-/// Gaussian mechanism given what the former released.
-pub fn coinpress_mean(
-    values: &mut [f64],
-    (mut centre, mut radius): (f64, f64),
-    shares: &[f64],
-    stream: &mut impl Rng,
-) -> f64 {
+/// Gaussian mechanism given the releases of the former (composition: Bun and Steinke 2016, Lemma 2.3).
+///
+/// ```
+/// use dpgp::privacy::{Within, coinpress_mean, coinpress_shares};
+/// use rand::SeedableRng;
+/// let mut stream = rand_pcg::Pcg64::seed_from_u64(1);
+/// let mut values = vec![7.0; 1000];
+/// let loose = Within { centre: 0.0, radius: 1e3 };
+/// let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 1.0), &mut stream);
+/// assert!((mean - 7.0).abs() < 0.1);
+/// ```
+pub fn coinpress_mean(values: &mut [f64], within: Within, shares: &[f64], stream: &mut impl Rng) -> f64 {
+    let Within { mut centre, mut radius } = within;
     let n = values.len();
     for &rho in shares {
-        let step = CoinPressStep::new((n, 1), radius, rho);
+        let step = CoinPressStep::new(n, 1, radius, rho);
         let (low, high) = (centre - step.clip, centre + step.clip);
+        // Four sums side by side, which the processor adds at once; their order is part of the result.
         let mut sums = [0.0; 4];
         for chunk in values.chunks_mut(4) {
             for (value, sum) in chunk.iter_mut().zip(&mut sums) {
@@ -94,13 +127,10 @@ mod tests {
         let mut stream = Pcg64::from_seed([5; 32]);
         let mut error = 0.0;
         for _ in 0..50 {
-            let mut values: Vec<f64> = (0..2000)
-                .map(|_| {
-                    let z: f64 = StandardNormal.sample(&mut stream);
-                    40.0 + z
-                })
-                .collect();
-            let mean = coinpress_mean(&mut values, (0.0, 1000.0), &coinpress_shares(5, 0.5), &mut stream);
+            let normals: Vec<f64> = (0..2000).map(|_| StandardNormal.sample(&mut stream)).collect();
+            let mut values: Vec<f64> = normals.iter().map(|z| 40.0 + z).collect();
+            let loose = Within { centre: 0.0, radius: 1000.0 };
+            let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 0.5), &mut stream);
             error += (mean - 40.0_f64).powi(2) / 50.0;
         }
         assert!(error.sqrt() < 0.04, "{error}");

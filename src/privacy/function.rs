@@ -23,15 +23,26 @@ pub enum FunctionSensitivity {
 
 impl FunctionSensitivity {
     /// The sensitivity of a mean with weights `A` (m x n), whose norms `sqrt([A' K A]_jj)` are given (n values).
+    ///
+    /// Obligation: target j enters through column j alone, so a change by 1 adds `sum_i A_ij k(., b_i)`, whose squared norm
+    /// is `[A' K A]_jj` by the reproducing property; the triangle inequality bounds it by `sum_i |A_ij| sqrt(k(b_i, b_i))`.
+    ///
+    /// ```
+    /// use dpgp::privacy::FunctionSensitivity::{Column, Published};
+    /// use nalgebra::DMatrix;
+    /// // One target with weight 1 on two points: it moves the function twice as far as a row sum says.
+    /// let weights = DMatrix::from_column_slice(2, 1, &[1.0, 1.0]);
+    /// let norms = [2f64.sqrt()];
+    /// assert_eq!((Published.of(&weights, &norms), Column.of(&weights, &norms)), (1.0, 2.0));
+    /// ```
     pub fn of(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
-        let positive = |v: &f64| v.max(0.0);
-        let negative = |v: &f64| (-v).max(0.0);
         match self {
             Self::Published => largest(weights.row_iter().map(|row| row.lp_norm(1))),
             Self::Column => largest(weights.column_iter().map(|column| column.lp_norm(1))),
             Self::SameSign => {
-                let above = largest(weights.row_iter().map(|row| row.iter().map(positive).sum()));
-                above.max(largest(weights.row_iter().map(|row| row.iter().map(negative).sum())))
+                let above = weights.row_iter().map(|row| row.iter().map(|v| v.max(0.0)).sum());
+                let below = weights.row_iter().map(|row| row.iter().map(|v| (-v).max(0.0)).sum());
+                largest(above).max(largest(below))
             }
             Self::Exact => largest(norms.iter().copied()),
         }
@@ -81,11 +92,14 @@ mod tests {
     #[test]
     fn norms_of_a_matrix() {
         let weights = DMatrix::from_row_slice(2, 3, &[1.0, -2.0, 4.0, -3.0, 0.5, 0.0]);
-        let of = |rule: FunctionSensitivity| rule.of(&weights, &[0.3, 0.9, 0.2]);
-        assert_eq!(of(FunctionSensitivity::Published), 7.0);
-        assert_eq!(of(FunctionSensitivity::Column), 4.0);
-        assert_eq!(of(FunctionSensitivity::SameSign), 5.0);
-        assert_eq!(of(FunctionSensitivity::Exact), 0.9);
+        for (rule, expected) in [
+            (FunctionSensitivity::Published, 7.0),
+            (FunctionSensitivity::Column, 4.0),
+            (FunctionSensitivity::SameSign, 5.0),
+            (FunctionSensitivity::Exact, 0.9),
+        ] {
+            assert_eq!(rule.of(&weights, &[0.3, 0.9, 0.2]), expected);
+        }
     }
 
     /// The column bound holds; and at any finite set of inputs the change of the mean, measured by the covariance

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bisect::bisect;
 use crate::linalg::normal_cdf;
 
 /// The exact `delta` at `epsilon` of the Gaussian mechanism with L2 sensitivity 1 and standard
@@ -19,6 +20,7 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
+    // Both terms are nearly equal for large epsilon; the clamp removes a negative rounding error of their difference.
     let half = 0.5 / sigma;
     let shift = epsilon * sigma;
     (normal_cdf(half - shift) - weighted_tail(half - shift, half + shift, epsilon)).clamp(0.0, 1.0)
@@ -51,6 +53,18 @@ pub enum Calibration {
 
 impl Calibration {
     /// The standard deviation per unit of L2 sensitivity; zero where `epsilon` is infinite.
+    ///
+    /// Obligation: `gaussian_delta(sigma, epsilon) <= delta`, for the classic ones where their proof covers `epsilon`.
+    ///
+    /// ```
+    /// use dpgp::privacy::{Calibration, gaussian_delta};
+    /// let classic = Calibration::Classic.sigma(1.0, 0.01);
+    /// assert!((classic - (2.0 * 200f64.ln()).sqrt()).abs() < 1e-15);
+    /// // The least noise is much less, and spends all of delta.
+    /// let least = Calibration::Analytic.sigma(1.0, 0.01);
+    /// assert!((least - 1.877_875_560_907).abs() < 1e-9);
+    /// assert!((gaussian_delta(least, 1.0) / 0.01 - 1.0).abs() < 1e-9);
+    /// ```
     pub fn sigma(self, epsilon: f64, delta: f64) -> f64 {
         if epsilon.is_infinite() {
             return 0.0;
@@ -84,23 +98,14 @@ impl Calibration {
 /// the exact delta never exceeds `delta`.
 fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
     let (mut low, mut high) = (-2.0f64, 2.0f64);
+    // Delta falls from 1 to 0 along ln sigma, so both searches end.
     while gaussian_delta(low.exp(), epsilon) <= delta {
         low -= 2.0;
     }
     while gaussian_delta(high.exp(), epsilon) > delta {
         high += 2.0;
     }
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return high.exp();
-        }
-        if gaussian_delta(middle.exp(), epsilon) > delta {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    bisect(low, high, |log| gaussian_delta(log.exp(), epsilon) <= delta).high.exp()
 }
 
 #[cfg(test)]

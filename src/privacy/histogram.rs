@@ -1,11 +1,11 @@
-//! Histograms: what one person changes in them, and what is released of each bin.
+//! Histograms: the change that one person makes in them, and the statistic that is released of each bin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::accounting::Relation;
 
-/// What is released of a bin.
+/// The statistic that is released of a bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
@@ -20,6 +20,13 @@ pub enum Statistic {
 /// How far a histogram of counts moves (in the Euclidean norm) between neighbours.
 ///
 /// A record added or removed changes one bin by 1; a replaced one may leave a bin and enter another, `sqrt 2`.
+///
+/// ```
+/// use dpgp::privacy::accounting::Relation;
+/// use dpgp::privacy::count_sensitivity;
+/// assert_eq!(count_sensitivity(Relation::AddRemove), 1.0);
+/// assert_eq!(count_sensitivity(Relation::ReplaceOne), 2f64.sqrt());
+/// ```
 pub fn count_sensitivity(relation: Relation) -> f64 {
     match relation {
         Relation::AddRemove => 1.0,
@@ -29,6 +36,12 @@ pub fn count_sensitivity(relation: Relation) -> f64 {
 
 impl Statistic {
     /// The statistic of the targets of one bin; none of an empty one, which has no mean.
+    ///
+    /// ```
+    /// use dpgp::privacy::Statistic;
+    /// assert_eq!(Statistic::Median.of(&[4.0, 1.0, 2.0, 9.0]), Some(3.0));
+    /// assert_eq!(Statistic::Mean.of(&[]), None);
+    /// ```
     pub fn of(self, targets: &[f64]) -> Option<f64> {
         let n = targets.len();
         if self == Self::Count {
@@ -53,8 +66,16 @@ impl Statistic {
     ///
     /// A mean moves by `change / n`. A median of an odd number may move from one end of the interval to the other; of an
     /// even number it is the middle of two neighbours in the order, and `m' - m <= (y_(k+1) - y_(k-1)) / 2 <= change / 2`.
+    ///
+    /// ```
+    /// use dpgp::privacy::Statistic;
+    /// assert_eq!(Statistic::Mean.sensitivity(4, 2.0), 0.5);
+    /// assert_eq!(Statistic::Median.sensitivity(4, 2.0), 1.0);
+    /// assert_eq!(Statistic::Median.sensitivity(5, 2.0), 2.0);
+    /// ```
     pub fn sensitivity(self, n: usize, change: f64) -> f64 {
         match self {
+            // No target enters a count, and records are public where targets change.
             Self::Count => 0.0,
             Self::Mean => change / n as f64,
             Self::Median if n % 2 == 1 => change,

@@ -1,6 +1,7 @@
 //! Privacy: noise calibration, sensitivities, cloaking, the exponential mechanism, certificates.
 
 pub mod accounting;
+mod bisect;
 mod budget;
 mod certificate;
 mod cloaking;
@@ -16,9 +17,9 @@ mod sufficient;
 mod zcdp;
 
 pub use budget::{Budget, composed_mu};
-pub use certificate::{Caveat, Certificate, Mechanism, Neighbours, Release};
+pub use certificate::{Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
-pub use coinpress::{CoinPressStep, coinpress_mean, coinpress_shares, tail_bound};
+pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta};

@@ -16,7 +16,7 @@ pub struct PrivateStep {
     public: DVector<f64>,
     /// `C V diag(s)^-1` (m x r): from what is released to weights.
     through: DMatrix<f64>,
-    /// `B y` for the sums of the labels of equal inputs (r).
+    /// `B y` for the sums of the labels of equal inputs (r). Private: it leaves this type with noise only.
     released: DVector<f64>,
     cloak: Cloak,
 }
@@ -34,6 +34,7 @@ impl PrivateStep {
         labels: &[f64],
         options: &CloakingOptions,
     ) -> Result<Self, PrivacyError> {
+        // Jitter would add directions that no label enters; here all released ones are mapped back to weights.
         let options = CloakingOptions { release: ReleaseRecipe::Projection, ..*options };
         let map = LinearMap::new(&(root * step.map()), inputs);
         let counts = map.counts();

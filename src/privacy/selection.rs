@@ -33,6 +33,15 @@ pub struct FoldColumns {
 
 /// The sensitivity of the SSE of one configuration, for targets that change by at most `d`, over
 /// `rows` data rows. Units: squared targets.
+///
+/// ```
+/// use dpgp::privacy::{FoldColumns, SensitivityRule, sse_sensitivity};
+/// use nalgebra::DMatrix;
+/// // Two folds of one row each, which predict the other row by half of their own: q(1) + q(1/2) at T = 4.
+/// let fold = |row| FoldColumns { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
+/// let found = sse_sensitivity(SensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
+/// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
+/// ```
 pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
     match rule {
         SensitivityRule::Published => published(folds, d),
@@ -41,27 +50,35 @@ pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize
 }
 
 fn published(folds: &[FoldColumns], d: f64) -> f64 {
-    let longest = |fold: &FoldColumns| largest(fold.columns.column_iter().map(|c| c.norm_squared()));
-    let mut alphas: Vec<f64> = folds.iter().map(longest).collect();
+    let longest = folds.iter().map(|fold| largest(fold.columns.column_iter().map(|c| c.norm_squared())));
+    let mut alphas: Vec<f64> = longest.collect();
     alphas.sort_by(f64::total_cmp);
+    // A row is a test point in one of the folds, where it trains nothing: the smallest is left out, as printed.
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
 
 fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
     let threshold = 4.0 * d;
-    let q = |v: f64| if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold };
-    let mut change = vec![q(d); rows];
+    let mut change = vec![most(d, threshold); rows];
     for fold in folds {
         for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
-            change[row] += column.iter().map(|c| q(d * c.abs())).sum::<f64>();
+            change[row] += column.iter().map(|c| most(d * c.abs(), threshold)).sum::<f64>();
         }
     }
     largest(change)
 }
 
+/// `q(v)`: the most that the square of an error clipped at T changes when the error moves by v.
+fn most(v: f64, threshold: f64) -> f64 {
+    if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold }
+}
+
 /// The probabilities with which the exponential mechanism selects each configuration, by its SSE
 /// (utility is its negative) and the largest sensitivity: proportional to `exp(-epsilon SSE / (2 sensitivity))`,
-/// computed in log space. An infinite epsilon selects the best. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
+/// relative to the best. An infinite epsilon selects the best. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
+///
+/// Obligation: if no SSE moves by more than the sensitivity D between neighbours, each weight moves by a factor within
+/// `e^(-epsilon/2)` and `e^(epsilon/2)`, and so does their sum: the choice is epsilon-DP.
 ///
 /// ```
 /// use dpgp::privacy::selection_probabilities;
@@ -70,11 +87,12 @@ fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
 /// ```
 pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> Vec<f64> {
     let least = sse.iter().copied().fold(f64::INFINITY, f64::min);
-    let weight = |s: &f64| match s - least {
+    let weights = sse.iter().map(|s| match s - least {
+        // Zero times an infinite epsilon would be no number; the best has weight 1 whatever epsilon is.
         0.0 => 1.0,
         excess => (-excess * epsilon / (2.0 * sensitivity)).exp(),
-    };
-    let weights: Vec<f64> = sse.iter().map(weight).collect();
+    });
+    let weights: Vec<f64> = weights.collect();
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|w| w / total).collect()
 }

@@ -35,8 +35,17 @@ impl SumsRule {
     /// With `t = k.k'` the squared distance of two records is at most `2 R_k^2 R_y^2 + 2 R_y^2 |t| + 2 c R_k^4
     /// - 2 c t^2`, reached for opposite targets at the bound. It is greatest at `t = R_y^2 / (2 c)`, or at the
     /// end `t = R_k^2` if that is beyond it.
+    ///
+    /// ```
+    /// use dpgp::privacy::{RecordBounds, SumsRule};
+    /// let bounds = RecordBounds { features: 1.0, target: 3.0 };
+    /// // R_y^2 = 9 > 2 c R_k^2 = 2: the end t = 1, where the distance is 2 R_y R_k.
+    /// assert_eq!(SumsRule::Exact.sensitivity(bounds, 1.0), 6.0);
+    /// assert_eq!(SumsRule::Published.sensitivity(bounds, 1.0), (81f64 / 2.0 + 18.0 + 2.0).sqrt());
+    /// ```
     pub fn sensitivity(self, bounds: RecordBounds, c: f64) -> f64 {
         let (k, y) = (bounds.features.powi(2), bounds.target.powi(2));
+        // At the end t = R_k^2 the terms in c cancel.
         if self == Self::Exact && y > 2.0 * c * k {
             return 2.0 * bounds.target * bounds.features;
         }
@@ -46,6 +55,11 @@ impl SumsRule {
 
 /// The split ratio up to which noise on B costs nothing: for `c <= R_y^2 / (2 R_k^2)` the sensitivity is `2 R_y
 /// R_k` whatever c is.
+///
+/// ```
+/// use dpgp::privacy::{RecordBounds, free_split};
+/// assert_eq!(free_split(RecordBounds { features: 1.0, target: 3.0 }), 4.5);
+/// ```
 pub fn free_split(bounds: RecordBounds) -> f64 {
     (bounds.target / bounds.features).powi(2) / 2.0
 }
@@ -54,6 +68,11 @@ pub fn free_split(bounds: RecordBounds) -> f64 {
 /// when one record and its class are replaced: `sqrt(2 R_k^2 + 2 c R_k^4)`, whatever the number of classes. A
 /// change of class moves two pairs of sums, each by the norm of one contribution; within a class the distance
 /// of two contributions is no greater.
+///
+/// ```
+/// // A record with |k| = 1 that changes its class leaves (k, k k') in one class and brings it to another.
+/// assert_eq!(dpgp::privacy::class_sums_sensitivity(1.0, 1.0), 2.0);
+/// ```
 pub fn class_sums_sensitivity(features: f64, c: f64) -> f64 {
     let k = features * features;
     (2.0 * k + 2.0 * c * k * k).sqrt()
@@ -74,7 +93,14 @@ pub enum HeteroscedasticRule {
 
 impl HeteroscedasticRule {
     /// The factor, for noise variances within [least, greatest].
-    pub fn factor(self, (least, greatest): (f64, f64)) -> f64 {
+    ///
+    /// ```
+    /// use dpgp::privacy::HeteroscedasticRule::{Corrected, Published};
+    /// assert_eq!((Corrected.factor(0.25, 4.0), Published.factor(0.25, 4.0)), (4.0, 4.0));
+    /// // Variances below 1 raise weights, and the printed factor shrinks.
+    /// assert_eq!((Corrected.factor(0.25, 0.5), Published.factor(0.25, 0.5)), (4.0, 0.5));
+    /// ```
+    pub fn factor(self, least: f64, greatest: f64) -> f64 {
         match self {
             Self::Published => greatest,
             Self::Corrected => 1.0 / least,
@@ -83,6 +109,25 @@ impl HeteroscedasticRule {
 }
 
 /// The noise on the sums.
+///
+/// Obligation: for neighbours, `(A, sqrt(c) B^)` moves by at most the sensitivity D, and noise of standard deviation `sd_a`
+/// on each of its entries is a Gaussian mechanism with `mu = D / sd_a`. Its entries are those of A, the diagonal of B and
+/// `sqrt 2` times what is above it, so that noise of `sd_b = sd_a / sqrt(c)` on the diagonal is one of `sd_b / sqrt 2`
+/// elsewhere. B below the diagonal is a copy, and free.
+///
+/// ```
+/// use dpgp::gp::variational::Statistics;
+/// use dpgp::privacy::{Calibration, RecordBounds, SumsNoise, SumsRule};
+/// use nalgebra::{DMatrix, DVector};
+/// use rand::SeedableRng;
+/// let bounds = RecordBounds { features: 1.0, target: 1.0 };
+/// let sd_a = Calibration::Analytic.sigma(1.0, 1e-5) * SumsRule::Exact.sensitivity(bounds, 4.0);
+/// let noise = SumsNoise::new(sd_a, 4.0);
+/// assert_eq!(noise.sd_b, sd_a / 2.0);
+/// let sums = Statistics { a: DVector::zeros(2), b: DMatrix::zeros(2, 2), rows: 0 };
+/// let released = noise.release(&sums, &mut rand_pcg::Pcg64::seed_from_u64(1));
+/// assert_eq!(released.b[(0, 1)], released.b[(1, 0)]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SumsNoise {
     /// On each entry of A.
@@ -100,18 +145,22 @@ impl SumsNoise {
 
     /// The sums with noise on them; B stays symmetric.
     pub fn release(self, sums: &Statistics, stream: &mut impl Rng) -> NoisyStatistics {
-        let mut normal = || -> f64 { StandardNormal.sample(stream) };
         let (mut a, mut b) = (sums.a.clone(), sums.b.clone());
-        a.iter_mut().for_each(|v| *v += self.sd_a * normal());
+        a.iter_mut().for_each(|v| *v += self.sd_a * normal(stream));
         for j in 0..a.len() {
-            b[(j, j)] += self.sd_b * normal();
+            b[(j, j)] += self.sd_b * normal(stream);
             for i in j + 1..a.len() {
-                b[(i, j)] += self.sd_b * std::f64::consts::FRAC_1_SQRT_2 * normal();
+                b[(i, j)] += self.sd_b * std::f64::consts::FRAC_1_SQRT_2 * normal(stream);
+                // One draw for both: an average of two would have half the variance.
                 b[(j, i)] = b[(i, j)];
             }
         }
         NoisyStatistics { a, b, sd_a: self.sd_a, sd_b: self.sd_b }
     }
+}
+
+fn normal(stream: &mut impl Rng) -> f64 {
+    StandardNormal.sample(stream)
 }
 
 #[cfg(test)]
@@ -243,13 +292,13 @@ mod tests {
         let unit = SumsRule::Exact.sensitivity(bounds, 1.0);
         let (epsilon, delta) = (1.0, 1e-5);
         let exact_delta = |rule: HeteroscedasticRule| {
-            let sd = Calibration::Analytic.sigma(epsilon, delta) * unit * rule.factor((0.01, 0.04));
+            let sd = Calibration::Analytic.sigma(epsilon, delta) * unit * rule.factor(0.01, 0.04);
             gaussian_delta(sd / distance, epsilon)
         };
         assert!(exact_delta(HeteroscedasticRule::Published) > 0.999_999);
         assert!(exact_delta(HeteroscedasticRule::Corrected) <= delta);
-        let ratio = HeteroscedasticRule::Corrected.factor((0.01, 0.04))
-            / HeteroscedasticRule::Published.factor((0.01, 0.04));
+        let ratio = HeteroscedasticRule::Corrected.factor(0.01, 0.04)
+            / HeteroscedasticRule::Published.factor(0.01, 0.04);
         assert!((ratio - 2500.0).abs() < 1e-9);
     }
 

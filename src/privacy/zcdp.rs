@@ -1,9 +1,19 @@
-//! Zero-concentrated differential privacy and what it says about (epsilon, delta).
+//! Zero-concentrated differential privacy and the (epsilon, delta) that follow from it.
+//!
+//! rho-zCDP bounds every Rényi divergence of order a between neighbours by `rho a`; rho adds up over adaptive releases
+//! (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
 use super::Calibration;
+use super::bisect::bisect;
 
 /// `rho + 2 sqrt(rho ln(1/delta))`: an epsilon that rho-zCDP gives. Source: Bun and Steinke 2016, Proposition
 /// 1.3.
+///
+/// ```
+/// // rho = ln(1/delta): rho + 2 rho.
+/// let rho = 1e5f64.ln();
+/// assert!((dpgp::privacy::zcdp_epsilon_classic(rho, 1e-5) - 3.0 * rho).abs() < 1e-12);
+/// ```
 pub fn zcdp_epsilon_classic(rho: f64, delta: f64) -> f64 {
     rho + 2.0 * (-rho * delta.ln()).sqrt()
 }
@@ -12,9 +22,16 @@ pub fn zcdp_epsilon_classic(rho: f64, delta: f64) -> f64 {
 /// zero: the smallest epsilon known to follow from rho-zCDP. The derivative is zero where `rho (alpha - 1)^2 =
 /// -ln(alpha delta)`, whose left side rises and whose right side falls. Source: Canonne, Kamath and Steinke
 /// 2020, Proposition 12.
+///
+/// ```
+/// use dpgp::privacy::{zcdp_epsilon, zcdp_epsilon_classic};
+/// assert!(zcdp_epsilon(0.5, 1e-5) < zcdp_epsilon_classic(0.5, 1e-5));
+/// ```
 pub fn zcdp_epsilon(rho: f64, delta: f64) -> f64 {
-    let rises = |alpha: f64| rho * (alpha - 1.0).powi(2) + (alpha * delta).ln() > 0.0;
-    let alpha = bisect(1.0, 1.0 / delta, rises);
+    // The slope is negative below the root and positive beyond it. Any other alpha gives a bound as well, so that an error
+    // of the root costs tightness and never privacy.
+    let rises = bisect(1.0, 1.0 / delta, |alpha| rho * (alpha - 1.0).powi(2) + (alpha * delta).ln() > 0.0);
+    let alpha = rises.high;
     let epsilon = rho * alpha - (alpha * delta).ln() / (alpha - 1.0) + (-1.0 / alpha).ln_1p();
     epsilon.max(0.0)
 }
@@ -33,18 +50,28 @@ pub fn zcdp_rho_classic(epsilon: f64, delta: f64) -> f64 {
     (epsilon / ((epsilon + log).sqrt() + log.sqrt())).powi(2)
 }
 
-/// The inverse of [`zcdp_epsilon`] in rho, from below: what it gives is (epsilon, delta)-DP.
+/// The inverse of [`zcdp_epsilon`] in rho, from below: a mechanism with this rho is (epsilon, delta)-DP.
+///
+/// ```
+/// use dpgp::privacy::{zcdp_epsilon, zcdp_rho};
+/// let spent = zcdp_epsilon(zcdp_rho(3.0, 1e-5), 1e-5);
+/// assert!(spent <= 3.0 && spent > 3.0 - 1e-9);
+/// ```
 pub fn zcdp_rho(epsilon: f64, delta: f64) -> f64 {
     let low = zcdp_rho_classic(epsilon, delta);
     let mut high = 2.0 * low;
     while zcdp_epsilon(high, delta) <= epsilon {
         high *= 2.0;
     }
-    let beyond = bisect(low, high, |rho| zcdp_epsilon(rho, delta) > epsilon);
-    beyond.next_down()
+    // One number below the first that is seen to exceed epsilon: at the end that keeps it.
+    bisect(low, high, |rho| zcdp_epsilon(rho, delta) > epsilon).high.next_down()
 }
 
 /// The rho of a pure epsilon, `epsilon^2 / 2`. Source: Bun and Steinke 2016, Proposition 1.4.
+///
+/// ```
+/// assert_eq!(dpgp::privacy::zcdp_rho_of_pure(2.0), 2.0);
+/// ```
 pub fn zcdp_rho_of_pure(epsilon: f64) -> f64 {
     0.5 * epsilon * epsilon
 }
@@ -52,23 +79,13 @@ pub fn zcdp_rho_of_pure(epsilon: f64) -> f64 {
 /// The rho that Gaussian mechanisms may spend together, each on what the former have released, to be (epsilon,
 /// delta)-DP: `1 / (2 s^2)` with s the exact Gaussian noise per unit of sensitivity. It is 1.15 to 1.9 times
 /// what zCDP alone allows. Source: Dong, Roth and Su 2022, Corollary 3.3.
+///
+/// ```
+/// use dpgp::privacy::{gaussian_rho, zcdp_rho};
+/// assert!(gaussian_rho(3.0, 1e-4) > 1.15 * zcdp_rho(3.0, 1e-4));
+/// ```
 pub fn gaussian_rho(epsilon: f64, delta: f64) -> f64 {
     0.5 / Calibration::Analytic.sigma(epsilon, delta).powi(2)
-}
-
-/// The least number, to rounding, from which on `beyond` holds.
-fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return high;
-        }
-        if beyond(middle) {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ fn values(row: &ReportRow) -> [String; 13] {
         optional(row.published.as_ref().and_then(|p| p.spread)),
         row.verdict.name().to_owned(),
         certificate.to_string(),
-        exact(certificate.epsilon.unwrap_or(f64::INFINITY)),
-        optional(certificate.epsilon.map(|_| certificate.delta)),
+        exact(certificate.epsilon()),
+        optional(certificate.delta()),
         optional(certificate.delta_exact),
         optional(certificate.gap),
     ]

@@ -100,8 +100,8 @@ impl ReleasedPredictions<'_> {
         json!({
             "guarantee": certificate.to_string(),
             "neighbours": certificate.neighbours.map(|neighbours| neighbours.to_string()),
-            "epsilon": certificate.epsilon,
-            "delta": certificate.delta,
+            "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
+            "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
             "mu": self.mu,
             "randomness": "operating system",

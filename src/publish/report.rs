@@ -128,8 +128,8 @@ pub(super) fn named(axis: &Axis, label: &str) -> String {
 fn shown_value(row: &ReportRow, column: &str) -> Option<String> {
     let certificate = &row.row.certificate;
     match column {
-        "epsilon" => Some(exact(certificate.epsilon.unwrap_or(f64::INFINITY))),
-        "delta" => certificate.epsilon.map(|_| exact(certificate.delta)),
+        "epsilon" => Some(exact(certificate.epsilon())),
+        "delta" => certificate.delta().map(exact),
         _ => None,
     }
 }

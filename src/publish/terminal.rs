@@ -61,7 +61,7 @@ pub(super) fn cells(row: &ReportRow) -> [String; 7] {
     let optional = |x: Option<f64>| x.map(short).unwrap_or_default();
     let published = row.published.as_ref();
     [
-        exact(certificate.epsilon.unwrap_or(f64::INFINITY)),
+        exact(certificate.epsilon()),
         row.row.metric.clone(),
         published.map(printed).unwrap_or_default(),
         with_spread(short(row.row.value), row.row.spread.map(short)),
@@ -90,7 +90,7 @@ fn with_spread(value: String, spread: Option<String>) -> String {
 fn guarantees(report: &Report<'_>) -> (Vec<String>, BTreeMap<String, usize>) {
     let (mut distinct, mut numbers) = (Vec::new(), BTreeMap::new());
     let shown = report.rows.iter().take(MOST_ROWS);
-    for row in shown.filter(|row| row.row.certificate.epsilon.is_some()) {
+    for row in shown.filter(|row| row.row.certificate.guarantee.is_some()) {
         let text = row.row.certificate.to_string();
         if let Entry::Vacant(vacant) = numbers.entry(text) {
             distinct.push(vacant.key().clone());

@@ -14,7 +14,7 @@ use super::sums::{CalibrationTask, DirichletTask, HyperparametersTask, SumsSetti
 use crate::advi::{Family, Sampling};
 use crate::data::Comparison;
 use crate::privacy::accounting::{AccountantKind, Relation};
-use crate::privacy::{Calibration, Objective, ReleaseRecipe, SensitivityRule, Solver};
+use crate::privacy::{Calibration, Guarantee, Objective, ReleaseRecipe, SensitivityRule, Solver};
 
 /// Everything that determines a cell's numbers, seeds aside. Cells share the sections that no axis changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -798,6 +798,11 @@ pub struct PrivacySetting {
 }
 
 impl PrivacySetting {
+    /// The guarantee that the mechanism is set for.
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee { epsilon: self.epsilon, delta: self.delta }
+    }
+
     /// Most that one target can change; where it is not said, nothing bounds it.
     pub fn change(&self) -> f64 {
         self.change.unwrap_or(f64::INFINITY)

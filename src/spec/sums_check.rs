@@ -10,6 +10,7 @@ use super::sums::{
     HyperparametersTask, NoiseAwareSetting, PosteriorRule, SumsSetting, SurfaceTask,
 };
 use crate::gp::variational::Regularisation;
+use crate::number::Budget;
 use crate::privacy::{HeteroscedasticRule, PrivateSelection};
 
 impl ModelSetting {
@@ -108,8 +109,10 @@ pub(super) fn hyperparameters(task: &HyperparametersTask, setting: &Setting) -> 
             let inside = gamma > 0.0 && gamma <= 1.0;
             range(&format!("{path}.gamma"), inside, "greater than 0 and at most 1", gamma)?;
             count(&format!("{path}.steps"), steps)?;
-            let (epsilon, delta) = (setting.privacy.epsilon, setting.privacy.delta);
-            let enough = epsilon.is_finite() && PrivateSelection::new((epsilon, delta), gamma).is_some();
+            let epsilon = setting.privacy.epsilon;
+            let total = Budget::new(epsilon, setting.privacy.delta);
+            let enough =
+                epsilon.is_finite() && total.is_ok_and(|total| PrivateSelection::new(total, gamma).is_some());
             range("privacy.epsilon", enough, "finite and enough for private selection", epsilon)
         }
         HyperparametersMethod::Composition { clip } => {

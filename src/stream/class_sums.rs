@@ -8,6 +8,9 @@ use crate::data::{CellProblem, Comparison};
 
 /// The sums over the rows of each class c: `A_c = sum_i k_i` (m), `B_c = sum_i k_i k_i'` (m x m). Source: Honkela 2021,
 /// Section 5, with one-hot labels.
+///
+/// Obligation: a row enters the sums of one class alone, that of its label. A replaced record moves two classes at most,
+/// by one contribution each; [`class_sums_sensitivity`](crate::privacy::class_sums_sensitivity) bounds both together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClassSums(pub Vec<Sums>);
 
@@ -21,7 +24,7 @@ impl Sum for ClassSums {
     }
 }
 
-/// What is summed: the first columns that are read are inputs, then comes the class, then one for each filter.
+/// The summand: the first columns that are read are inputs, then comes the class, then one for each filter.
 #[derive(Debug, Clone)]
 pub struct ClassSummand {
     /// The kernel and its inducing inputs.
@@ -49,9 +52,13 @@ impl SumRows for ClassSummand {
     fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Scratch) -> Result<ClassSums, Misfit> {
         let mut sums = self.zero();
         for (rows, sums) in self.members(columns)?.iter().zip(&mut sums.0) {
-            let of = |column: &Vec<f64>| rows.iter().map(|row| column[*row]).collect::<Vec<f64>>();
-            let inputs: Vec<Vec<f64>> = columns[..self.inputs].iter().map(of).collect();
+            // Rows of a class lie apart, and the kernel wants them side by side.
+            let inputs: Vec<Vec<f64>> = columns[..self.inputs]
+                .iter()
+                .map(|column| rows.iter().map(|row| column[*row]).collect())
+                .collect();
             let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
+            // A label of 1 for every member: A is the sum of their covariances.
             self.kernel.add(&inputs, &vec![1.0; rows.len()], sums, scratch);
         }
         Ok(sums)
@@ -65,9 +72,10 @@ impl ClassSummand {
         let mut members = vec![Vec::new(); self.classes];
         let kept = (0..targets.len()).filter(|row| passes(&self.filters, tested, *row));
         for row in kept {
-            let unknown = || CellProblem::NoClass(targets[row].to_string(), self.classes - 1);
-            let class = class_of(targets[row], self.classes);
-            let class = class.ok_or_else(|| Misfit { row: row as u64, problem: unknown() })?;
+            let Some(class) = class_of(targets[row], self.classes) else {
+                let problem = CellProblem::NoClass(targets[row].to_string(), self.classes - 1);
+                return Err(Misfit { row: row as u64, problem });
+            };
             members[class].push(row);
         }
         Ok(members)
@@ -75,73 +83,45 @@ impl ClassSummand {
 }
 
 /// The class that a target names, of the classes `0, 1, ..., classes - 1`.
+///
+/// ```
+/// use dpgp::stream::class_of;
+/// assert_eq!([2.0, 3.0, 0.5, f64::NAN].map(|target| class_of(target, 3)), [Some(2), None, None, None]);
+/// ```
 pub fn class_of(target: f64, classes: usize) -> Option<usize> {
+    // The cast saturates and takes NaN to 0; the comparison refuses both, and fractions.
     let class = target as usize;
     (class < classes && class as f64 == target).then_some(class)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BLOCK, Forest, StreamError, collect};
+    use super::super::fixture::{N, covariance, kernel, same_in_parts, summed, wave};
+    use super::super::{BLOCK, StreamError};
     use super::*;
-    use crate::data::rows::{InMemory, Rows};
-    use nalgebra::DMatrix;
-    use std::ops::Range;
-
-    const N: usize = 4 * BLOCK + 321;
 
     /// Two inputs, one of three classes, and a column that a filter looks at.
     fn columns() -> Vec<Vec<f64>> {
-        let column = |step: f64| (0..N).map(|i| 3.0 * (i as f64 * step).sin()).collect();
         let classes = (0..N).map(|i| (i * i % 7 % 3) as f64).collect();
-        vec![column(0.37), column(0.011), classes, column(0.41)]
+        vec![wave(0.37), wave(0.011), classes, wave(0.41)]
     }
 
     fn summand() -> ClassSummand {
-        let z = DMatrix::from_fn(12, 2, |i, d| if d == 0 { (i % 4) as f64 } else { (i / 4) as f64 } - 1.0);
         let filters = vec![(Comparison::Greater, -2.5)];
-        ClassSummand { kernel: Kernel::new(1.0, &[0.8, 0.5], &z), classes: 3, filters, inputs: 2 }
-    }
-
-    fn run(
-        columns: &[Vec<f64>],
-        blocks: Range<u64>,
-        threads: usize,
-    ) -> Result<Forest<ClassSums>, StreamError> {
-        let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        rows.skip(blocks.start * BLOCK as u64).unwrap();
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        collect(&mut rows, blocks, &summand(), &threads)
-    }
-
-    #[test]
-    fn threads_and_parts_change_no_bit() {
-        let columns = columns();
-        let whole = run(&columns, 0..u64::MAX, 1).unwrap();
-        assert_eq!(whole.blocks(), Some(5));
-        assert_eq!(run(&columns, 0..u64::MAX, 3).unwrap(), whole);
-        let mut parts = Forest::default();
-        for blocks in [3..5, 0..1, 1..3] {
-            let part = run(&columns, blocks, 2).unwrap();
-            part.nodes().for_each(|(node, sums)| parts.insert(node, sums.clone()));
-        }
-        assert_eq!(parts, whole);
+        ClassSummand { kernel: kernel(), classes: 3, filters, inputs: 2 }
     }
 
     /// Against plain sums over the rows of each class that pass.
     #[test]
     fn each_class_has_the_sums_of_its_rows() {
         let columns = columns();
-        let total = run(&columns, 0..u64::MAX, 2).unwrap().total(summand().zero());
+        let total = same_in_parts(&summand(), &columns);
         for (class, sums) in total.0.iter().enumerate() {
             let rows: Vec<usize> =
                 (0..N).filter(|i| columns[2][*i] == class as f64 && columns[3][*i] > -2.5).collect();
             assert_eq!((sums.rows, sums.clipped), (rows.len() as u64, 0));
-            let k = |i: &usize| {
-                let [x, y] = [columns[0][*i] + 1.0, columns[1][*i] + 1.0];
-                (-0.5 * ((x / 0.8).powi(2) + (y / 0.5).powi(2))).exp()
-            };
-            let (a, b) = (rows.iter().map(k).sum::<f64>(), rows.iter().map(|i| k(i).powi(2)).sum::<f64>());
+            let k: Vec<f64> = rows.iter().map(|row| covariance(&columns, *row)).collect();
+            let (a, b) = (k.iter().sum::<f64>(), k.iter().map(|k| k * k).sum::<f64>());
             assert!((sums.a[0] / a - 1.0).abs() < 1e-12 && (sums.b[(0, 0)] / b - 1.0).abs() < 1e-12);
         }
     }
@@ -154,7 +134,7 @@ mod tests {
         rows.iter().for_each(|row| (columns[2][*row], columns[3][*row]) = (3.0, 0.0));
         (columns[2][7], columns[3][7]) = (0.5, -3.0);
         for threads in [1, 2, 5] {
-            let Err(StreamError::Misfit(found)) = run(&columns, 0..u64::MAX, threads) else {
+            let Err(StreamError::Misfit(found)) = summed(&summand(), &columns, 0..u64::MAX, threads) else {
                 panic!("summed")
             };
             let problem = CellProblem::NoClass("3".to_owned(), 2);

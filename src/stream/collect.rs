@@ -13,6 +13,9 @@ pub const BLOCK: usize = 16_384;
 ///
 /// Threads take blocks from the rows in turn, so that reading and summing overlap. No array grows with the rows.
 ///
+/// Obligation: a row enters one block, a block one sum, and a sum the forest once; so every row counts once, however many
+/// threads there are.
+///
 /// # Errors
 /// The first [`StreamError`] in the order of the rows.
 pub fn collect<T: SumRows>(
@@ -28,6 +31,21 @@ pub fn collect<T: SumRows>(
 
 /// The sums of all rows on this thread; the same to the last bit.
 ///
+/// ```
+/// use dpgp::data::rows::InMemory;
+/// use dpgp::stream::{Kernel, SumRows, Summand, Targets, collect_here};
+/// use nalgebra::DMatrix;
+/// // One inducing input at 0, rows at 0 and 1 with targets 2 and 3: A = 2 + 3 e^(-1/2), B = 1 + e^-1.
+/// let kernel = Kernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1));
+/// let targets = Targets { low: 0.0, high: 9.0, centre: 0.0, scale: 1.0, bound: 9.0 };
+/// let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 1 };
+/// let mut rows = InMemory::new(vec![&[0.0, 1.0], &[2.0, 3.0]]);
+/// let sums = collect_here(&mut rows, &summand)?.total(summand.zero());
+/// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-15);
+/// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-15);
+/// # Ok::<(), dpgp::stream::StreamError>(())
+/// ```
+///
 /// # Errors
 /// The first [`StreamError`] in the order of the rows.
 pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<Forest<T::Sum>, StreamError> {
@@ -36,16 +54,16 @@ pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<Fore
     shared.end()
 }
 
-/// What the threads share.
+/// The rows and sums that the threads share.
 struct Shared<'a, T: SumRows> {
     summand: &'a T,
-    source: Mutex<Source<'a>>,
+    source: Mutex<BlockSource<'a>>,
     forest: Mutex<Forest<T::Sum>>,
 }
 
 impl<'a, T: SumRows> Shared<'a, T> {
     fn new(rows: &'a mut dyn Rows, blocks: Range<u64>, summand: &'a T) -> Self {
-        let source = Mutex::new(Source { rows, blocks, failed: None });
+        let source = Mutex::new(BlockSource { rows, blocks, failed: None });
         Self { summand, source, forest: Mutex::new(Forest::default()) }
     }
 
@@ -54,6 +72,7 @@ impl<'a, T: SumRows> Shared<'a, T> {
         let mut columns = vec![Vec::new(); self.summand.columns()];
         let mut scratch = T::Scratch::default();
         loop {
+            // One thread reads while the others sum: the lock is held for a block of rows at a time.
             let Some(first) = lock(&self.source).next(&mut columns) else { break };
             match self.summand.sum(&mut columns, &mut scratch) {
                 Ok(sums) => lock(&self.forest).insert(Node { first, level: 0 }, sums),
@@ -70,35 +89,36 @@ impl<'a, T: SumRows> Shared<'a, T> {
     }
 }
 
+/// A thread that panicked ends the whole program, so what it left behind is never used.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The rows that are left.
-struct Source<'a> {
+struct BlockSource<'a> {
     rows: &'a mut dyn Rows,
     blocks: Range<u64>,
     failed: Option<StreamError>,
 }
 
-impl Source<'_> {
+impl BlockSource<'_> {
     /// Reads the next block into the columns and returns its number; none at the end or after an error.
     fn next(&mut self, columns: &mut [Vec<f64>]) -> Option<u64> {
         let number = self.blocks.next()?;
         columns.iter_mut().for_each(Vec::clear);
-        match self.rows.read(columns, BLOCK) {
-            Ok(0) => self.blocks = 0..0,
-            Ok(BLOCK) => return Some(number),
-            Ok(_) => {
-                self.blocks = 0..0;
-                return Some(number);
-            }
+        let read = self.rows.read(columns, BLOCK);
+        // A block that is not full is the last one: to read on would cut the rows elsewhere.
+        if !matches!(read, Ok(BLOCK)) {
+            self.blocks = 0..0;
+        }
+        match read {
+            Ok(0) => None,
+            Ok(_) => Some(number),
             Err(error) => {
-                self.blocks = 0..0;
                 self.failed = Some(error.into());
+                None
             }
         }
-        None
     }
 
     /// Ends the reading at a row of a block. Blocks before it are already with some thread, so that the first such row
@@ -108,6 +128,7 @@ impl Source<'_> {
         let misfit = Misfit { row: block * BLOCK as u64 + misfit.row, ..misfit };
         match &self.failed {
             Some(StreamError::Misfit(earlier)) if earlier.row < misfit.row => {}
+            // An error of reading comes after all blocks that were read.
             _ => self.failed = Some(StreamError::Misfit(misfit)),
         }
     }
@@ -115,72 +136,39 @@ impl Source<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Kernel, Summand, Sums, Targets};
+    use super::super::fixture::{N, covariance, kernel, same_in_parts, wave};
+    use super::super::{Summand, Sums, Targets};
     use super::*;
     use crate::data::Comparison;
     use crate::data::rows::InMemory;
-    use nalgebra::DMatrix;
-
-    const N: usize = 5 * BLOCK + 777;
-
-    fn columns() -> Vec<Vec<f64>> {
-        let column = |step: f64| (0..N).map(|i| 3.0 * (i as f64 * step).sin()).collect();
-        vec![column(0.37), column(0.011), column(0.23), column(0.41)]
-    }
 
     fn summand() -> Summand {
-        let z = DMatrix::from_fn(12, 2, |i, d| if d == 0 { (i % 4) as f64 } else { (i / 4) as f64 } - 1.0);
         let targets = Targets { low: -2.0, high: 2.0, centre: 0.0, scale: 2.0, bound: 1.0 };
-        let filters = vec![(Comparison::Greater, -2.5)];
-        Summand { kernel: Kernel::new(1.0, &[0.8, 0.5], &z), targets, filters, inputs: 2 }
-    }
-
-    fn run(blocks: Range<u64>, threads: usize) -> Forest<Sums> {
-        let columns = columns();
-        let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        rows.skip(blocks.start * BLOCK as u64).unwrap();
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        collect(&mut rows, blocks, &summand(), &threads).unwrap()
-    }
-
-    #[test]
-    fn threads_and_parts_change_no_bit() {
-        let whole = run(0..u64::MAX, 1);
-        assert_eq!(whole.blocks(), Some(6));
-        assert_eq!(run(0..u64::MAX, 2), whole);
-        assert_eq!(run(0..u64::MAX, 5), whole);
-        let mut parts = Forest::default();
-        for blocks in [4..6, 0..1, 1..4] {
-            run(blocks, 2).nodes().for_each(|(node, sums)| parts.insert(node, sums.clone()));
-        }
-        assert_eq!(parts, whole);
+        Summand { kernel: kernel(), targets, filters: vec![(Comparison::Greater, -2.5)], inputs: 2 }
     }
 
     /// Against plain sums over the rows that pass.
     #[test]
     fn filters_and_clips() {
-        let (columns, total) = (columns(), run(0..u64::MAX, 2).total(Sums::zero(12)));
+        let columns = vec![wave(0.37), wave(0.011), wave(0.23), wave(0.41)];
+        let total = same_in_parts(&summand(), &columns);
         let kept: Vec<usize> = (0..N).filter(|i| columns[3][*i] > -2.5).collect();
         assert_eq!(total.rows, kept.len() as u64);
         assert_eq!(total.clipped, kept.iter().filter(|i| columns[2][**i].abs() > 2.0).count() as u64);
-        let target = |i: &usize| columns[2][*i].clamp(-2.0, 2.0) / 2.0;
-        let squares: f64 = kept.iter().map(|i| target(i).powi(2)).sum();
+        let targets: Vec<f64> = kept.iter().map(|i| columns[2][*i].clamp(-2.0, 2.0) / 2.0).collect();
+        let squares: f64 = targets.iter().map(|y| y * y).sum();
         assert!((total.squares / squares - 1.0).abs() < 1e-12);
-        let k = |i: &usize| {
-            let [x, y] = [columns[0][*i] + 1.0, columns[1][*i] + 1.0];
-            (-0.5 * ((x / 0.8).powi(2) + (y / 0.5).powi(2))).exp()
-        };
-        let a: f64 = kept.iter().map(|i| k(i) * target(i)).sum();
+        let k: Vec<f64> = kept.iter().map(|row| covariance(&columns, *row)).collect();
+        let a: f64 = k.iter().zip(&targets).map(|(k, y)| k * y).sum();
         assert!((total.a[0] - a).abs() < 1e-9, "{} {a}", total.a[0]);
-        let b: f64 = kept.iter().map(|i| k(i) * k(i)).sum();
+        let b: f64 = k.iter().map(|k| k * k).sum();
         assert!((total.b[(0, 0)] / b - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn no_rows_are_no_blocks() {
         let mut rows = InMemory::new(vec![&[], &[], &[], &[]]);
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-        let forest = collect(&mut rows, 0..u64::MAX, &summand(), &threads).unwrap();
+        let forest = collect_here(&mut rows, &summand()).unwrap();
         assert_eq!((forest.blocks(), forest.total(Sums::zero(12))), (Some(0), Sums::zero(12)));
     }
 }

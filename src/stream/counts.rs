@@ -11,6 +11,21 @@ use crate::kernel::Bins;
 const MOST: f64 = 4_294_967_296.0;
 
 /// How many records lie in each bin.
+///
+/// Obligation: a record lies in one bin at most, so that one added or removed moves one count by 1 and a replaced one moves
+/// two ([`count_sensitivity`](crate::privacy::count_sensitivity)). Counts are whole numbers, whose sums are exact.
+///
+/// ```
+/// use dpgp::data::rows::InMemory;
+/// use dpgp::kernel::Bins;
+/// use dpgp::stream::{CountSummand, SumRows, collect_here};
+/// // Two bins on [0, 2); rows that stand for 1, 2 and 5 records.
+/// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new() };
+/// let mut rows = InMemory::new(vec![&[0.5, 1.5, 7.0], &[1.0, 2.0, 5.0]]);
+/// let counts = collect_here(&mut rows, &summand)?.total(summand.zero());
+/// assert_eq!((counts.bins, counts.outside, counts.rows), (vec![1, 2], 5, 3));
+/// # Ok::<(), dpgp::stream::StreamError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
@@ -33,7 +48,7 @@ impl Sum for Counts {
     }
 }
 
-/// What is counted: the first columns that are read are inputs, then comes the number of records that a row stands for,
+/// The summand: the first columns that are read are inputs, then comes the number of records that a row stands for,
 /// then one for each filter.
 #[derive(Debug, Clone)]
 pub struct CountSummand {
@@ -81,17 +96,13 @@ fn records(weight: f64) -> Result<u64, CellProblem> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BLOCK, Forest, StreamError, collect};
+    use super::super::fixture::{N, same_in_parts, summed, wave};
+    use super::super::{BLOCK, StreamError};
     use super::*;
-    use crate::data::rows::{InMemory, Rows};
-    use std::ops::Range;
-
-    const N: usize = 4 * BLOCK + 321;
 
     /// Two inputs, numbers of records, and a column that a filter looks at.
     fn columns() -> Vec<Vec<f64>> {
-        let column = |step: f64| (0..N).map(|i| 3.0 * (i as f64 * step).sin()).collect();
-        vec![column(0.37), column(0.011), (0..N).map(|i| (i % 4) as f64).collect(), column(0.41)]
+        vec![wave(0.37), wave(0.011), (0..N).map(|i| (i % 4) as f64).collect(), wave(0.41)]
     }
 
     fn summand() -> CountSummand {
@@ -99,25 +110,11 @@ mod tests {
         CountSummand { bins, filters: vec![(Comparison::Greater, -2.5)] }
     }
 
-    fn run(columns: &[Vec<f64>], blocks: Range<u64>, threads: usize) -> Result<Forest<Counts>, StreamError> {
-        let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        rows.skip(blocks.start * BLOCK as u64).unwrap();
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        collect(&mut rows, blocks, &summand(), &threads)
-    }
-
     /// Against a plain histogram of the rows that pass.
     #[test]
     fn threads_and_parts_count_the_same() {
         let (columns, summand) = (columns(), summand());
-        let whole = run(&columns, 0..u64::MAX, 1).unwrap();
-        assert_eq!(run(&columns, 0..u64::MAX, 3).unwrap(), whole);
-        let mut parts = Forest::default();
-        for blocks in [3..5, 0..1, 1..3] {
-            let part = run(&columns, blocks, 2).unwrap();
-            part.nodes().for_each(|(node, counts)| parts.insert(node, counts.clone()));
-        }
-        assert_eq!(parts, whole);
+        let total = same_in_parts(&summand, &columns);
         let mut plain = summand.zero();
         for row in (0..N).filter(|row| columns[3][*row] > -2.5) {
             let records = (row % 4) as u64;
@@ -127,7 +124,7 @@ mod tests {
             }
             plain.rows += 1;
         }
-        assert_eq!(whole.total(summand.zero()), plain);
+        assert_eq!(total, plain);
         assert!(plain.outside > 0 && plain.bins.iter().all(|count| *count > 0));
     }
 
@@ -141,7 +138,9 @@ mod tests {
         let mut columns = columns();
         columns[3][2 * BLOCK + 9] = 0.0;
         columns[2][2 * BLOCK + 9] = 1.5;
-        let Err(StreamError::Misfit(found)) = run(&columns, 0..u64::MAX, 2) else { panic!("counted") };
+        let Err(StreamError::Misfit(found)) = summed(&summand(), &columns, 0..u64::MAX, 2) else {
+            panic!("counted")
+        };
         assert_eq!(found.row, 2 * BLOCK as u64 + 9);
     }
 }

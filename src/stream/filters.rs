@@ -1,12 +1,11 @@
-//! Rows that count.
+//! The rows that count.
 
 use crate::data::Comparison;
 
 /// Whether a row passes all filters, of which each has a column of its own.
 pub(super) fn passes(filters: &[(Comparison, f64)], tested: &[Vec<f64>], row: usize) -> bool {
-    let holds =
-        |((is, value), column): (&(Comparison, f64), &Vec<f64>)| is.holds(column[row].partial_cmp(value));
-    filters.iter().zip(tested).all(holds)
+    // A number that is not one compares with nothing, and no comparison holds of it.
+    filters.iter().zip(tested).all(|((is, value), column)| is.holds(column[row].partial_cmp(value)))
 }
 
 /// Takes rows that do not pass out of the first `kept` columns; the filters' columns follow them.

@@ -21,6 +21,7 @@ impl Node {
 
     /// The node it is added to first: the other half of the next larger node.
     fn sibling(self) -> Self {
+        // The two halves of a node differ in one binary digit of their first block.
         Self { first: self.first ^ (1 << self.level), level: self.level }
     }
 
@@ -30,7 +31,19 @@ impl Node {
 }
 
 /// Sums of blocks that came in any order. Those of two halves of a node are added at once, the earlier blocks first:
-/// what is left are few nodes, and neither depends on the order.
+/// few nodes are left, at most one for each binary digit of the number of blocks, and neither they nor their sums depend
+/// on the order. Rounding errors grow with the depth of the tree, the logarithm of the number of blocks.
+///
+/// ```
+/// use dpgp::stream::{Forest, Node, Sums};
+/// let mut forest = Forest::default();
+/// for first in [2, 0, 1] {
+///     forest.insert(Node { first, level: 0 }, Sums { rows: first + 1, ..Sums::zero(1) });
+/// }
+/// // Blocks 0 and 1 have become one node, beside block 2.
+/// assert_eq!((forest.nodes().count(), forest.blocks()), (2, Some(3)));
+/// assert_eq!(forest.total(Sums::zero(1)).rows, 1 + 2 + 3);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest<S> {
     nodes: BTreeMap<Node, S>,
@@ -49,6 +62,7 @@ impl<S: Sum> Forest<S> {
             None => {
                 self.nodes.insert(node, sums);
             }
+            // The order of the two operands is part of the result: the earlier blocks come first.
             Some(other) if node.sibling() < node => self.insert(node.parent(), other.plus(&sums)),
             Some(other) => self.insert(node.parent(), sums.plus(&other)),
         }
@@ -61,8 +75,7 @@ impl<S: Sum> Forest<S> {
 
     /// The number of blocks, if they are there from the first on without a gap and none is there twice.
     pub fn blocks(&self) -> Option<u64> {
-        let follow = |end, node: &Node| (node.first == end).then(|| node.end());
-        self.nodes.keys().try_fold(0, follow)
+        self.nodes.keys().try_fold(0, |end, node| (node.first == end).then(|| node.end()))
     }
 
     /// All of it, added in the order of the blocks; `zero` where there is none.

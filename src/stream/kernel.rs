@@ -34,14 +34,15 @@ impl Kernel {
     /// For inducing inputs (m x d), and a lengthscale for each dimension.
     pub fn new(variance: f64, lengthscales: &[f64], inducing: &DMatrix<f64>) -> Self {
         let scales: Vec<f64> = lengthscales.iter().map(|l| std::f64::consts::FRAC_1_SQRT_2 / l).collect();
-        let size = inducing.nrows();
-        let lanes = |d: usize, first: usize| {
-            let scaled = |i: usize| if i < size { inducing[(i, d)] * scales[d] } else { 0.0 };
-            Lanes(std::array::from_fn(|lane| scaled(first + lane)))
-        };
-        let along = |d: usize| (0..size).step_by(LANES).map(|first| lanes(d, first)).collect();
-        let points = (0..scales.len()).map(along).collect();
-        Self { variance, scales, points, size }
+        let points = scales.iter().enumerate().map(|(d, scale)| {
+            let along: Vec<f64> = inducing.column(d).iter().map(|z| z * scale).collect();
+            // Zeros fill the last lanes; what comes of them is cut off when sums are handed out.
+            let lanes = along
+                .chunks(LANES)
+                .map(|chunk| Lanes(std::array::from_fn(|lane| chunk.get(lane).copied().unwrap_or_default())));
+            lanes.collect()
+        });
+        Self { variance, points: points.collect(), size: inducing.nrows(), scales }
     }
 
     /// The number m of inducing inputs.
@@ -50,7 +51,7 @@ impl Kernel {
     }
 
     /// Adds rows to the sums: d columns of inputs and the targets, all of one length. Costs `n m (m + 1)` operations
-    /// and n m exponentials, in the order of the rows.
+    /// and n m exponentials. Every sum runs in the order of the rows, so that the same rows give the same bits.
     pub fn add(&self, inputs: &[&[f64]], targets: &[f64], sums: &mut Sums, scratch: &mut Scratch) {
         scratch.clear(self.size.div_ceil(LANES));
         for start in (0..targets.len()).step_by(ROWS) {
@@ -110,6 +111,7 @@ fn fill(kernel: &Kernel, inputs: &[&[f64]], targets: &[f64], panels: &mut [Lanes
             }
             for (k, sum) in k.iter_mut().zip(&mut total) {
                 *k = kernel.variance * exponential(*k);
+                // Fused on every processor, in hardware or not: one rounding and the same bits.
                 *sum = k.mul_add(*y, *sum);
             }
             out.0 = k;

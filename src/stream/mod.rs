@@ -10,6 +10,8 @@ mod collect;
 mod counts;
 mod error;
 mod filters;
+#[cfg(test)]
+mod fixture;
 mod forest;
 mod kernel;
 mod record;

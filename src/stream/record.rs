@@ -16,11 +16,11 @@ pub struct Record<S> {
     /// The version of its form.
     #[serde(deserialize_with = "known_version")]
     pub version: u32,
-    /// What readers should know: exact sums are as private as the rows.
+    /// A note to readers: exact sums are as private as the rows.
     pub note: String,
     /// Rows of a block.
     pub block: usize,
-    /// SHA-256 of what is summed.
+    /// SHA-256 of the summand.
     pub summand: String,
     /// The files, in the order of their rows.
     pub files: Vec<FileRecord>,
@@ -56,27 +56,17 @@ impl<S: Sum> Record<S> {
     /// The record of a forest.
     pub fn new(summand: String, files: Vec<FileRecord>, forest: &Forest<S>) -> Self {
         let note = "exact sums, not private: share them no more than the rows".to_owned();
-        let node = |(node, sums): (Node, &S)| {
-            let Node { first, level } = node;
-            NodeRecord { first, level, sums: sums.clone() }
-        };
-        Self {
-            version: VERSION,
-            note,
-            block: BLOCK,
-            summand,
-            files,
-            nodes: forest.nodes().map(node).collect(),
-        }
+        let nodes = forest.nodes().map(|(Node { first, level }, sums)| NodeRecord {
+            first,
+            level,
+            sums: sums.clone(),
+        });
+        Self { version: VERSION, note, block: BLOCK, summand, files, nodes: nodes.collect() }
     }
 
     /// Whether this program makes such blocks, and the sums of every node fit others.
     pub fn is_sound(&self, other: &S) -> bool {
-        let fits = |node: &NodeRecord<S>| {
-            let whole = node.level < 60 && node.first.is_multiple_of(1 << node.level);
-            whole && node.sums.fits(other)
-        };
-        self.block == BLOCK && self.nodes.iter().all(fits)
+        self.block == BLOCK && self.nodes.iter().all(|node| node.is_aligned() && node.sums.fits(other))
     }
 
     /// The blocks that all rows make.
@@ -89,6 +79,12 @@ impl<S> NodeRecord<S> {
     /// Its place.
     pub fn node(&self) -> Node {
         Node { first: self.first, level: self.level }
+    }
+
+    /// Whether there is such a node: `2^level` blocks begin at a multiple of their number.
+    fn is_aligned(&self) -> bool {
+        // Beyond level 60 the shift, and then the number of the last block, would overflow.
+        self.level < 60 && self.first.is_multiple_of(1 << self.level)
     }
 }
 

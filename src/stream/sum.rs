@@ -1,4 +1,4 @@
-//! What is summed over rows, and what comes of it.
+//! Summands and their sums.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,7 +7,7 @@ use crate::data::CellProblem;
 
 /// Sums over some of the rows.
 pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
-    /// Of these rows and others.
+    /// Of these rows and others. Rounding may depend on which of the two comes first.
     #[must_use]
     fn plus(self, other: &Self) -> Self;
 
@@ -40,6 +40,6 @@ pub trait SumRows: Sync {
 pub struct Misfit {
     /// The row, counted from 0.
     pub row: u64,
-    /// What is wrong with its target.
+    /// The problem with its target.
     pub problem: CellProblem,
 }

@@ -4,7 +4,7 @@ use super::filters::retain;
 use super::{Kernel, Misfit, Scratch, SumRows, Sums, Targets};
 use crate::data::Comparison;
 
-/// What is summed: the first columns that are read are inputs, then comes the target, then one for each filter.
+/// The summand: the first columns that are read are inputs, then comes the target, then one for each filter.
 #[derive(Debug, Clone)]
 pub struct Summand {
     /// The kernel and its inducing inputs.
@@ -30,6 +30,7 @@ impl SumRows for Summand {
     }
 
     fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Scratch) -> Result<Sums, Misfit> {
+        // Filters come before the clip: rows that do not pass are neither summed nor counted as clipped.
         retain(&self.filters, columns, self.inputs + 1);
         let mut sums = self.zero();
         sums.clipped = self.targets.apply(&mut columns[self.inputs]);

@@ -7,8 +7,12 @@ use super::Sum;
 use super::sums_record::SumsRecord;
 use crate::gp::variational::Statistics;
 
-/// What a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, how many rows there are and
-/// what their targets amount to.
+/// The sums that a variational model needs of some rows: `A = sum_i k_i y_i`, `B = sum_i k_i k_i'`, the number of rows and
+/// the squares of their targets.
+///
+/// Obligation: these are exact sums, as private as the rows; a release adds noise to A and B
+/// ([`SumsNoise`](crate::privacy::SumsNoise)). `rows`, `squares` and `clipped` are private too and are for the holder of the
+/// data alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "SumsRecord", into = "SumsRecord")]
 pub struct Sums {
@@ -32,6 +36,7 @@ impl Sums {
 
     /// As the model takes them.
     pub fn statistics(&self) -> Statistics {
+        // The sums hold the lower triangle, whose mirror image costs nothing to add here.
         let mut b = self.b.clone();
         b.fill_upper_triangle_with_lower_triangle();
         Statistics { a: self.a.clone(), b, rows: usize::try_from(self.rows).unwrap_or(usize::MAX) }

@@ -21,10 +21,15 @@ pub(super) struct SumsRecord {
     b: Vec<f64>,
 }
 
+/// The places of a lower triangle, column by column.
+fn triangle(m: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..m).flat_map(move |j| (j..m).map(move |i| (i, j)))
+}
+
 impl From<Sums> for SumsRecord {
     fn from(sums: Sums) -> Self {
         let m = sums.a.len();
-        let b = (0..m).flat_map(|j| (j..m).map(move |i| (i, j))).map(|place| sums.b[place]).collect();
+        let b = triangle(m).map(|place| sums.b[place]).collect();
         let Sums { rows, clipped, squares, .. } = sums;
         Self { rows, clipped, squares, a: sums.a.as_slice().to_vec(), b }
     }
@@ -39,8 +44,7 @@ impl TryFrom<SumsRecord> for Sums {
             return Err("the two sums are of different numbers of inducing inputs");
         }
         let mut b = DMatrix::zeros(m, m);
-        let places = (0..m).flat_map(|j| (j..m).map(move |i| (i, j)));
-        places.zip(&record.b).for_each(|(place, value)| b[place] = *value);
+        triangle(m).zip(&record.b).for_each(|(place, value)| b[place] = *value);
         let SumsRecord { rows, clipped, squares, .. } = record;
         Ok(Self { a: DVector::from_vec(record.a), b, rows, squares, clipped })
     }

@@ -2,6 +2,15 @@
 
 /// Clips to [low, high], subtracts a centre and divides by a scale, all public; then clips to [-bound, bound], which
 /// sensitivities assume.
+///
+/// Obligation: whatever the targets are, also infinite ones, no target that is summed lies outside [-bound, bound].
+///
+/// ```
+/// use dpgp::stream::Targets;
+/// let targets = Targets { low: 0.0, high: 40.0, centre: 20.0, scale: 10.0, bound: 1.5 };
+/// let mut values = [30.0, 40.0, f64::INFINITY];
+/// assert_eq!((targets.apply(&mut values), values), (2, [1.0, 1.5, 1.5]));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Targets {
     /// The least value of a target, in its own units.
@@ -24,6 +33,7 @@ impl Targets {
             let free = (*target - self.centre) / self.scale;
             let kept = (target.clamp(self.low, self.high) - self.centre) / self.scale;
             *target = kept.clamp(-self.bound, self.bound);
+            // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
             clipped += u64::from(*target != free);
         }
         clipped

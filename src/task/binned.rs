@@ -122,7 +122,7 @@ impl BinNoise {
         caveats: &[(Caveat, bool)],
     ) -> Result<Certified, TaskError> {
         let Self { target, statistic, scale } = self;
-        let certificate = target.gaussian(Release::Histogram, Mechanism::Histogram(target.calibration), 1.0);
+        let certificate = target.gaussian(Release::Histogram, Mechanism::Histogram, 1.0).certificate();
         job.certify(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.sds(self.sd())));
             vec![Sampled::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::linalg::LinalgError;
+use crate::number::OutOfRange;
 use crate::privacy::PrivacyError;
 use crate::privacy::accounting::AccountingError;
 
@@ -64,6 +65,9 @@ pub enum TaskError {
     /// An accountant gave no number.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
+    /// A number is none of a guarantee, which the checks of a spec refuse.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A release was refused.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),

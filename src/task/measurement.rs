@@ -79,7 +79,7 @@ impl Job<'_> {
         certificate: Certificate,
         sampled: impl FnOnce() -> Vec<Sampled>,
     ) -> Result<Certified, TaskError> {
-        if certificate.epsilon.is_none() {
+        if certificate.guarantee.is_none() {
             return Ok(Certified::nothing());
         }
         let evidence = if self.audited { sampled() } else { Vec::new() };
@@ -107,7 +107,7 @@ impl Certified {
     /// With those caveats that apply to a claim.
     #[must_use]
     pub fn with_caveats(self, caveats: &[(Caveat, bool)]) -> Self {
-        match self.certificate.epsilon {
+        match self.certificate.guarantee {
             None => self,
             Some(_) => Self { certificate: self.certificate.with_caveats(caveats), ..self },
         }
@@ -143,6 +143,7 @@ impl Certified {
 mod tests {
     use super::*;
     use crate::data::Manifest;
+    use crate::privacy::Guarantee;
     use crate::privacy::accounting::Relation;
     use crate::spec::Experiment;
     use crate::task::{LinearRelease, Prices, Sample, Streams};
@@ -172,7 +173,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     /// Also a sequence of releases that lacks one of them is no evidence: the missing one may tell everything.
     #[test]
     fn a_claim_without_evidence_is_refused() {
-        let claim = || Certificate::private_selection((1.0, 0.01));
+        let claim = || Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 });
         let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
         let linear = |places| vec![Sampled::Linear { places, scale: 1.0, change: 1.0 }];
         let holed = linear(vec![vec![release.clone()], Vec::new()]);
@@ -188,7 +189,9 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
     #[test]
     fn a_run_keeps_no_evidence() {
         let counts = vec![Sampled::Counts { sd: 1.0, bins: 2, relation: Relation::AddRemove }];
-        let measured = certify(false, Certificate::private_selection((1.0, 0.01)), counts).unwrap();
+        let measured =
+            certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts)
+                .unwrap();
         assert!(measured.measured(0.0, [("m", 1.0)]).evidence().is_empty());
     }
 }

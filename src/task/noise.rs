@@ -130,7 +130,8 @@ impl Noise {
                 target.cloaked(Release::Predictions, self.ratio, cloak.gap).with_caveats(caveats)
             }
             Design::Function(_) => target
-                .gaussian(Release::Function, Mechanism::Function(target.calibration), self.ratio)
+                .gaussian(Release::Function, Mechanism::Function, self.ratio)
+                .certificate()
                 .with_caveats(caveats)
                 .with_caveats(&[(Caveat::InvalidSensitivity, self.ratio > 1.0)]),
         }

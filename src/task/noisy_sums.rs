@@ -4,7 +4,10 @@ use nalgebra::DMatrix;
 
 use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
 use crate::gp::variational::{FeatureBound, grid_supremum};
-use crate::privacy::{Certificate, RecordBounds, Release, SumsNoise, SumsRule};
+use crate::privacy::accounting::Relation;
+use crate::privacy::{
+    Certificate, GaussianEvent, Mechanism, Neighbours, RecordBounds, Release, SumsNoise, SumsRule,
+};
 use crate::spec::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
 
 /// The bounds that noise is scaled by.
@@ -86,12 +89,22 @@ impl<'a> NoisySums<'a> {
 
     /// What is guaranteed about a release of a cell with privacy.
     pub fn certificate(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> Certificate {
-        if cell.epsilon.is_infinite() {
-            return Certificate::none();
-        }
-        let excess = sensitivity.least / sensitivity.assumed;
-        Certificate::noisy_sums(Release::Posterior, cell.calibration, (cell.epsilon, cell.delta), excess)
+        noisy_sums(Release::Posterior, cell, sensitivity.least / sensitivity.assumed)
     }
+}
+
+/// The certificate of noise on sums; `excess` is the least known bound on their sensitivity over the one that noise is
+/// scaled by.
+pub(super) fn noisy_sums(release: Release, cell: &PrivacySetting, excess: f64) -> Certificate {
+    let event = GaussianEvent {
+        release,
+        neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
+        mechanism: Mechanism::NoisySums,
+        calibration: cell.calibration,
+        guarantee: cell.guarantee(),
+        sensitivity: excess,
+    };
+    event.certificate()
 }
 
 /// Noisy sums of targets within a public bound.

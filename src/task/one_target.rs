@@ -1,7 +1,7 @@
 //! A guarantee about one target.
 
 use super::TaskError;
-use crate::privacy::{Calibration, Certificate, Mechanism, Neighbours, Release};
+use crate::privacy::{Calibration, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
 use crate::spec::PrivacySetting;
 
 /// The guarantee of a cell that hides a change of one target, where inputs are public.
@@ -51,23 +51,29 @@ impl OneTarget {
         Neighbours::OneTargetChanges(self.change)
     }
 
-    /// The certificate of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by;
-    /// no claim without privacy.
-    pub fn gaussian(self, release: Release, mechanism: Mechanism, sensitivity: f64) -> Certificate {
-        if !self.is_private() {
-            return Certificate::none();
+    /// The event of Gaussian noise where the release moves by `sensitivity`, in units of what the noise is scaled by; its
+    /// certificate claims nothing without privacy.
+    pub fn gaussian(
+        self,
+        release: Release,
+        mechanism: fn(Calibration) -> Mechanism,
+        sensitivity: f64,
+    ) -> GaussianEvent {
+        GaussianEvent {
+            release,
+            neighbours: self.neighbours(),
+            mechanism,
+            calibration: self.calibration,
+            guarantee: Guarantee { epsilon: self.epsilon, delta: self.delta },
+            sensitivity,
         }
-        let budget = (self.epsilon, self.delta);
-        Certificate::gaussian((release, self.neighbours()), self.calibration, budget, sensitivity, None)
-            .by(mechanism)
     }
 
     /// The certificate of cloaking, with the distance of its noise from the optimum.
     pub fn cloaked(self, release: Release, sensitivity: f64, gap: Option<f64>) -> Certificate {
-        let mechanism = Mechanism::Cloaking(self.calibration);
         match self.is_private() {
             false => Certificate::none(),
-            true => Certificate { gap, ..self.gaussian(release, mechanism, sensitivity) },
+            true => self.gaussian(release, Mechanism::Cloaking, sensitivity).certificate().with_gap(gap),
         }
     }
 }

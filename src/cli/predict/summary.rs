@@ -24,7 +24,9 @@ pub(super) fn summary(
     for line in released.not_covered() {
         text.push_str(&format!("not covered: {line}\n"));
     }
-    text.push_str(&arguments.ledger.balance(released.account, released.certificate.delta));
+    if let Some(delta) = released.certificate.delta() {
+        text.push_str(&arguments.ledger.balance(released.account, delta));
+    }
     if let Some(clipped) = clipped {
         text.push_str(&format!("{clipped}\n"));
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::error::{check_delta, check_epsilon};
 use super::{AccountingError, Event, Relation, Sampling};
 
 /// A reason why a bound is weaker than it looks.
@@ -12,7 +13,7 @@ use super::{AccountingError, Event, Relation, Sampling};
 pub enum AccountingCaveat {
     /// The classic theorem on Gaussian noise needs `epsilon < 1` in each step.
     EpsilonPerStep {
-        /// What each step has.
+        /// The epsilon of each step.
         per_step: f64,
         /// The total epsilon from which on a step has 1 or more.
         limit: f64,
@@ -69,25 +70,55 @@ impl Spent {
     }
 }
 
-/// Bounds (epsilon, delta) of events, or refuses those that its proof does not cover.
-pub trait Accountant {
-    /// What messages call it.
-    fn name(&self) -> &'static str;
-
-    /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError>;
-
-    /// The least delta at which the event is (`epsilon`, delta)-differentially private.
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError>;
+/// The number of a guarantee that is given; the other one is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Given {
+    /// Epsilon is asked for.
+    Delta(f64),
+    /// Delta is asked for.
+    Epsilon(f64),
 }
 
-/// The refusal of an accountant.
-pub(super) fn refuse<T>(
-    accountant: &dyn Accountant,
-    (event, relation): (&Event, Relation),
-    why: &'static str,
-    accepted: &'static str,
-) -> Result<T, AccountingError> {
-    let (accountant, sampling) = (accountant.name(), event.sampling);
-    Err(AccountingError::Refused { accountant, sampling, relation, why, accepted })
+/// Bounds (epsilon, delta) of events, or refuses those that its proof does not cover.
+pub trait Accountant {
+    /// The name that messages use.
+    fn name(&self) -> &'static str;
+
+    /// Bounds on the number that is not given, for an event and a number that are in range.
+    ///
+    /// # Errors
+    /// [`AccountingError::Refused`] where its proof does not cover the event.
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError>;
+
+    /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or a number is out of range.
+    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
+        event.check()?;
+        check_delta(delta)?;
+        self.spent(event, relation, Given::Delta(delta))
+    }
+
+    /// The least delta at which the event is (`epsilon`, delta)-differentially private.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or a number is out of range.
+    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
+        event.check()?;
+        check_epsilon(epsilon)?;
+        self.spent(event, relation, Given::Epsilon(epsilon))
+    }
+
+    /// The refusal of an event: why its proof does not cover it, and the events that it accepts.
+    fn refusal(
+        &self,
+        event: &Event,
+        relation: Relation,
+        why: &'static str,
+        accepted: &'static str,
+    ) -> AccountingError {
+        let (accountant, sampling) = (self.name(), event.sampling);
+        AccountingError::Refused { accountant, sampling, relation, why, accepted }
+    }
 }

@@ -1,8 +1,7 @@
 //! The account of 2016: classic Gaussian noise, amplification by sampling, advanced composition.
 
-use super::error::{check_delta, check_epsilon};
-use super::root::Bracket;
-use super::{Accountant, AccountingCaveat, AccountingError, Event, Relation, Sampling, Spent};
+use super::root::{Bracket, Search};
+use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
 
 /// Advanced composition as Jälkö, Dikmen and Honkela 2016, Section 3.2, apply it, with `delta' = delta / 2`:
 ///
@@ -16,52 +15,74 @@ use super::{Accountant, AccountingCaveat, AccountingError, Event, Relation, Samp
 /// The first formula needs `epsilon_iter < 1` (Dwork and Roth 2014, Theorem A.1). The third is proved for Poisson
 /// sampling (Balle, Barthe and Gaboardi 2018, Theorems 2 and 8) and, for replace-one neighbours, for sampling
 /// without replacement (Theorem 9). Beyond, the numbers are given with a caveat.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Accountant, AdvancedComposition, Event, Relation, Sampling};
+/// // One full step at delta_iter = delta' = 0.05 and sigma = sqrt(2 ln 25): epsilon_iter = s = 1.
+/// let noise_multiplier = (2.0 * 25f64.ln()).sqrt();
+/// let event = Event { noise_multiplier, sampling: Sampling::FullBatch, steps: 1 };
+/// let spent = AdvancedComposition.epsilon(&event, Relation::AddRemove, 0.1)?;
+/// let expected = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
+/// assert!((spent.upper / expected - 1.0).abs() < 1e-14);
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AdvancedComposition;
 
-/// `T`, `q` and `delta` in the formulas above.
-struct Budget {
+/// The numbers in the formulas above but for delta.
+struct Composition {
+    /// `T`.
     steps: f64,
+    /// `q`.
     rate: f64,
-    delta: f64,
+    sigma: f64,
 }
 
-impl Budget {
-    fn new(event: &Event, delta: f64) -> Self {
-        Self { steps: f64::from(event.steps), rate: event.sampling.rate(), delta }
+impl Composition {
+    fn new(event: &Event, relation: Relation) -> Self {
+        let sigma = event.noise_multiplier / relation.sensitivity();
+        Self { steps: f64::from(event.steps), rate: event.sampling.rate(), sigma }
     }
 
-    fn epsilon_per_step(&self, sigma: f64) -> f64 {
-        let delta = 0.5 * self.delta / (self.steps * self.rate);
-        (2.0 * (1.25 / delta.min(1.0)).ln()).sqrt() / sigma
+    fn epsilon_per_step(&self, delta: f64) -> f64 {
+        let delta = 0.5 * delta / (self.steps * self.rate);
+        (2.0 * (1.25 / delta.min(1.0)).ln()).sqrt() / self.sigma
     }
 
-    fn total(&self, epsilon_per_step: f64) -> f64 {
+    fn total(&self, delta: f64, epsilon_per_step: f64) -> f64 {
+        // ln_1p and expm1 keep the digits of small rates, at which s is about q epsilon_iter.
         let s = (self.rate * epsilon_per_step.exp_m1()).ln_1p();
-        (2.0 * self.steps * (2.0 / self.delta).ln()).sqrt() * s + self.steps * s * s.exp_m1()
+        (2.0 * self.steps * (2.0 / delta).ln()).sqrt() * s + self.steps * s * s.exp_m1()
     }
 
-    fn epsilon(&self, sigma: f64) -> f64 {
-        self.total(self.epsilon_per_step(sigma))
+    fn epsilon(&self, delta: f64) -> f64 {
+        self.total(delta, self.epsilon_per_step(delta))
     }
-}
 
-fn caveats(event: &Event, relation: Relation, budget: &Budget) -> Vec<AccountingCaveat> {
-    let mut caveats = Vec::new();
-    let per_step = budget.epsilon_per_step(sigma(event, relation));
-    if per_step >= 1.0 {
-        caveats.push(AccountingCaveat::EpsilonPerStep { per_step, limit: budget.total(1.0) });
+    /// The epsilon falls as delta grows, so the least delta is a root along `ln delta`; 1 if there is none.
+    fn delta(&self, epsilon: f64) -> Result<f64, AccountingError> {
+        let excess = |log_delta: f64| Ok(self.epsilon(log_delta.exp()) - epsilon);
+        let search = Search { start: -10.0, stride: 5.0, least: -700.0, greatest: 0.0 };
+        Ok(match Bracket::search(excess, search)? {
+            Some(bracket) => bracket.narrow(excess, 1e-13)?.high.x.exp(),
+            None if excess(0.0)? > 0.0 => 1.0,
+            None => (-700f64).exp(),
+        })
     }
-    match (event.sampling, relation) {
-        (Sampling::FullBatch | Sampling::Poisson { .. }, _) => {}
-        (Sampling::WithoutReplacement { .. }, Relation::ReplaceOne) => {}
-        (sampling, _) => caveats.push(AccountingCaveat::UnprovedAmplification(sampling, relation)),
-    }
-    caveats
-}
 
-fn sigma(event: &Event, relation: Relation) -> f64 {
-    event.noise_multiplier / relation.sensitivity()
+    fn caveats(&self, event: &Event, relation: Relation, delta: f64) -> Vec<AccountingCaveat> {
+        let mut caveats = Vec::new();
+        let per_step = self.epsilon_per_step(delta);
+        if per_step >= 1.0 {
+            caveats.push(AccountingCaveat::EpsilonPerStep { per_step, limit: self.total(delta, 1.0) });
+        }
+        match (event.sampling, relation) {
+            (Sampling::FullBatch | Sampling::Poisson { .. }, _) => {}
+            (Sampling::WithoutReplacement { .. }, Relation::ReplaceOne) => {}
+            (sampling, _) => caveats.push(AccountingCaveat::UnprovedAmplification(sampling, relation)),
+        }
+        caveats
+    }
 }
 
 impl Accountant for AdvancedComposition {
@@ -69,27 +90,15 @@ impl Accountant for AdvancedComposition {
         "advanced composition"
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        event.check()?;
-        check_delta(delta)?;
-        let budget = Budget::new(event, delta);
-        let upper = budget.epsilon(sigma(event, relation));
-        Ok(Spent { caveats: caveats(event, relation, &budget), ..Spent::at_most(upper) })
-    }
-
-    /// The epsilon falls as delta grows, so the least delta is a root along `ln delta`; 1 if there is none.
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        event.check()?;
-        check_epsilon(epsilon)?;
-        let excess = |log_delta: f64| {
-            Ok(Budget::new(event, log_delta.exp()).epsilon(sigma(event, relation)) - epsilon)
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        let composition = Composition::new(event, relation);
+        let (upper, delta) = match given {
+            Given::Delta(delta) => (composition.epsilon(delta), delta),
+            Given::Epsilon(epsilon) => {
+                let delta = composition.delta(epsilon)?;
+                (delta, delta)
+            }
         };
-        let upper = match Bracket::search(excess, (-10.0, 5.0), (-700.0, 0.0))? {
-            Some(bracket) => bracket.narrow(excess, 1e-13)?.high.0.exp(),
-            None if excess(0.0)? > 0.0 => 1.0,
-            None => (-700f64).exp(),
-        };
-        let caveats = caveats(event, relation, &Budget::new(event, upper));
-        Ok(Spent { caveats, ..Spent::at_most(upper) })
+        Ok(Spent { caveats: composition.caveats(event, relation, delta), ..Spent::at_most(upper) })
     }
 }

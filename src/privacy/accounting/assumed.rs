@@ -1,39 +1,38 @@
 //! Accountants for events that another one refuses, by an assumption that the result records.
 
-use super::{Accountant, AccountingCaveat, AccountingError, Event, Relation, Sampling, Spent};
+use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
 
 /// Treats batches of fixed size as Poisson samples of the same rate. This is no bound: Lebeda et al. 2024 show
 /// parameters where the epsilon of sampling without replacement is ten times that of Poisson sampling.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Accountant, AssumePoisson, Event, ExactGaussian, Relation, Sampling};
+/// let event = Event { noise_multiplier: 2.0, sampling: Sampling::WithReplacement { rate: 1.0 }, steps: 1 };
+/// assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, 1e-5).is_err());
+/// let assumed = AssumePoisson(ExactGaussian).epsilon(&event, Relation::AddRemove, 1e-5)?;
+/// // The assumption is written down, and nothing is known from below.
+/// assert_eq!((assumed.caveats.len(), assumed.lower), (1, 0.0));
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AssumePoisson<A>(pub A);
-
-impl<A: Accountant> AssumePoisson<A> {
-    fn ask(
-        event: &Event,
-        answer: impl FnOnce(&Event) -> Result<Spent, AccountingError>,
-    ) -> Result<Spent, AccountingError> {
-        match event.sampling {
-            Sampling::FullBatch | Sampling::Poisson { .. } => answer(event),
-            Sampling::WithReplacement { rate } | Sampling::WithoutReplacement { rate } => {
-                let spent = answer(&Event { sampling: Sampling::Poisson { rate }, ..*event })?;
-                let assumed = AccountingCaveat::TreatedAsPoisson(event.sampling);
-                Ok(Spent { lower: 0.0, ..spent }.except(assumed))
-            }
-        }
-    }
-}
 
 impl<A: Accountant> Accountant for AssumePoisson<A> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        Self::ask(event, |event| self.0.epsilon(event, relation, delta))
-    }
-
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        Self::ask(event, |event| self.0.delta(event, relation, epsilon))
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        match event.sampling {
+            Sampling::FullBatch | Sampling::Poisson { .. } => self.0.spent(event, relation, given),
+            Sampling::WithReplacement { rate } | Sampling::WithoutReplacement { rate } => {
+                let poisson = Event { sampling: Sampling::Poisson { rate }, ..*event };
+                let spent = self.0.spent(&poisson, relation, given)?;
+                let assumed = AccountingCaveat::TreatedAsPoisson(event.sampling);
+                // A lower bound for another scheme says nothing about this one.
+                Ok(Spent { lower: 0.0, ..spent }.except(assumed))
+            }
+        }
     }
 }
 
@@ -44,33 +43,31 @@ impl<A: Accountant> Accountant for AssumePoisson<A> {
 /// `q` times the divergence of Gaussians two apart (Balle, Barthe and Gaboardi 2018, Theorem 2), for orders of at
 /// least 1. Orders below 1 belong to the other direction, so composing one direction by itself and taking the
 /// larger delta, as is usual, is no proof.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Accountant, DoubledSensitivity, Event, Relation, Renyi, Sampling};
+/// let sampling = Sampling::Poisson { rate: 0.1 };
+/// let (replaced, added) = (4.0, 2.0);
+/// let event = |noise_multiplier| Event { noise_multiplier, sampling, steps: 10 };
+/// let spent = DoubledSensitivity(Renyi).epsilon(&event(replaced), Relation::ReplaceOne, 1e-5)?;
+/// assert_eq!(spent.upper, Renyi.epsilon(&event(added), Relation::AddRemove, 1e-5)?.upper);
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DoubledSensitivity<A>(pub A);
-
-impl<A: Accountant> DoubledSensitivity<A> {
-    fn ask(
-        (event, relation): (&Event, Relation),
-        answer: impl FnOnce(&Event, Relation) -> Result<Spent, AccountingError>,
-    ) -> Result<Spent, AccountingError> {
-        if relation == Relation::AddRemove || event.sampling.simplest() == Sampling::FullBatch {
-            return answer(event, relation);
-        }
-        let noise_multiplier = event.noise_multiplier / relation.sensitivity();
-        let spent = answer(&Event { noise_multiplier, ..*event }, Relation::AddRemove)?;
-        Ok(Spent { lower: 0.0, ..spent }.except(AccountingCaveat::DoubledSensitivity))
-    }
-}
 
 impl<A: Accountant> Accountant for DoubledSensitivity<A> {
     fn name(&self) -> &'static str {
         self.0.name()
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        Self::ask((event, relation), |event, relation| self.0.epsilon(event, relation, delta))
-    }
-
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        Self::ask((event, relation), |event, relation| self.0.delta(event, relation, epsilon))
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        // Full batches need no assumption: their accountants know both relations.
+        if relation == Relation::AddRemove || event.sampling.simplest() == Sampling::FullBatch {
+            return self.0.spent(event, relation, given);
+        }
+        let noise_multiplier = event.noise_multiplier / relation.sensitivity();
+        let spent = self.0.spent(&Event { noise_multiplier, ..*event }, Relation::AddRemove, given)?;
+        Ok(Spent { lower: 0.0, ..spent }.except(AccountingCaveat::DoubledSensitivity))
     }
 }

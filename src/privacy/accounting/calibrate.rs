@@ -1,33 +1,48 @@
 //! From a guarantee back to the noise.
 
-use super::error::{check_delta, check_epsilon};
-use super::root::Bracket;
-use super::{Accountant, AccountingError, Event, Relation, Sampling};
+use super::root::{Bracket, Search};
+use super::{Accountant, AccountingError, Relation, Schedule};
+use crate::number::Budget;
 
 /// The range of noise multipliers searched.
-const LIMITS: (f64, f64) = (1e-3, 1e9);
+const LEAST: f64 = 1e-3;
+const GREATEST: f64 = 1e9;
 /// The relative precision of the multiplier.
 const PRECISION: f64 = 1e-7;
 
-/// The least noise multiplier at which `accountant` bounds `steps` steps by (`epsilon`, `delta`), found along
-/// `ln multiplier` to a relative 1e-7. The multiplier returned is one at which the accountant's own bound on delta
-/// was seen to be at most `delta`. The inverse is [`Accountant::epsilon`].
+/// The least noise multiplier at which `accountant` bounds the steps by the budget, found along `ln multiplier` to a
+/// relative 1e-7. The inverse is [`Accountant::epsilon`].
+///
+/// Obligation: the multiplier returned is one at which the accountant's own bound on delta was seen to be at most delta.
+///
+/// ```
+/// use dpgp::number::Budget;
+/// use dpgp::privacy::Calibration;
+/// use dpgp::privacy::accounting::{ExactGaussian, Relation, Sampling, Schedule, noise_multiplier};
+/// // Four full steps need twice the noise of one: sigma adds up as the root of the number of steps.
+/// let schedule = Schedule { sampling: Sampling::FullBatch, steps: 4 };
+/// let noise = noise_multiplier(&ExactGaussian, schedule, Relation::AddRemove, Budget::new(1.0, 1e-5)?)?;
+/// assert!((noise / (2.0 * Calibration::Analytic.sigma(1.0, 1e-5)) - 1.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`AccountingError`] if the accountant refuses, or no multiplier from 1e-3 to 1e9 is the least.
 pub fn noise_multiplier(
     accountant: &dyn Accountant,
-    (sampling, steps): (Sampling, u32),
+    schedule: Schedule,
     relation: Relation,
-    (epsilon, delta): (f64, f64),
+    budget: Budget,
 ) -> Result<f64, AccountingError> {
-    check_epsilon(epsilon)?;
-    check_delta(delta)?;
+    let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
+    // Logarithms of both: delta falls nearly as a parabola along ln noise, over many powers of ten.
     let excess = |log_noise: f64| {
-        let event = Event { noise_multiplier: log_noise.exp(), sampling, steps };
-        let spent = accountant.delta(&event, relation, epsilon)?;
+        let spent = accountant.delta(&schedule.with_noise(log_noise.exp()), relation, epsilon)?;
         Ok((spent.upper / delta).ln())
     };
-    let (low, high) = LIMITS;
-    match Bracket::search(excess, (0.0, 0.5), (low.ln(), high.ln()))? {
-        Some(bracket) => Ok(bracket.narrow(excess, PRECISION)?.high.0.exp()),
-        None => Err(AccountingError::NoMultiplier { low, high, epsilon, delta }),
+    let search = Search { start: 0.0, stride: 0.5, least: LEAST.ln(), greatest: GREATEST.ln() };
+    match Bracket::search(excess, search)? {
+        Some(bracket) => Ok(bracket.narrow(excess, PRECISION)?.high.x.exp()),
+        None => Err(AccountingError::NoMultiplier { low: LEAST, high: GREATEST, epsilon, delta }),
     }
 }

@@ -12,15 +12,15 @@ pub enum AccountingError {
         "the {accountant} accountant does not cover {sampling} for {relation}: {why}; it accepts {accepted}"
     )]
     Refused {
-        /// Who refuses.
+        /// The accountant that refuses.
         accountant: &'static str,
         /// How the event samples.
         sampling: Sampling,
         /// The neighbours asked for.
         relation: Relation,
-        /// What is missing.
+        /// The missing proof.
         why: &'static str,
-        /// What would be accepted.
+        /// The events that it accepts.
         accepted: &'static str,
     },
     /// A number describes no mechanism or guarantee.
@@ -28,9 +28,9 @@ pub enum AccountingError {
     OutOfRange {
         /// The number.
         what: &'static str,
-        /// What it must be.
+        /// The range that it must lie in.
         condition: &'static str,
-        /// What it is.
+        /// Its value.
         value: f64,
     },
     /// No noise multiplier between the ends of the search gives the guarantee.
@@ -47,12 +47,19 @@ pub enum AccountingError {
     },
 }
 
+impl AccountingError {
+    /// The refusal of a number.
+    pub(super) fn out_of_range(what: &'static str, condition: &'static str, value: f64) -> Self {
+        Self::OutOfRange { what, condition, value }
+    }
+}
+
 /// Refuses a delta outside (0, 1).
 pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {
     if delta > 0.0 && delta < 1.0 {
         return Ok(());
     }
-    Err(AccountingError::OutOfRange { what: "delta", condition: "between 0 and 1", value: delta })
+    Err(AccountingError::out_of_range("delta", "between 0 and 1", delta))
 }
 
 /// Refuses an epsilon that is negative or not finite.
@@ -60,5 +67,5 @@ pub(super) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
     if epsilon >= 0.0 && epsilon.is_finite() {
         return Ok(());
     }
-    Err(AccountingError::OutOfRange { what: "epsilon", condition: "finite and not negative", value: epsilon })
+    Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon))
 }

@@ -1,4 +1,4 @@
-//! What is accounted for: steps of the Gaussian mechanism on sub-samples, and the neighbours compared.
+//! The events that accountants price: steps of the Gaussian mechanism on sub-samples, and the neighbours compared.
 
 use std::fmt;
 
@@ -90,6 +90,22 @@ impl fmt::Display for Sampling {
     }
 }
 
+/// Steps on sub-samples, whatever their noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    /// How a step chooses its records.
+    pub sampling: Sampling,
+    /// The number of steps.
+    pub steps: u32,
+}
+
+impl Schedule {
+    /// The steps with noise of this multiplier.
+    pub fn with_noise(self, noise_multiplier: f64) -> Event {
+        Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
+    }
+}
+
 /// Steps that each release a sum of contributions over a fresh sample, with fresh Gaussian noise. A step may
 /// depend on the results of earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -107,15 +123,14 @@ impl Event {
     /// Refuses numbers that describe no mechanism.
     pub(super) fn check(&self) -> Result<(), AccountingError> {
         let (noise, rate) = (self.noise_multiplier, self.sampling.rate());
-        let wrong = |what, condition, value| Err(AccountingError::OutOfRange { what, condition, value });
         if !(noise > 0.0 && noise.is_finite()) {
-            return wrong("the noise multiplier", "positive and finite", noise);
+            return Err(AccountingError::out_of_range("the noise multiplier", "positive and finite", noise));
         }
         if !(rate > 0.0 && rate <= 1.0) {
-            return wrong("the sampling rate", "above 0 and at most 1", rate);
+            return Err(AccountingError::out_of_range("the sampling rate", "above 0 and at most 1", rate));
         }
         if self.steps == 0 {
-            return wrong("the number of steps", "at least 1", 0.0);
+            return Err(AccountingError::out_of_range("the number of steps", "at least 1", 0.0));
         }
         Ok(())
     }

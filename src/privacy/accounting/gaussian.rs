@@ -1,9 +1,7 @@
 //! The exact account of Gaussian noise on full batches.
 
-use super::accountant::refuse;
-use super::error::{check_delta, check_epsilon};
-use super::root::Bracket;
-use super::{Accountant, AccountingError, Event, Relation, Sampling, Spent};
+use super::root::{Bracket, Search};
+use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
 use crate::privacy::gaussian_delta;
 
 /// The exact accountant of full batches: `T` steps of noise multiplier `m` are one Gaussian mechanism with standard
@@ -12,42 +10,48 @@ use crate::privacy::gaussian_delta;
 /// `N(1, .), N(0, .)`. Source: Dong, Roth and Su 2022, Corollary 3.3; Balle and Wang 2018, Theorem 8.
 ///
 /// Both bounds are the value of [`gaussian_delta`], whose rounding errors are about 1e-14.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Accountant, Event, ExactGaussian, Relation, Sampling};
+/// use dpgp::privacy::gaussian_delta;
+/// let event = Event { noise_multiplier: 3.0, sampling: Sampling::FullBatch, steps: 9 };
+/// let spent = ExactGaussian.delta(&event, Relation::AddRemove, 1.0)?;
+/// assert_eq!((spent.lower, spent.upper), (gaussian_delta(1.0, 1.0), gaussian_delta(1.0, 1.0)));
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactGaussian;
-
-impl ExactGaussian {
-    fn deviation(&self, event: &Event, relation: Relation) -> Result<f64, AccountingError> {
-        event.check()?;
-        if event.sampling.simplest() != Sampling::FullBatch {
-            return refuse(self, (event, relation), "it knows no sub-sampling", "full batches");
-        }
-        Ok(event.noise_multiplier / (relation.sensitivity() * f64::from(event.steps).sqrt()))
-    }
-}
 
 impl Accountant for ExactGaussian {
     fn name(&self) -> &'static str {
         "exact Gaussian"
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        check_delta(delta)?;
-        let sigma = self.deviation(event, relation)?;
-        let excess = |epsilon: f64| Ok((gaussian_delta(sigma, epsilon) / delta).ln());
-        if excess(0.0)? <= 0.0 {
-            return Ok(Spent::at_most(0.0));
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        if event.sampling.simplest() != Sampling::FullBatch {
+            return Err(self.refusal(event, relation, "it knows no sub-sampling", "full batches"));
         }
-        let stride = 1.0 / sigma;
-        let Some(bracket) = Bracket::search(excess, (0.0, stride), (0.0, f64::MAX))? else {
-            return Ok(Spent::at_most(f64::INFINITY));
-        };
-        let tight = bracket.narrow(excess, 1e-13 * bracket.high.0)?;
-        Ok(Spent { lower: tight.low.0, ..Spent::at_most(tight.high.0) })
+        let sigma = event.noise_multiplier / (relation.sensitivity() * f64::from(event.steps).sqrt());
+        match given {
+            Given::Delta(delta) => epsilon(sigma, delta),
+            Given::Epsilon(epsilon) => {
+                let delta = gaussian_delta(sigma, epsilon);
+                Ok(Spent { lower: delta, ..Spent::at_most(delta) })
+            }
+        }
     }
+}
 
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        check_epsilon(epsilon)?;
-        let delta = gaussian_delta(self.deviation(event, relation)?, epsilon);
-        Ok(Spent { lower: delta, ..Spent::at_most(delta) })
+/// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
+fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
+    let excess = |epsilon: f64| Ok((gaussian_delta(sigma, epsilon) / delta).ln());
+    if excess(0.0)? <= 0.0 {
+        return Ok(Spent::at_most(0.0));
     }
+    let search = Search { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
+    let Some(bracket) = Bracket::search(excess, search)? else {
+        return Ok(Spent::at_most(f64::INFINITY));
+    };
+    let tight = bracket.narrow(excess, 1e-13 * bracket.high.x)?;
+    Ok(Spent { lower: tight.low.x, ..Spent::at_most(tight.high.x) })
 }

@@ -35,12 +35,12 @@ mod properties;
 mod renyi;
 mod root;
 
-pub use accountant::{Accountant, AccountingCaveat, Spent};
+pub use accountant::{Accountant, AccountingCaveat, Given, Spent};
 pub use advanced_composition::AdvancedComposition;
 pub use assumed::{AssumePoisson, DoubledSensitivity};
 pub use calibrate::noise_multiplier;
 pub use error::AccountingError;
-pub use event::{Event, Relation, Sampling};
+pub use event::{Event, Relation, Sampling, Schedule};
 pub use gaussian::ExactGaussian;
 pub use kind::AccountantKind;
 pub use loss_distribution::LossDistribution;

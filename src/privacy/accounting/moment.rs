@@ -7,70 +7,101 @@ const ACCURACY: f64 = 60.0;
 /// Standard deviations of the Gaussian beyond which it is cut off.
 const REACH: f64 = 12.0;
 
-/// `ln A` with `A = E[(1 - q + q e^((2x - 1) / (2 s^2)))^a]` over `x ~ N(0, s^2)`: `q` the sampling rate, `s` the noise
+/// `A = E[(1 - q + q e^((2x - 1) / (2 s^2)))^a]` over `x ~ N(0, s^2)`: `q` the sampling rate, `s` the noise
 /// multiplier, `a > 1` the order. Source: Mironov, Talwar and Zhang 2019, Section 3.
-///
-/// By the trapezoidal rule. The integrand is analytic within `|Im x| < pi s^2`, where its modulus is at most
-/// `e^(y^2 / (2 s^2))` times its value on the real line, so steps of `h` err by at most
-/// `2 A e^(d^2 / (2 s^2)) / (e^(2 pi d / h) - 1)` for `d < pi s^2` (Trefethen and Weideman 2014, Theorem 5.1): here by less
-/// than `A e^-59`. The cut tails hold less than e^-70 of it. Rounding leaves about 1e-13 of `ln A`: near `A = 1` what is summed is
-/// `(1 + q u)^a - 1 - a q u >= 0`, which has the mean `A - 1` since `u = e^((2x - 1) / (2 s^2)) - 1` has mean zero.
-pub(super) fn log_moment(q: f64, s: f64, a: f64) -> f64 {
-    let nodes = Nodes::new(s, a);
-    let logs: Vec<f64> = nodes.iter().map(|x| a * log_ratio(q, s, x) - 0.5 * (x / s).powi(2)).collect();
-    let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let log_moment = top + (nodes.weight(s) * logs.iter().map(|l| (l - top).exp()).sum::<f64>()).ln();
-    if log_moment > 0.5 {
-        return log_moment;
-    }
-    (nodes.weight(s) * nodes.iter().map(|x| excess(q, s, a, x)).sum::<f64>()).ln_1p()
+pub(super) struct Moment {
+    /// `q`.
+    pub rate: f64,
+    /// `s`.
+    pub noise: f64,
+    /// `a`.
+    pub order: f64,
 }
 
+impl Moment {
+    /// `ln A`, by the trapezoidal rule.
+    ///
+    /// The integrand is analytic within `|Im x| < pi s^2`, where its modulus is at most
+    /// `e^(y^2 / (2 s^2))` times its value on the real line, so steps of `h` err by at most
+    /// `2 A e^(d^2 / (2 s^2)) / (e^(2 pi d / h) - 1)` for `d < pi s^2` (Trefethen and Weideman 2014, Theorem 5.1): here by
+    /// less than `A e^-59`. The cut tails hold less than e^-70 of it. Rounding leaves about 1e-13 of `ln A`: near `A = 1`
+    /// the sum is that of `(1 + q u)^a - 1 - a q u >= 0`, which has the mean `A - 1` since
+    /// `u = e^((2x - 1) / (2 s^2)) - 1` has mean zero.
+    pub fn log(&self) -> f64 {
+        let nodes = Nodes::new(self.noise, self.order);
+        let logs: Vec<f64> =
+            nodes.iter().map(|x| self.order * self.log_ratio(x) + self.log_bell(x)).collect();
+        // Relative to the greatest term nothing overflows, whatever the order.
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let log_moment = top + (nodes.weight * logs.iter().map(|l| (l - top).exp()).sum::<f64>()).ln();
+        if log_moment > 0.5 {
+            return log_moment;
+        }
+        // Near A = 1 the logarithm would be lost in the rounding of A.
+        (nodes.weight * nodes.iter().map(|x| self.excess(x)).sum::<f64>()).ln_1p()
+    }
+
+    /// `-x^2 / (2 s^2)`.
+    fn log_bell(&self, x: f64) -> f64 {
+        -0.5 * (x / self.noise).powi(2)
+    }
+
+    /// `w = (2x - 1) / (2 s^2)`.
+    fn log_component(&self, x: f64) -> f64 {
+        (x - 0.5) / (self.noise * self.noise)
+    }
+
+    /// `ln(1 - q + q e^w)`.
+    fn log_ratio(&self, x: f64) -> f64 {
+        let w = self.log_component(x);
+        // Beyond 600 the other terms are less than e^-600 / q of it, and e^w is near overflow.
+        if w > 600.0 { self.rate.ln() + w } else { (self.rate * w.exp_m1()).ln_1p() }
+    }
+
+    /// `e^(-x^2 / (2 s^2)) ((1 + q u)^a - 1 - a q u)`.
+    fn excess(&self, x: f64) -> f64 {
+        let Self { rate: q, order: a, .. } = *self;
+        let bell = self.log_bell(x).exp();
+        let power = a * self.log_ratio(x);
+        if power > 1.0 {
+            // e^w times the bell is the bell around 1, which does not overflow where e^w alone would.
+            let linear = a * q * (self.log_bell(x - 1.0).exp() - bell);
+            return (power - 0.5 * (x / self.noise).powi(2)).exp() - bell - linear;
+        }
+        let v = q * self.log_component(x).exp_m1();
+        bell * if (a * v).abs() < 0.1 { binomial_tail(a, v) } else { power.exp_m1() - a * v }
+    }
+}
+
+/// The points of the trapezoidal rule.
 struct Nodes {
     first: i64,
     last: i64,
     step: f64,
+    /// The step times the constant of the density.
+    weight: f64,
 }
 
 impl Nodes {
     fn new(s: f64, a: f64) -> Self {
+        // The half-width d of the strip at which the step for this accuracy is the longest, inside pi s^2.
         let d = (0.999 * PI * s * s).min(s * (2.0 * ACCURACY).sqrt());
         let step = TAU * d / (ACCURACY + 0.5 * (d / s).powi(2));
-        let number = |x: f64| (x / step) as i64;
-        Self { first: number(-REACH * s) - 1, last: number(a + REACH * s) + 1, step }
+        // The integrand has its greatest values between the centres 0 and a of its two bells.
+        let (first, last) = ((-REACH * s / step) as i64 - 1, ((a + REACH * s) / step) as i64 + 1);
+        Self { first, last, step, weight: step / (s * TAU.sqrt()) }
     }
 
     fn iter(&self) -> impl Iterator<Item = f64> {
         (self.first..=self.last).map(|k| k as f64 * self.step)
     }
-
-    /// The step times the constant of the density.
-    fn weight(&self, s: f64) -> f64 {
-        self.step / (s * TAU.sqrt())
-    }
-}
-
-/// `ln(1 - q + q e^w)`, `w = (2x - 1) / (2 s^2)`.
-fn log_ratio(q: f64, s: f64, x: f64) -> f64 {
-    let w = (x - 0.5) / (s * s);
-    if w > 600.0 { q.ln() + w } else { (q * w.exp_m1()).ln_1p() }
-}
-
-/// `e^(-x^2 / (2 s^2)) ((1 + q u)^a - 1 - a q u)`.
-fn excess(q: f64, s: f64, a: f64, x: f64) -> f64 {
-    let bell = |x: f64| (-0.5 * (x / s).powi(2)).exp();
-    let power = a * log_ratio(q, s, x);
-    if power > 1.0 {
-        return (power - 0.5 * (x / s).powi(2)).exp() - bell(x) - a * q * (bell(x - 1.0) - bell(x));
-    }
-    let v = q * ((x - 0.5) / (s * s)).exp_m1();
-    bell(x) * if (a * v).abs() < 0.1 { binomial_tail(a, v) } else { power.exp_m1() - a * v }
 }
 
 /// `(1 + v)^a - 1 - a v` for `|a v| < 0.1`, by its Taylor series.
 fn binomial_tail(a: f64, v: f64) -> f64 {
     let mut term = 0.5 * a * (a - 1.0) * v * v;
     let mut sum = 0.0;
+    // Terms fall by a factor of at least ten, so that 22 of them are beyond the last digit.
     for k in 2..24 {
         sum += term;
         term *= (a - f64::from(k)) * v / f64::from(k + 1);
@@ -93,7 +124,7 @@ mod tests {
                 moment += binomial * f64::powi(1.0 - q, a - k) * f64::powi(q, k) * shift.exp();
                 binomial *= f64::from(a - k) / f64::from(k + 1);
             }
-            let found = log_moment(q, s, f64::from(a));
+            let found = Moment { rate: q, noise: s, order: f64::from(a) }.log();
             assert!((found / moment.ln() - 1.0).abs() < 1e-12, "{q} {s} {a}: {found} {}", moment.ln());
         }
     }
@@ -103,6 +134,6 @@ mod tests {
     fn tiny_rates_keep_their_digits() {
         let (q, s, a) = (1e-10, 0.8, 1.5);
         let expected = 0.5 * q * q * a * (a - 1.0) * f64::exp_m1(1.0 / (s * s));
-        assert!((log_moment(q, s, a) / expected - 1.0).abs() < 1e-7);
+        assert!((Moment { rate: q, noise: s, order: a }.log() / expected - 1.0).abs() < 1e-7);
     }
 }

@@ -1,8 +1,9 @@
-//! What holds of every accountant, and between them.
+//! Laws of every accountant, and between them.
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::number::Budget;
 
 const PLD: LossDistribution = LossDistribution { tolerance: 1e-3 };
 
@@ -68,9 +69,10 @@ proptest! {
 
     #[test]
     fn the_noise_for_a_guarantee_gives_it_and_no_more(epsilon in 0.3..4.0f64, exponent in -7.0..-2.0f64) {
-        let (scheme, delta) = ((Sampling::Poisson { rate: 0.03 }, 200), 10f64.powf(exponent));
+        let (schedule, delta) = (Schedule { sampling: Sampling::Poisson { rate: 0.03 }, steps: 200 }, 10f64.powf(exponent));
+        let budget = Budget::new(epsilon, delta).unwrap();
         for (accountant, slack) in [(&PLD as &dyn Accountant, 4e-3), (&Renyi, 1e-5), (&AdvancedComposition, 1e-5)] {
-            let noise = noise_multiplier(accountant, scheme, Relation::AddRemove, (epsilon, delta)).unwrap();
+            let noise = noise_multiplier(accountant, schedule, Relation::AddRemove, budget).unwrap();
             let found = accountant.epsilon(&poisson(noise, 0.03, 200), Relation::AddRemove, delta).unwrap().upper;
             prop_assert!((found / epsilon - 1.0).abs() <= slack, "{}: {found} {epsilon}", accountant.name());
             let spent = accountant.delta(&poisson(noise, 0.03, 200), Relation::AddRemove, epsilon).unwrap().upper;

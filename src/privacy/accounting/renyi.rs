@@ -1,15 +1,13 @@
 //! The Rényi accountant.
 
-use super::accountant::refuse;
-use super::error::{check_delta, check_epsilon};
-use super::moment::log_moment;
-use super::{Accountant, AccountingError, Event, Relation, Sampling, Spent};
+use super::moment::Moment;
+use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
 
 /// The accountant of Rényi differential privacy, for full batches and for Poisson sampling with add-remove
 /// neighbours. It bounds from above only.
 ///
 /// The divergence of order `a` of one step is `a s^2 / (2 m^2)` for full batches (sensitivity `s`, noise multiplier
-/// `m`), and for Poisson sampling that of [`log_moment`] over `a - 1`: the larger of both directions (Mironov, Talwar
+/// `m`), and for Poisson sampling that of `ln A` of [`Moment`] over `a - 1`: the larger of both directions (Mironov, Talwar
 /// and Zhang 2019, Theorem 5; Theorem 4 reduces vectors to one dimension). Divergences of one order add up over
 /// steps. For every `a > 1`
 ///
@@ -17,33 +15,40 @@ use super::{Accountant, AccountingError, Event, Relation, Sampling, Spent};
 ///
 /// (Canonne, Kamath and Steinke 2020, Proposition 12; Balle et al. 2020, Theorem 21), and the least over real
 /// orders is taken.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Event, Relation, Renyi, Sampling};
+/// // Ten full steps of noise 2: the divergence of order 3 is 10 * 3 / (2 * 2^2).
+/// let event = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 10 };
+/// assert_eq!(Renyi.divergence(&event, Relation::AddRemove, 3.0)?, 3.75);
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Renyi;
 
 impl Renyi {
     /// The Rényi divergence of the given order (above 1) between neighbours, over all steps. Units: nats.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or the order is out of range.
     pub fn divergence(self, event: &Event, relation: Relation, order: f64) -> Result<f64, AccountingError> {
         if !(order > 1.0 && order.is_finite()) {
-            let (what, condition) = ("the order", "above 1 and finite");
-            return Err(AccountingError::OutOfRange { what, condition, value: order });
+            return Err(AccountingError::out_of_range("the order", "above 1 and finite", order));
         }
+        event.check()?;
         self.cover(event, relation)?;
         Ok(divergence(event, relation, order))
     }
 
     fn cover(&self, event: &Event, relation: Relation) -> Result<(), AccountingError> {
-        event.check()?;
         match (event.sampling.simplest(), relation) {
             (Sampling::FullBatch, _) | (Sampling::Poisson { .. }, Relation::AddRemove) => Ok(()),
-            _ => {
-                let why = "its moments are those of a record that a Poisson sample adds";
-                refuse(
-                    self,
-                    (event, relation),
-                    why,
-                    "full batches, and Poisson sampling for add-remove neighbours",
-                )
-            }
+            _ => Err(self.refusal(
+                event,
+                relation,
+                "its moments are those of a record that a Poisson sample adds",
+                "full batches, and Poisson sampling for add-remove neighbours",
+            )),
         }
     }
 }
@@ -52,7 +57,7 @@ fn divergence(event: &Event, relation: Relation, order: f64) -> f64 {
     let noise = event.noise_multiplier;
     let one_step = match event.sampling.simplest() {
         Sampling::FullBatch => 0.5 * order * (relation.sensitivity() / noise).powi(2),
-        sampling => log_moment(sampling.rate(), noise, order) / (order - 1.0),
+        sampling => Moment { rate: sampling.rate(), noise, order }.log() / (order - 1.0),
     };
     f64::from(event.steps) * one_step
 }
@@ -62,55 +67,59 @@ impl Accountant for Renyi {
         "Rényi"
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        check_delta(delta)?;
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
         self.cover(event, relation)?;
-        let least = least(|order| {
-            let conversion = (1.0 - 1.0 / order).ln() - (delta * order).ln() / (order - 1.0);
-            divergence(event, relation, order) + conversion
-        });
-        Ok(Spent::at_most(least.max(0.0)))
-    }
-
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        check_epsilon(epsilon)?;
-        self.cover(event, relation)?;
-        let log_delta = least(|order| {
-            let gain = divergence(event, relation, order) + (1.0 - 1.0 / order).ln() - epsilon;
-            (order - 1.0) * gain - order.ln()
-        });
-        Ok(Spent::at_most(log_delta.min(0.0).exp()))
+        Ok(Spent::at_most(match given {
+            Given::Delta(delta) => least(|order| {
+                let conversion = (1.0 - 1.0 / order).ln() - (delta * order).ln() / (order - 1.0);
+                divergence(event, relation, order) + conversion
+            })
+            .max(0.0),
+            Given::Epsilon(epsilon) => least(|order| {
+                let gain = divergence(event, relation, order) + (1.0 - 1.0 / order).ln() - epsilon;
+                (order - 1.0) * gain - order.ln()
+            })
+            .min(0.0)
+            .exp(),
+        }))
     }
 }
 
 /// The least value over orders above 1: a scan of `ln(order - 1)` until the function has risen for long, then
 /// golden sections. Every order gives a bound, so a missed minimum costs tightness alone.
-fn least(f: impl Fn(f64) -> f64) -> f64 {
-    let at = |t: f64| f(1.0 + t.exp());
-    let (mut best, mut t) = ((-7.0, at(-7.0)), -7.0);
-    while t < 16.0 && t - best.0 < 3.0 {
+fn least(bound: impl Fn(f64) -> f64) -> f64 {
+    let (mut t, mut best) = (-7.0, -7.0);
+    let mut least = bound(order(t));
+    while t < 16.0 && t - best < 3.0 {
         t += 0.25;
-        let value = at(t);
-        if value < best.1 {
-            best = (t, value);
+        let value = bound(order(t));
+        if value < least {
+            (best, least) = (t, value);
         }
     }
-    golden_section(at, (best.0 - 0.25, best.0 + 0.25)).min(best.1)
+    // The minimum lies between the neighbours of the best point of the scan, if the function has one minimum.
+    golden_section(|t| bound(order(t)), best - 0.25, best + 0.25).min(least)
 }
 
-fn golden_section(f: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+/// The order at a point of the scan.
+fn order(t: f64) -> f64 {
+    1.0 + t.exp()
+}
+
+/// The least of the values at two points that narrow down to the minimum of a function with one minimum.
+fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     let ratio = 0.5 * (5f64.sqrt() - 1.0);
-    let inner = |low: f64, high: f64| (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut a, mut b) = inner(low, high);
+    let (mut a, mut b) = (high - ratio * (high - low), low + ratio * (high - low));
     let (mut fa, mut fb) = (f(a), f(b));
     while high - low > 1e-7 {
+        // By the golden ratio one of the inner points is an inner point of the smaller interval too.
         if fa < fb {
             (high, b, fb) = (b, a, fa);
-            a = inner(low, high).0;
+            a = high - ratio * (high - low);
             fa = f(a);
         } else {
             (low, a, fa) = (a, b, fb);
-            b = inner(low, high).1;
+            b = low + ratio * (high - low);
             fb = f(b);
         }
     }

@@ -1,33 +1,50 @@
 //! Roots of falling functions, on the safe side.
 
+/// A place with the value of a function there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub x: f64,
+    pub value: f64,
+}
+
+impl Point {
+    /// Asks the function.
+    pub fn at<E>(x: f64, f: &mut impl FnMut(f64) -> Result<f64, E>) -> Result<Self, E> {
+        Ok(Self { x, value: f(x)? })
+    }
+}
+
 /// An interval with the values of a function at its ends: positive at the lower, not positive at the upper.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
-    pub low: (f64, f64),
-    pub high: (f64, f64),
+    pub low: Point,
+    pub high: Point,
+}
+
+/// Where a bracket is looked for: from `start` by growing strides, between two limits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Search {
+    pub start: f64,
+    pub stride: f64,
+    pub least: f64,
+    pub greatest: f64,
 }
 
 impl Bracket {
-    /// Steps from `start` by growing strides until the ends of a bracket are found, within `limits`.
-    pub fn search<E>(
-        mut f: impl FnMut(f64) -> Result<f64, E>,
-        (start, stride): (f64, f64),
-        limits: (f64, f64),
-    ) -> Result<Option<Self>, E> {
-        let mut at = (start, f(start)?);
-        let (upwards, mut stride) = (at.1 > 0.0, stride);
-        let end = if upwards { limits.1 } else { limits.0 };
-        while at.0 != end {
-            let x = if upwards { (at.0 + stride).min(end) } else { (at.0 - stride).max(end) };
-            let next = (x, f(x)?);
-            if (next.1 > 0.0) != upwards {
-                return Ok(Some(if upwards {
-                    Self { low: at, high: next }
-                } else {
-                    Self { low: next, high: at }
-                }));
+    /// The first bracket that the strides find; `None` where the function keeps its sign up to the limit.
+    pub fn search<E>(mut f: impl FnMut(f64) -> Result<f64, E>, search: Search) -> Result<Option<Self>, E> {
+        let mut at = Point::at(search.start, &mut f)?;
+        let (upwards, mut stride) = (at.value > 0.0, search.stride);
+        let end = if upwards { search.greatest } else { search.least };
+        while at.x != end {
+            let x = if upwards { (at.x + stride).min(end) } else { (at.x - stride).max(end) };
+            let next = Point::at(x, &mut f)?;
+            if (next.value > 0.0) != upwards {
+                let (low, high) = if upwards { (at, next) } else { (next, at) };
+                return Ok(Some(Self { low, high }));
             }
             at = next;
+            // Doubling reaches any root in a number of steps that grows with its logarithm alone.
             stride *= 2.0;
         }
         Ok(None)
@@ -36,32 +53,32 @@ impl Bracket {
     /// Narrows the bracket to a width of at most `tolerance` by the ITP method: superlinear where the function is
     /// smooth, and never more than ten evaluations slower than bisection. Infinite values are bisected.
     /// Source: Oliveira and Takahashi 2020, Algorithm 1, with kappa_2 = 2 and n_0 = 10.
+    ///
+    /// Obligation: the value at `high` was seen to be not positive, so a bound that is read off there holds, however
+    /// little the function is like a line.
     pub fn narrow<E>(mut self, mut f: impl FnMut(f64) -> Result<f64, E>, tolerance: f64) -> Result<Self, E> {
         let kappa = 0.2 / self.width();
         let mut radius = tolerance * (9.0 + (self.width() / tolerance).log2().ceil().max(0.0)).exp2();
         while self.width() > tolerance {
             let x = self.next_point(kappa, radius - 0.5 * self.width());
-            if x <= self.low.0 || x >= self.high.0 {
+            // At the resolution of the numbers nothing lies inside any more.
+            if x <= self.low.x || x >= self.high.x {
                 break;
             }
-            let value = f(x)?;
-            if value > 0.0 {
-                self.low = (x, value);
-            } else {
-                self.high = (x, value);
-            }
+            let next = Point::at(x, &mut f)?;
+            *(if next.value > 0.0 { &mut self.low } else { &mut self.high }) = next;
             radius *= 0.5;
         }
         Ok(self)
     }
 
     fn width(&self) -> f64 {
-        self.high.0 - self.low.0
+        self.high.x - self.low.x
     }
 
     /// Interpolates, truncates towards the middle, and projects onto the ball around the middle.
     fn next_point(&self, kappa: f64, radius: f64) -> f64 {
-        let ((a, fa), (b, fb)) = (self.low, self.high);
+        let (Point { x: a, value: fa }, Point { x: b, value: fb }) = (self.low, self.high);
         let middle = 0.5 * (a + b);
         let chord = (fb * a - fa * b) / (fb - fa);
         if !chord.is_finite() {
@@ -84,19 +101,21 @@ mod tests {
             calls += 1;
             Ok((2.0 - x * x * x).clamp(-5.0, 1.5))
         };
-        let bracket = Bracket::search(&mut f, (9.0, 1.0), (-50.0, 50.0)).unwrap().unwrap();
+        let search = Search { start: 9.0, stride: 1.0, least: -50.0, greatest: 50.0 };
+        let bracket = Bracket::search(&mut f, search).unwrap().unwrap();
         let found = bracket.narrow(&mut f, 1e-12).unwrap();
         let root = 2f64.cbrt();
-        assert!(found.low.0 < root && root <= found.high.0 && found.high.0 - root < 1e-12);
+        assert!(found.low.x < root && root <= found.high.x && found.high.x - root < 1e-12);
         assert!(calls < 25, "{calls}");
     }
 
     #[test]
     fn infinite_values_and_missing_roots() {
         let f = |x: f64| -> Result<f64, ()> { Ok(if x < 0.3 { f64::INFINITY } else { f64::NEG_INFINITY }) };
-        let found = Bracket::search(f, (0.0, 1.0), (-8.0, 8.0)).unwrap().unwrap().narrow(f, 1e-9).unwrap();
-        assert!((found.high.0 - 0.3).abs() < 1e-9);
+        let search = Search { start: 0.0, stride: 1.0, least: -8.0, greatest: 8.0 };
+        let found = Bracket::search(f, search).unwrap().unwrap().narrow(f, 1e-9).unwrap();
+        assert!((found.high.x - 0.3).abs() < 1e-9);
         let up = |_: f64| -> Result<f64, ()> { Ok(1.0) };
-        assert!(Bracket::search(up, (0.0, 1.0), (-8.0, 8.0)).unwrap().is_none());
+        assert!(Bracket::search(up, search).unwrap().is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Large problems: the optimum over few columns, grown by those that it does not cover.
 
 use super::interior_point::{self, Solution, TARGET_GAP};
-use super::objective::{Evaluation, WeightProblem};
+use super::problem::{Evaluation, WeightProblem};
 use super::spread;
 use crate::linalg::{LinalgError, largest};
 
@@ -45,6 +45,7 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
         steps += found.steps;
         let mut weights = vec![0.0; count];
         active.iter().zip(&found.weights).for_each(|(&at, &weight)| weights[at] = weight);
+        // The gap of the whole problem: the best is kept by it, however the subsets were chosen.
         let at = problem.evaluate(&weights)?;
         let gap = problem.gap(&weights, &at);
         if gap < best.gap {
@@ -59,6 +60,7 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
         if round < LEAVING {
             active = without(problem, &active, &weights, NEGLIGIBLE * mean);
         }
+        // The next round starts where this one ended, with a little weight on the columns that enter.
         let kept = active.iter().map(|&i| weights[i]);
         start = Some(kept.chain(entering.iter().map(|_| ENTRY_WEIGHT * mean)).collect());
         active.extend(entering);

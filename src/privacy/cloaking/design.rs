@@ -1,69 +1,43 @@
 //! From the columns of C to noise: rank rule, whitening, solver, safe release.
 
 use nalgebra::{DMatrix, DVector};
-use serde::{Deserialize, Serialize};
 
 use super::log_det::LogDet;
-use super::objective::WeightProblem;
-use super::release::{Cloak, Design, Gap};
+use super::objective::Objective;
+use super::options::{CloakingOptions, Solver};
+use super::problem::WeightProblem;
+use super::release::{Cloak, Gap, SolvedDesign};
 use super::trace::Trace;
 use super::{active_set, gradient};
 use crate::linalg::{ThinSvd, gram_factor, thin_svd};
 use crate::privacy::PrivacyError;
-
-/// What the noise covariance minimises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objective {
-    /// `log det M`, as published; its noise depends on the rank rule.
-    LogDet,
-    /// `tr M`, the expected squared noise.
-    Trace,
-}
-
-/// How the weights are found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Solver {
-    /// Interior point, to a certified gap of about 1e-11.
-    InteriorPoint,
-    /// The published gradient scheme, for comparison.
-    Gradient {
-        /// Step length.
-        step: f64,
-        /// Number of steps.
-        steps: usize,
-    },
-}
-
-/// What is released when the rank rule drops directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReleaseRecipe {
-    /// `U U' C y` with noise on the kept directions U: the mean moves by the dropped ones.
-    Projection,
-    /// `C y` with a little noise in every direction.
-    Jitter,
-}
-
-/// The settings of a noise design.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CloakingOptions {
-    /// The objective.
-    pub objective: Objective,
-    /// Directions with a singular value of C below this, relative to the largest, are dropped.
-    pub rank_tolerance: f64,
-    /// The solver.
-    pub solver: Solver,
-    /// The release recipe.
-    pub release: ReleaseRecipe,
-}
 
 /// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets
 /// that share each column.
 ///
 /// The log-det optimum depends only on the row space of C, so it is solved on the whitened columns; the trace
 /// optimum on the reduced columns.
+///
+/// Obligation: whatever the solver returns, [`Cloak`] widens the noise until every column is covered, and checks it.
+///
+/// ```
+/// use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+/// use nalgebra::DMatrix;
+/// // Two predictions, each of one target: 1 and 1/2 times it.
+/// let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.5]);
+/// let options = CloakingOptions {
+///     objective: Objective::Trace,
+///     rank_tolerance: 1e-10,
+///     solver: Solver::InteriorPoint,
+///     release: ReleaseRecipe::Projection,
+/// };
+/// let cloak = cloak(&columns, &[1, 1], &options)?;
+/// // A target moves one prediction only: the least noise has its change as standard deviation, 1 and 1/2.
+/// let sd = cloak.standard_deviations();
+/// assert!((sd[0] - 1.0).abs() < 1e-6 && (sd[1] - 0.5).abs() < 1e-6);
+/// assert!(cloak.sensitivity <= 1.0 && cloak.gap.is_some_and(|gap| gap < 1e-6));
+/// # Ok::<(), dpgp::privacy::PrivacyError>(())
+/// ```
 ///
 /// # Errors
 /// [`PrivacyError`] if a factorisation fails, C is zero, or the solver returns no noise.
@@ -81,17 +55,19 @@ pub fn cloak(
         Solver::InteriorPoint => active_set::solve(problem.as_ref())?,
         Solver::Gradient { step, steps } => gradient::ascend(problem.as_ref(), counts, step, steps)?,
     };
+    // Without any weight there is no noise: the exact predictions would be released.
     if solution.weights.iter().all(|w| *w == 0.0) {
         return Err(PrivacyError::NoNoise { solver: options.solver.name() });
     }
     let mut root = problem.root(&solution.weights)?;
+    // M = S M_w S for the whitened columns, back in the coordinates of the reduced ones.
     if options.objective == Objective::LogDet {
         root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
     }
     let factor = gram_factor("the noise covariance", &root)?;
     let gap = Gap { objective: options.objective, before: solution.gap };
     let Reduction { basis, columns: reduced, unit, .. } = reduction;
-    let design = Design { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
+    let design = SolvedDesign { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
     Cloak::new(options.release, design, columns)
 }
 
@@ -133,16 +109,9 @@ fn scale_columns(mut c: DMatrix<f64>, counts: &[usize], factor: fn(f64) -> f64) 
     c
 }
 
+/// The number of singular values above the tolerance; none where all are zero.
 fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
-    let largest = svd.s.iter().copied().next().unwrap_or(0.0);
+    // They fall, so the first is the largest.
+    let Some(largest) = svd.s.iter().next() else { return 0 };
     svd.s.iter().filter(|s| **s > tolerance * largest && **s > 0.0).count()
-}
-
-impl Solver {
-    fn name(self) -> &'static str {
-        match self {
-            Self::InteriorPoint => "interior-point",
-            Self::Gradient { .. } => "gradient",
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The published gradient scheme, kept for comparison only.
 
 use super::interior_point::Solution;
-use super::objective::WeightProblem;
+use super::problem::WeightProblem;
 use crate::linalg::LinalgError;
 
 /// `v_j <- max(0, v_j + step (g_j - 1))` from equal weights, for a fixed number of steps, with a weight for each

@@ -1,7 +1,7 @@
 //! A primal-dual interior-point method for weight problems.
 
 use super::newton_system::NewtonSystem;
-use super::objective::{Evaluation, WeightProblem};
+use super::problem::{Evaluation, WeightProblem};
 use crate::linalg::LinalgError;
 
 /// Multiplicative steps before Newton's: cheap, monotone, and they find the region of the optimum.
@@ -19,7 +19,7 @@ const AWAY_FROM_BOUNDARY: f64 = 0.01;
 const PATIENCE: usize = 40;
 /// The same once the gap is below [`GOOD_GAP`], where only rounding can be in the way.
 const LITTLE_PATIENCE: usize = 3;
-/// A gap far below what anyone asks for.
+/// A gap far below that of any use.
 const GOOD_GAP: f64 = 1e-9;
 /// The gap at which the method stops; the certificate prints what was reached.
 pub(super) const TARGET_GAP: f64 = 1e-11;
@@ -53,6 +53,7 @@ pub(super) fn solve(
         None => warm_start(problem)?,
     };
     let at = problem.evaluate(&weights)?;
+    // The residual of `1 - g - s = 0` need not vanish at the start: full steps remove it.
     let slacks = at.leverages.iter().map(|g| (1.0 - g).max(LEAST_SLACK)).collect();
     let gap = problem.gap(&weights, &at);
     let mut best = Solution { weights: weights.clone(), gap, steps: 0 };
@@ -97,22 +98,21 @@ impl Iterate {
 
     /// The step towards `v s = mu`, for `v s` and the error of the first step in `products`.
     fn direction(&self, system: &NewtonSystem, products: &[f64], mu: f64) -> Step {
-        let Self { weights, slacks, at } = self;
-        let right = |i: usize| at.leverages[i] - 1.0 + slacks[i] + (mu - products[i]) / weights[i];
-        let dv = system.solve(&(0..weights.len()).map(right).collect::<Vec<f64>>());
-        let slack_step = |i: usize| (mu - products[i] - slacks[i] * dv[i]) / weights[i];
-        Step { slacks: (0..weights.len()).map(slack_step).collect(), weights: dv }
+        let Self { weights: v, slacks: s, at } = self;
+        let right = (0..v.len()).map(|i| at.leverages[i] - 1.0 + s[i] + (mu - products[i]) / v[i]);
+        let dv = system.solve(&right.collect::<Vec<f64>>());
+        let ds = (0..v.len()).map(|i| (mu - products[i] - s[i] * dv[i]) / v[i]).collect();
+        Step { slacks: ds, weights: dv }
     }
 
     /// How far mu may fall: the mean complementarity after the predicted step, with the cube of its share of the present one.
     fn centring(&self, complementarity: &[f64], step: &Step) -> f64 {
         let count = complementarity.len() as f64;
         let (primal, dual) = self.lengths(step, 1.0);
-        let after = |i: usize| {
-            (self.weights[i] + primal * step.weights[i]) * (self.slacks[i] + dual * step.slacks[i])
-        };
+        let after = (0..complementarity.len())
+            .map(|i| (self.weights[i] + primal * step.weights[i]) * (self.slacks[i] + dual * step.slacks[i]));
         let now = complementarity.iter().sum::<f64>() / count;
-        let then = (0..complementarity.len()).map(after).sum::<f64>() / count;
+        let then = after.sum::<f64>() / count;
         now * (then / now).clamp(0.0, 1.0).powi(3)
     }
 
@@ -133,6 +133,7 @@ fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
     let mut weights = vec![1.0; problem.columns().ncols()];
     for _ in 0..WARM_STEPS {
         let at = problem.evaluate(&weights)?;
+        // A weight that reached zero would stay there, and Newton steps divide by it.
         let floor = LEAST_WEIGHT * weights.iter().sum::<f64>() / weights.len() as f64;
         for (weight, leverage) in weights.iter_mut().zip(&at.leverages) {
             *weight = (*weight * leverage).max(floor);
@@ -143,8 +144,9 @@ fn warm_start(problem: &dyn WeightProblem) -> Result<Vec<f64>, LinalgError> {
 
 /// The longest step of at most 1 that keeps all values non-negative, times `share` where it ends at zero.
 fn boundary(values: &[f64], step: &[f64], share: f64) -> f64 {
-    let limit = |(v, d): (&f64, &f64)| if *d < 0.0 { -share * v / d } else { 1.0 };
-    values.iter().zip(step).map(limit).fold(1.0, f64::min)
+    // Steps upwards have no limit.
+    let limits = values.iter().zip(step).map(|(v, d)| if *d < 0.0 { -share * v / d } else { 1.0 });
+    limits.fold(1.0, f64::min)
 }
 
 fn advance(values: &mut [f64], step: &[f64], length: f64) {

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::objective::{Evaluation, WeightProblem};
+use super::problem::{Evaluation, WeightProblem};
 use crate::linalg::{Cholesky, LinalgError, add_outer_lower, gram_factor};
 
 /// The largest ratio of the diagonal entries of a factor of M for which M itself may be formed: beyond it, forming M
@@ -62,6 +62,7 @@ impl WeightProblem for LogDet {
     }
 
     fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {
+        // With p = v / sum v: d_i(p) = sum(v) g_i, and rank ln(d / rank) bounds the distance to the optimum.
         let rank = self.columns.nrows() as f64;
         rank * (weights.iter().sum::<f64>() * at.largest() / rank).ln()
     }

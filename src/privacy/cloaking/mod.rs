@@ -12,10 +12,16 @@ mod interior_point;
 mod log_det;
 mod newton_system;
 mod objective;
+mod options;
+mod problem;
+mod recipe;
 mod reciprocal;
 mod release;
 mod spread;
 mod trace;
 
-pub use design::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+pub use design::cloak;
+pub use objective::Objective;
+pub use options::{CloakingOptions, Solver};
+pub use recipe::ReleaseRecipe;
 pub use release::Cloak;

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::objective::{Evaluation, WeightProblem};
+use super::problem::{Evaluation, WeightProblem};
 use crate::linalg::{Cholesky, LinalgError, add_gram_lower};
 
 /// A column whose curvature is below this share of its slack over its weight is on its way to no weight at all, and is
@@ -54,6 +54,7 @@ fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
         let mut products = DMatrix::zeros(size, size);
         add_gram_lower(&mut products, &scale_rows(coordinates, term));
         for j in 0..size {
+            // Below the diagonal only: the factorisation reads nothing else.
             let (sums, column) =
                 (&mut hessian.as_mut_slice()[j * size + j..(j + 1) * size], products.column(j));
             sums.iter_mut().zip(&column.as_slice()[j..]).for_each(|(sum, p)| *sum += p * p);

@@ -2,7 +2,7 @@
 
 /// Step of the trapezoidal rule: its relative error is `2 |Gamma(1 + 2 pi i / step)|`, 7e-4.
 const STEP: f64 = 1.0;
-/// What is cut off at either end, relative.
+/// The relative mass that is cut off at either end.
 const CUT: f64 = 1e-3;
 
 /// Pairs `(w, t)` with `1 / x = sum w exp(-t x)` to a relative error of 3e-3 for x between `low` and `high`, both positive:
@@ -12,8 +12,9 @@ const CUT: f64 = 1e-3;
 pub(super) fn reciprocal(low: f64, high: f64) -> Vec<(f64, f64)> {
     let (first, last) = ((CUT / high).ln(), ((1.0 / CUT).ln() / low).ln());
     let nodes = ((last - first) / STEP).ceil().max(0.0) as usize;
-    let node = |i: usize| (first + STEP * i as f64).exp();
-    (0..=nodes).map(|i| (STEP * node(i), node(i))).collect()
+    // At node t = e^u the integrand exp(u - x t) is t exp(-x t).
+    let nodes = (0..=nodes).map(|i| (first + STEP * i as f64).exp());
+    nodes.map(|t| (STEP * t, t)).collect()
 }
 
 #[cfg(test)]

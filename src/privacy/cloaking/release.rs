@@ -2,7 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::design::{Objective, ReleaseRecipe};
+use super::objective::Objective;
+use super::recipe::ReleaseRecipe;
 use crate::linalg::{Cholesky, LinalgError, largest};
 use crate::privacy::PrivacyError;
 
@@ -11,8 +12,8 @@ const MARGIN: f64 = 1e-12;
 /// Relative jitter of the jitter recipe.
 const JITTER: f64 = 1e-8;
 
-/// What the solver hands to the sampling recipe, for the map divided by `unit`.
-pub(super) struct Design {
+/// The solver's result, for the map divided by `unit`.
+pub(super) struct SolvedDesign {
     pub basis: DMatrix<f64>,
     pub columns: DMatrix<f64>,
     pub factor: Cholesky,
@@ -73,10 +74,10 @@ impl Cloak {
     /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`Cloak`].
     pub(super) fn new(
         recipe: ReleaseRecipe,
-        design: Design,
+        design: SolvedDesign,
         whole: &DMatrix<f64>,
     ) -> Result<Self, PrivacyError> {
-        let Design { basis, columns, factor, unit, gap, steps } = design;
+        let SolvedDesign { basis, columns, factor, unit, gap, steps } = design;
         let rank = columns.nrows();
         let projection = cover(&factor, &columns);
         let (basis, columns, factor, gap) = match recipe {
@@ -84,13 +85,17 @@ impl Cloak {
             ReleaseRecipe::Jitter => {
                 let whole = whole / unit;
                 let jittered = cover(&jittered(&(basis * projection.factor()))?, &whole);
+                // Squared norms of factors are traces of covariances.
                 let growth = jittered.factor().norm_squared() / projection.factor().norm_squared();
                 let tests = whole.nrows();
                 (DMatrix::identity(tests, tests), whole, jittered, gap.after_jitter(growth))
             }
         };
+        // The last check is on the very matrices that will be sampled with, after all scaling: whatever went wrong before, a
+        // design that does not cover its columns is refused here.
         let (columns, factor) = (columns * unit, factor.scaled(unit));
         let sensitivity = largest_norm(&factor, &columns);
+        // Written so that a sensitivity that is no number is refused too.
         let covered = sensitivity > 0.0 && sensitivity <= 1.0;
         if !covered || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
@@ -128,6 +133,7 @@ impl Cloak {
 /// The Cholesky factor of `F F' + JITTER tr(F F') / t I`.
 fn jittered(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
     let mut covariance = noise * noise.transpose();
+    // Relative to the mean variance, so that the units of the map do not matter.
     let jitter = JITTER * covariance.trace() / covariance.nrows() as f64;
     for i in 0..covariance.nrows() {
         covariance[(i, i)] += jitter;
@@ -136,6 +142,9 @@ fn jittered(noise: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
 }
 
 /// The factor, widened or narrowed so that its largest leverage is 1 less a margin for rounding.
+///
+/// Obligation: `|(s L)^-1 b| = |L^-1 b| / s`, so for s the largest norm times `1 + MARGIN` no column is above
+/// `1 / (1 + MARGIN)`.
 fn cover(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky {
     factor.scaled(largest_norm(factor, columns) * (1.0 + MARGIN))
 }

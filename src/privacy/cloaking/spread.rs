@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::objective::Evaluation;
+use super::problem::Evaluation;
 use crate::linalg::gram;
 
 /// Two columns crowd when the squared cosine between them is above this.
@@ -15,15 +15,18 @@ const CANDIDATES: usize = 3;
 pub(super) fn apart(at: &Evaluation, mut candidates: Vec<usize>, most: usize) -> Vec<usize> {
     candidates.truncate(CANDIDATES * most);
     let products = gram(&at.coordinates.select_columns(&candidates));
-    let crowded =
-        |i: usize, j: usize| products[(i, j)].powi(2) > CROWDED * products[(i, i)] * products[(j, j)];
     let mut chosen: Vec<usize> = Vec::new();
     for i in 0..candidates.len() {
-        if chosen.len() < most && !chosen.iter().any(|&j| crowded(i, j)) {
+        if chosen.len() < most && !chosen.iter().any(|&j| crowded(&products, i, j)) {
             chosen.push(i);
         }
     }
     chosen.into_iter().map(|i| candidates[i]).collect()
+}
+
+/// Whether two columns nearly point the same way, by all inner products of columns.
+fn crowded(products: &DMatrix<f64>, i: usize, j: usize) -> bool {
+    products[(i, j)].powi(2) > CROWDED * products[(i, i)] * products[(j, j)]
 }
 
 /// At most `count` columns at equal distances in their order.
@@ -38,6 +41,7 @@ pub(super) fn spanning(columns: &DMatrix<f64>) -> Vec<usize> {
     for _ in 0..columns.nrows().min(columns.ncols()) {
         let lengths = rest.column_iter().map(|column| column.norm_squared()).enumerate();
         let Some((next, _)) = lengths.max_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+        // One step of Gram and Schmidt on all columns at once.
         let direction = rest.column(next).normalize();
         let along = rest.tr_mul(&direction);
         rest.ger(-1.0, &direction, &along, 1.0);

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::log_det::weighted;
-use super::objective::{Evaluation, WeightProblem};
+use super::problem::{Evaluation, WeightProblem};
 use super::reciprocal::reciprocal;
 use crate::linalg::{LinalgError, ThinSvd, gram_factor, thin_svd, transposed_product};
 
@@ -27,6 +27,7 @@ impl Trace {
 
     /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
     fn decompose(&self, weights: &[f64]) -> Result<ThinSvd, LinalgError> {
+        // By factors alone: forming M^2 = B V B' would square the condition number.
         let factor = gram_factor("B V B'", &weighted(&self.columns, weights).transpose())?;
         thin_svd("V^(1/2) B'", &factor.factor().transpose())
     }
@@ -45,17 +46,19 @@ impl WeightProblem for Trace {
         let svd = self.decompose(weights)?;
         let coordinates = transposed_product(&svd.v, &self.columns);
         let inverse = svd.s.map(|s| 1.0 / s);
-        let leverage = |a: nalgebra::DVectorView<'_, f64>| {
-            a.iter().zip(inverse.iter()).map(|(a, inverse)| a * a * inverse).sum::<f64>()
-        };
-        let leverages = coordinates.column_iter().map(leverage).collect();
+        // In the eigenvectors of M the leverage is a weighted sum of squares, and needs no solve.
+        let leverages = coordinates
+            .column_iter()
+            .map(|column| column.iter().zip(inverse.iter()).map(|(a, inverse)| a * a * inverse).sum())
+            .collect();
         Ok(Evaluation { leverages, coordinates, spectrum: svd.s.iter().copied().collect() })
     }
 
     fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>> {
         let s = DVector::from_column_slice(&at.spectrum);
-        let diagonal = |(w, t): (f64, f64)| s.map(|s| w.sqrt() * (-t * s).exp() / s);
-        reciprocal(2.0 * s.min(), 2.0 * s.max()).into_iter().map(diagonal).collect()
+        // s_k + s_l lies between twice the least and twice the greatest eigenvalue.
+        let terms = reciprocal(2.0 * s.min(), 2.0 * s.max());
+        terms.into_iter().map(|(w, t)| s.map(|s| w.sqrt() * (-t * s).exp() / s)).collect()
     }
 
     fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {

@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
 use crate::linalg::largest;
-use crate::privacy::{Caveat, Certificate, PrivateStep, Release};
+use crate::privacy::{Caveat, Mechanism, PrivateStep, Release};
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Job, LinearRelease, OneTarget, Sampled, TaskError};
 
@@ -57,14 +57,8 @@ impl<'a> Steps<'a> {
     pub fn certified(self) -> Result<Certified, TaskError> {
         let Self { job, each, sensitivities, gaps, places, .. } = self;
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
-        let certificate = Certificate::gaussian_steps(
-            (Release::LatentFunction, each.neighbours()),
-            each.calibration,
-            (each.epsilon, each.delta),
-            places.len(),
-            largest(sensitivities),
-            gaps.map(largest),
-        );
+        let step = each.gaussian(Release::LatentFunction, Mechanism::Cloaking, largest(sensitivities));
+        let certificate = step.repeated(places.len()).with_gap(gaps.map(largest));
         let chosen = (Caveat::PrivateFilter, job.setting.data.chosen_by_target());
         job.certify(certificate.with_caveats(&[chosen]), || {
             vec![Sampled::Linear { places, scale: each.scale(), change: LABEL_CHANGE }]

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::measure::DensityBlock;
 use crate::privacy::accounting::Relation;
-use crate::privacy::{Caveat, Certificate, Mechanism, Neighbours, Release};
+use crate::privacy::{Caveat, GaussianEvent, Mechanism, Neighbours, Release};
 use crate::spec::{MechanismSetting, PrivacySetting};
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
@@ -67,15 +67,11 @@ impl<'a> PrivateDensity<'a> {
     fn certified(&self, target: OneTarget) -> Result<Certified, TaskError> {
         let moved = 1.0 / self.block.smallest_volume();
         let ratio = self.noise.ratio / (self.block.smallest_volume() * target.change);
-        let certificate = Certificate::gaussian(
-            (Release::Function, Neighbours::OneRecord(Relation::AddRemove)),
-            target.calibration,
-            (target.epsilon, target.delta),
-            ratio,
-            None,
-        )
-        .by(Mechanism::Function(target.calibration))
-        .with_caveats(&[
+        let event = GaussianEvent {
+            neighbours: Neighbours::OneRecord(Relation::AddRemove),
+            ..target.gaussian(Release::Function, Mechanism::Function, ratio)
+        };
+        let certificate = event.certificate().with_caveats(&[
             (Caveat::InvalidSensitivity, ratio > 1.0 + 1e-9),
             (Caveat::PrivateNormalisation, self.centred),
         ]);

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use crate::kernel::Bins;
 use crate::privacy::accounting::Relation;
-use crate::privacy::{Certificate, Mechanism, Neighbours, Release, count_sensitivity};
+use crate::privacy::{Certificate, GaussianEvent, Mechanism, Neighbours, Release, count_sensitivity};
 use crate::spec::{CutSetting, DataSetting, MechanismSetting, PrivacySetting, Setting, TaskSetting};
 use crate::stream::CountSummand;
 use crate::task::Sampled;
@@ -51,14 +51,15 @@ impl HistogramModel {
     pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
         let sensitivity = count_sensitivity(self.relation);
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon, cell.delta);
-        let release = (Release::Histogram, Neighbours::OneRecord(self.relation));
-        let budget = (cell.epsilon, cell.delta);
-        let certificate = match cell.epsilon.is_finite() {
-            false => Certificate::none(),
-            true => Certificate::gaussian(release, cell.calibration, budget, 1.0, None)
-                .by(Mechanism::Histogram(cell.calibration)),
+        let event = GaussianEvent {
+            release: Release::Histogram,
+            neighbours: Neighbours::OneRecord(self.relation),
+            mechanism: Mechanism::Histogram,
+            calibration: cell.calibration,
+            guarantee: cell.guarantee(),
+            sensitivity: 1.0,
         };
-        CountsGuarantee { sd, certificate, mu: sensitivity / sd }
+        CountsGuarantee { sd, certificate: event.certificate(), mu: sensitivity / sd }
     }
 
     /// What is sampled with noise of this standard deviation.

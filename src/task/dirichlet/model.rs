@@ -152,11 +152,11 @@ impl ClassModel {
             },
             DirichletRelease::WeightedSums(rule) => {
                 let of_one = sums.sensitivity(target[0].abs().max(target[1].abs()));
-                let range = (variance[1].min(variance[0]), variance[0].max(variance[1]));
+                let (least, greatest) = (variance[1].min(variance[0]), variance[0].max(variance[1]));
                 let all = (self.task.classes as f64).sqrt();
                 Sensitivity {
-                    assumed: all * of_one.assumed * rule.factor(range),
-                    least: all * of_one.least * HeteroscedasticRule::Corrected.factor(range),
+                    assumed: all * of_one.assumed * rule.factor(least, greatest),
+                    least: all * of_one.least * HeteroscedasticRule::Corrected.factor(least, greatest),
                 }
             }
         }

@@ -98,7 +98,7 @@ pub(super) fn heteroscedastic_noise() -> Numbers {
     let distance = ((&k + &l).norm_squared() + (outer(&k) - outer(&l)).norm_squared()).sqrt() / 0.01;
     let bounds = RecordBounds { features: k.norm(), target: 1.0 };
     let unit = SumsRule::Exact.sensitivity(bounds, 1.0) * Calibration::Analytic.sigma(1.0, 1e-5);
-    let delta = |rule: HeteroscedasticRule| gaussian_delta(unit * rule.factor((0.01, 0.04)) / distance, 1.0);
+    let delta = |rule: HeteroscedasticRule| gaussian_delta(unit * rule.factor(0.01, 0.04) / distance, 1.0);
     Numbers::at_most(1e-5, delta(HeteroscedasticRule::Published), delta(HeteroscedasticRule::Corrected))
 }
 

@@ -1,24 +1,24 @@
 //! Errors of Jälkö, Dikmen and Honkela 2016, "Differentially private variational inference for non-conjugate models".
 
 use super::Numbers;
+use crate::number::Budget;
 use crate::privacy::accounting::Event;
 use crate::privacy::accounting::{
     Accountant, AccountingCaveat, AdvancedComposition, AssumePoisson, LossDistribution, Relation, Sampling,
-    noise_multiplier,
+    Schedule, noise_multiplier,
 };
 use crate::task::TaskError;
 
 /// Figure 1(a): the sampling (66 of 3341 rows), steps and total delta.
-const SAMPLING: Sampling = Sampling::WithReplacement { rate: 66.0 / 3341.0 };
-const STEPS: u32 = 1000;
+const SCHEDULE: Schedule =
+    Schedule { sampling: Sampling::WithReplacement { rate: 66.0 / 3341.0 }, steps: 1000 };
 const DELTA: f64 = 1e-3;
 const RELATION: Relation = Relation::ReplaceOne;
 
 /// The noise that the paper's account needs for a total epsilon.
 fn event(epsilon: f64) -> Result<Event, TaskError> {
-    let noise_multiplier =
-        noise_multiplier(&AdvancedComposition, (SAMPLING, STEPS), RELATION, (epsilon, DELTA))?;
-    Ok(Event { noise_multiplier, sampling: SAMPLING, steps: STEPS })
+    let budget = Budget::new(epsilon, DELTA)?;
+    Ok(SCHEDULE.with_noise(noise_multiplier(&AdvancedComposition, SCHEDULE, RELATION, budget)?))
 }
 
 /// The total epsilon up to which the theorem on one step covers Figure 1(a), which goes to 10.

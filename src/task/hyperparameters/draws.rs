@@ -4,7 +4,8 @@ use rand::{Rng, RngExt};
 
 use super::measure::{HyperparametersBlock, Pair, PreparedSums, greatest};
 use crate::privacy::{
-    PrivateSelection, SumsNoise, coinpress_mean, coinpress_shares, gaussian_rho, zcdp_rho_classic,
+    Guarantee, PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares, gaussian_rho,
+    zcdp_rho_classic,
 };
 use crate::spec::{BudgetRule, PrivacySetting, RefusalRule};
 use crate::task::{SelectionDraws, TaskError};
@@ -34,7 +35,7 @@ impl<'a> Draws<'a> {
         selection: &PrivateSelection,
         rules: DrawRules,
     ) -> Self {
-        let PrivateSelection { epsilon, delta, .. } = *selection;
+        let Guarantee { epsilon, delta } = selection.draw.into();
         let rho = match rules.budget {
             BudgetRule::Concentrated => zcdp_rho_classic(epsilon, delta),
             BudgetRule::Gaussian => gaussian_rho(epsilon, delta),
@@ -70,7 +71,8 @@ impl<'a> Draws<'a> {
         let mut densities = prediction.log_densities(observed, noise_sd * noise_sd);
         let (most, radius) = (greatest(noise_sd), radius(prepared, noise_sd));
         densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
-        let mean = coinpress_mean(&mut densities, (most - radius, radius), &self.shares, stream);
+        let within = Within { centre: most - radius, radius };
+        let mean = coinpress_mean(&mut densities, within, &self.shares, stream);
         let score = mean * observed.len() as f64;
         // The printed rule compares the sum of many log-likelihoods with the greatest of one.
         let tested = match self.refuse {

@@ -6,11 +6,12 @@ use super::composition::Composition;
 use super::draws::{DrawRules, Draws};
 use crate::gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
+use crate::number::Budget;
 use crate::privacy::{Certificate, PrivateSelection, Release};
 use crate::spec::{HyperparametersMethod, HyperparametersTask, PrivacySetting};
 use crate::task::grid::grid;
 use crate::task::model::noise_variance;
-use crate::task::noisy_sums::{TargetSums, split};
+use crate::task::noisy_sums::{TargetSums, noisy_sums, split};
 use crate::task::{Certified, Job, Measured, Sampled, Task, TaskError};
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
@@ -68,10 +69,9 @@ impl HyperparametersBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         match self.task.method {
             HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
-                let selection =
-                    PrivateSelection::new((cell.epsilon, cell.delta), gamma).ok_or(TaskError::Missing {
-                        needed: "an epsilon that is enough for private selection",
-                    })?;
+                let selection = PrivateSelection::new(Budget::new(cell.epsilon, cell.delta)?, gamma).ok_or(
+                    TaskError::Missing { needed: "an epsilon that is enough for private selection" },
+                )?;
                 let rules = DrawRules { steps, refuse, budget };
                 self.selected(cell, selection, rules)
             }
@@ -89,8 +89,8 @@ impl HyperparametersBlock<'_> {
         let mut stream = self.job.streams.of_block("noise");
         let chosen = selection.select(&mut stream, |stream| draws.draw(stream))?;
         let mut values = self.indicators(chosen);
-        values.extend([selection.root, selection.delta, f64::from(selection.most)]);
-        let certificate = Certificate::private_selection((cell.epsilon, cell.delta));
+        values.extend([selection.root, selection.draw.delta.get(), f64::from(selection.most)]);
+        let certificate = Certificate::private_selection(cell.guarantee());
         let certified =
             self.job.certify(certificate, || vec![Sampled::Selection(draws.sampled(selection))])?;
         Ok(certified.measured(0.0, self.task.metrics().into_iter().zip(values)))
@@ -102,9 +102,7 @@ impl HyperparametersBlock<'_> {
         let certified = match cell.epsilon.is_finite() {
             false => Certified::nothing(),
             true => {
-                let budget = (cell.epsilon, cell.delta);
-                let certificate =
-                    Certificate::noisy_sums(Release::SelectedIndex, cell.calibration, budget, 1.0);
+                let certificate = noisy_sums(Release::SelectedIndex, cell, 1.0);
                 self.job.certify(certificate, || composition.sampled())?
             }
         };

@@ -77,12 +77,15 @@ impl Models {
     ) -> Result<Measured, TaskError> {
         let missing = TaskError::Missing { needed: "mechanism.gradient.clip" };
         let clip = gradient.clip.ok_or(missing)?;
-        let question = PriceQuestion::new(advi, gradient, cell);
+        let question = PriceQuestion::new(advi, gradient, cell)?;
         let price = job.prices.of(&question)?;
         let noise = price.multiplier * clip;
         let accuracy = self.accuracy(advi, Some(clip), noise, job);
         let certified = job.certify(certificate(&question, &price), || {
-            vec![Sampled::Gradients { event: question.event(noise / clip), relation: question.relation }]
+            vec![Sampled::Gradients {
+                event: question.schedule.with_noise(noise / clip),
+                relation: question.relation,
+            }]
         })?;
         let metrics = [
             ("accuracy", accuracy),
@@ -106,10 +109,11 @@ impl Models {
 }
 
 fn certificate(question: &PriceQuestion, price: &Price) -> Certificate {
-    let PriceQuestion { accountant, relation, epsilon, delta, .. } = *question;
+    let PriceQuestion { accountant, relation, budget, .. } = *question;
     let mut caveats = vec![Caveat::PrivateStandardisation];
     caveats.extend(price.caveats.iter().copied().map(Caveat::Accounting));
-    Certificate::noisy_gradient(accountant, relation, (epsilon, delta), price.delta_exact, caveats)
+    let claim = Certificate::noisy_gradient(accountant, relation, budget.into(), price.delta_exact);
+    Certificate { caveats, ..claim }
 }
 
 /// Columns with mean 0 and population variance 1, by statistics of all rows.

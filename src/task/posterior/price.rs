@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::advi;
+use crate::number::{Budget, OutOfRange};
 use crate::privacy::accounting::{
-    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, Event, LossDistribution,
-    Relation, Sampling, noise_multiplier,
+    Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, LossDistribution, Relation,
+    Sampling, Schedule, noise_multiplier,
 };
 use crate::spec::{AdviSetting, GradientSetting, PrivacySetting};
 
@@ -14,10 +15,8 @@ use crate::spec::{AdviSetting, GradientSetting, PrivacySetting};
 pub(super) struct PriceQuestion {
     pub accountant: AccountantKind,
     pub relation: Relation,
-    sampling: Sampling,
-    steps: u32,
-    pub epsilon: f64,
-    pub delta: f64,
+    pub schedule: Schedule,
+    pub budget: Budget,
 }
 
 /// The noise that a guarantee needs.
@@ -62,33 +61,35 @@ impl Prices {
 
 impl PriceQuestion {
     /// The question about a training for the guarantee of a cell.
-    pub fn new(advi: &AdviSetting, gradient: &GradientSetting, cell: &PrivacySetting) -> Self {
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for a guarantee that is none, which the checks of a spec refuse.
+    pub fn new(
+        advi: &AdviSetting,
+        gradient: &GradientSetting,
+        cell: &PrivacySetting,
+    ) -> Result<Self, OutOfRange> {
         let rate = advi.rate;
-        Self {
+        let sampling = match advi.sampling {
+            advi::Sampling::Poisson => Sampling::Poisson { rate },
+            advi::Sampling::WithReplacement => Sampling::WithReplacement { rate },
+            advi::Sampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
+        };
+        let steps = u32::try_from(advi.steps).unwrap_or(u32::MAX);
+        Ok(Self {
             accountant: gradient.accountant,
             relation: gradient.relation,
-            sampling: match advi.sampling {
-                advi::Sampling::Poisson => Sampling::Poisson { rate },
-                advi::Sampling::WithReplacement => Sampling::WithReplacement { rate },
-                advi::Sampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
-            },
-            steps: u32::try_from(advi.steps).unwrap_or(u32::MAX),
-            epsilon: cell.epsilon,
-            delta: cell.delta,
-        }
-    }
-
-    /// The event with this noise.
-    pub fn event(&self, noise_multiplier: f64) -> Event {
-        Event { noise_multiplier, sampling: self.sampling, steps: self.steps }
+            schedule: Schedule { sampling, steps },
+            budget: Budget::new(cell.epsilon, cell.delta)?,
+        })
     }
 
     fn price(&self) -> Result<Price, AccountingError> {
-        let Self { relation, epsilon, delta, .. } = *self;
+        let Self { relation, schedule, budget, .. } = *self;
+        let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
         let accountant = self.accountant.accountant();
-        let multiplier =
-            noise_multiplier(accountant.as_ref(), (self.sampling, self.steps), relation, (epsilon, delta))?;
-        let event = self.event(multiplier);
+        let multiplier = noise_multiplier(accountant.as_ref(), schedule, relation, budget)?;
+        let event = schedule.with_noise(multiplier);
         let loss = LossDistribution::default();
         let tight = match self.accountant {
             // The noise is the least with this very epsilon.

@@ -58,7 +58,8 @@ impl SelectionBlock<'_> {
         let folds = self.judge.candidates.iter().flatten();
         let gaps: Option<Vec<f64>> = folds.map(|fold: &CandidateFold| fold.gap).collect();
         let valid = sensitivity == SensitivityRule::Corrected;
-        let certificate = Certificate::exponential(target.neighbours(), epsilon, valid, gaps.map(largest));
+        let certificate =
+            Certificate::exponential(target.neighbours(), epsilon, valid).with_gap(gaps.map(largest));
         self.job.certify(certificate.with_caveats(&self.caveats), || {
             vec![self.judge.sampled(target, epsilon, judged)]
         })

@@ -1,8 +1,9 @@
 //! Accountants of the Gaussian mechanism against values computed elsewhere.
 
+use dpgp::number::Budget;
 use dpgp::privacy::accounting::{
     Accountant, AccountingCaveat, AdvancedComposition, DoubledSensitivity, Event, ExactGaussian,
-    LossDistribution, Relation, Renyi, Sampling, noise_multiplier,
+    LossDistribution, Relation, Renyi, Sampling, Schedule, noise_multiplier,
 };
 use serde_json::Value;
 
@@ -63,9 +64,9 @@ fn loss_distribution_epsilon() {
 /// added or removed records. To the digits printed.
 #[test]
 fn noise_of_dp_advi() {
-    let scheme = (Sampling::Poisson { rate: 0.02 }, 1000);
+    let schedule = Schedule { sampling: Sampling::Poisson { rate: 0.02 }, steps: 1000 };
     let sigma = |accountant: &dyn Accountant, relation, epsilon| {
-        0.5 * noise_multiplier(accountant, scheme, relation, (epsilon, 1e-3)).unwrap()
+        0.5 * noise_multiplier(accountant, schedule, relation, Budget::new(epsilon, 1e-3).unwrap()).unwrap()
     };
     let pld = LossDistribution { tolerance: 2e-4 };
     for (epsilon, published, doubled, added) in [

@@ -1,21 +1,27 @@
 //! Enclosures of one and two steps against quadrature.
 
-use super::pair::Pair;
-use super::refine::{Target, enclose};
-use crate::privacy::accounting::{Event, Relation, Sampling};
+use super::enclosure::Enclosure;
+use super::pair::DominatingPair;
+use super::refine::Refinement;
+use crate::privacy::accounting::{Event, Given, Relation, Sampling};
 
 /// `P(loss > e) - e^e Q(loss > e)`.
-fn one_step(pair: &Pair, epsilon: f64) -> f64 {
-    let tail = pair.edge(pair.point(epsilon)).to(&pair.edge(f64::INFINITY));
+fn one_step(pair: &DominatingPair, epsilon: f64) -> f64 {
+    let tail = pair.cut(pair.point(epsilon)).to(&pair.cut(f64::INFINITY));
     tail.p - epsilon.exp() * tail.q
 }
 
 /// `E_P one_step(epsilon - loss(x))`, by midpoints.
-fn two_steps(pair: &Pair, epsilon: f64) -> f64 {
-    let ends = |i: i32| -10.0 * pair.sd() + f64::from(i) * 2e-3;
-    let cells = (0..).map(|i| (ends(i), ends(i + 1))).take_while(|(low, _)| *low < 1.0 + 10.0 * pair.sd());
-    let mass = |low: f64, high: f64| pair.edge(low).to(&pair.edge(high)).p;
-    cells.map(|(a, b)| mass(a, b) * one_step(pair, epsilon - pair.loss(0.5 * (a + b)))).sum()
+fn two_steps(pair: &DominatingPair, epsilon: f64) -> f64 {
+    let ends = (0..).map(|i| -10.0 * pair.sd + f64::from(i) * 2e-3);
+    let cells = ends.take_while(|low| *low < 1.0 + 10.0 * pair.sd).map(|low| (low, low + 2e-3));
+    cells
+        .map(|(a, b)| pair.cut(a).to(&pair.cut(b)).p * one_step(pair, epsilon - pair.loss(0.5 * (a + b))))
+        .sum()
+}
+
+fn enclose(pair: &DominatingPair, steps: u32, given: Given) -> Enclosure {
+    Refinement { tolerance: 1e-3, enough: 0.0 }.enclose(pair, steps, given)
 }
 
 #[test]
@@ -24,17 +30,16 @@ fn one_and_two_steps_are_enclosed() {
         for (noise_multiplier, rate, epsilon) in [(1.0, 0.2, 0.8), (0.6, 0.05, 1.5), (2.0, 1.0, 0.3)] {
             let sampling = Sampling::Poisson { rate };
             let event = Event { noise_multiplier, sampling, steps: 1 };
-            for pair in Pair::of(&event, relation).unwrap() {
+            for pair in DominatingPair::of(&event, relation).unwrap() {
                 for (steps, delta) in [(1, one_step(&pair, epsilon)), (2, two_steps(&pair, epsilon))] {
-                    let (low, high) = enclose(&pair, steps, Target::Epsilon(epsilon), (1e-3, 0.0));
-                    let what = format!("{pair:?}, {steps}: {delta} in [{low}, {high}]");
-                    assert!(
-                        low <= delta + 1e-9 && delta <= high + 1e-9 && high <= 1.006 * low + 1e-9,
-                        "{what}"
-                    );
+                    let Enclosure { lower, upper } = enclose(&pair, steps, Given::Epsilon(epsilon));
+                    let what = format!("{pair:?}, {steps}: {delta} in [{lower}, {upper}]");
+                    let close = upper <= 1.006 * lower + 1e-9;
+                    assert!(lower <= delta + 1e-9 && delta <= upper + 1e-9 && close, "{what}");
                     if delta > 1e-9 {
-                        let (low, high) = enclose(&pair, steps, Target::Delta(delta), (1e-3, 0.0));
-                        assert!(low <= epsilon + 1e-6 && epsilon - 1e-6 <= high, "{what}: [{low}, {high}]");
+                        let found = enclose(&pair, steps, Given::Delta(delta));
+                        let holds = found.lower <= epsilon + 1e-6 && epsilon - 1e-6 <= found.upper;
+                        assert!(holds, "{what}: {found:?}");
                     }
                 }
             }
@@ -45,8 +50,9 @@ fn one_and_two_steps_are_enclosed() {
 #[test]
 fn nothing_is_claimed_without_noise() {
     let event = Event { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };
-    for pair in Pair::of(&event, Relation::AddRemove).unwrap() {
-        assert_eq!(enclose(&pair, 3, Target::Delta(1e-5), (1e-3, 0.0)), (0.0, f64::INFINITY));
-        assert_eq!(enclose(&pair, 3, Target::Epsilon(1.0), (1e-3, 0.0)), (0.0, 1.0));
+    for pair in DominatingPair::of(&event, Relation::AddRemove).unwrap() {
+        let epsilon = enclose(&pair, 3, Given::Delta(1e-5));
+        assert_eq!(epsilon, Enclosure { lower: 0.0, upper: f64::INFINITY });
+        assert_eq!(enclose(&pair, 3, Given::Epsilon(1.0)), Enclosure { lower: 0.0, upper: 1.0 });
     }
 }

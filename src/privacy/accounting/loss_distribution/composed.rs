@@ -1,7 +1,7 @@
 //! The loss of all steps together: bounds on delta at any epsilon.
 
-use super::cumulant::Sum;
 use super::fourier::convolution_power;
+use super::loss_sum::LossSum;
 
 /// Nats by which the mass outside the window is below 1, under the tilt.
 const OUTSIDE: f64 = 30.0;
@@ -32,7 +32,7 @@ pub(super) struct Composed {
 
 impl Composed {
     /// Tilts and sums; at most `limit` grid points are used, which may fail to hold the window: then `None`.
-    pub fn new(sum: &Sum<'_>, tilt: f64, limit: usize) -> Option<Self> {
+    pub fn new(sum: &LossSum<'_>, tilt: f64, limit: usize) -> Option<Self> {
         let width = sum.step.width;
         let bottom = (sum.reach(tilt, -1.0, OUTSIDE) / width).floor();
         let top = (sum.reach(tilt, 1.0, OUTSIDE) / width).ceil();
@@ -40,8 +40,9 @@ impl Composed {
         if points > limit as f64 {
             return None;
         }
+        // The transform is cyclic: grid points are counted modulo n, and the window is turned to the front afterwards.
         let n = (points as usize).next_power_of_two();
-        let cumulant = sum.cumulant(tilt).0;
+        let cumulant = sum.cumulant(tilt).value;
         let mut folded = vec![0.0; n];
         let mut largest_exponent = 0.0f64;
         for (i, (loss, mass)) in sum.step.losses().enumerate().filter(|(_, (_, mass))| *mass > 0.0) {
@@ -52,9 +53,11 @@ impl Composed {
         let (mut masses, norm_error) = convolution_power(&folded, sum.steps);
         masses.rotate_left((bottom as i64).rem_euclid(n as i64) as usize);
         let steps = f64::from(sum.steps);
+        // Each exponent is rounded relative to its size, and the T-fold product multiplies relative errors by T.
         let log_scale = steps * cumulant;
         let span = tilt * n as f64 * width + log_scale.abs() + n as f64;
         let relative_error = 4.0 * f64::EPSILON * (steps * (largest_exponent + 8.0) + span);
+        // A union bound: some step has an infinite loss with at most T times the probability of one.
         let infinite = steps * sum.step.infinite;
         Some(Self {
             bottom: bottom * width,
@@ -77,12 +80,14 @@ impl Composed {
     pub fn upper(&self, epsilon: f64) -> f64 {
         let (sum, error) = self.tail(epsilon);
         let beyond = (self.scale(epsilon) - self.tilt * (self.top() - epsilon).max(0.0) - OUTSIDE).exp();
+        // Every error is added: delta is at most 1 anyway.
         (self.infinite + (sum + error) * (1.0 + self.relative_error) + beyond).min(1.0)
     }
 
     /// At most the delta of the losses.
     pub fn lower(&self, epsilon: f64) -> f64 {
         let (sum, error) = self.tail(epsilon);
+        // Mass from beyond either end of the window was folded into it and must not count.
         let folded = (self.scale(epsilon) - OUTSIDE).exp() * 2.0;
         (self.infinite + (sum - error) * (1.0 - self.relative_error) - folded).max(0.0)
     }
@@ -92,7 +97,8 @@ impl Composed {
         self.log_scale - self.tilt * epsilon
     }
 
-    /// The sum over the window, and a bound on what rounding of the transform does to it.
+    /// The sum over the window, and a bound on what rounding of the transform does to it: the product of the norms of
+    /// weights and errors (Cauchy and Schwarz).
     fn tail(&self, epsilon: f64) -> (f64, f64) {
         let scale = self.scale(epsilon);
         let start = (((epsilon - self.bottom) / self.width).floor() + 1.0).max(0.0) as usize;
@@ -100,6 +106,7 @@ impl Composed {
         for (i, mass) in self.masses.iter().enumerate().skip(start) {
             let over = self.bottom + i as f64 * self.width - epsilon;
             let weight = (scale - self.tilt * over).exp() * -(-over.max(0.0)).exp_m1();
+            // True masses are not negative, so cutting rounding errors below zero only moves them closer.
             sum += weight * mass.max(0.0);
             squares += weight * weight;
         }

@@ -1,36 +1,37 @@
-//! The epsilon at which a bound on delta passes a target.
+//! The epsilon at which a bound on delta passes a given one.
 
 use std::convert::Infallible;
 
 use super::composed::Composed;
-use crate::privacy::accounting::root::Bracket;
+use crate::privacy::accounting::root::{Bracket, Point, Search};
 
 /// An epsilon where the upper bound on delta is at most `delta`; infinite if there is none in the window.
 pub(super) fn least_epsilon(above: &Composed, delta: f64) -> f64 {
-    let excess = |epsilon: f64| Ok::<f64, Infallible>((above.upper(epsilon) / delta).ln());
-    let (Ok(start), Ok(end)) = (excess(0.0), excess(above.top()));
-    if start <= 0.0 {
+    // Logarithms: delta falls by powers of ten along epsilon.
+    let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.upper(epsilon) / delta).ln());
+    let (Ok(low), Ok(high)) = (Point::at(0.0, &mut excess), Point::at(above.top(), &mut excess));
+    if low.value <= 0.0 {
         return 0.0;
     }
-    if end > 0.0 {
+    if high.value > 0.0 {
         return f64::INFINITY;
     }
-    let Ok(tight) =
-        Bracket { low: (0.0, start), high: (above.top(), end) }.narrow(excess, 1e-10 * above.top());
-    tight.high.0
+    let Ok(tight) = Bracket { low, high }.narrow(excess, 1e-10 * above.top());
+    tight.high.x
 }
 
 /// An epsilon up to `upper` where the lower bound on delta exceeds `delta`; zero if none is seen. Far below the centre
 /// of the window the bound is void, so it is approached from above.
 pub(super) fn greatest_epsilon(below: &Composed, delta: f64, upper: f64) -> f64 {
-    let excess = |epsilon: f64| Ok::<f64, Infallible>((below.lower(epsilon) / delta).ln());
     if !(upper > 0.0 && upper.is_finite()) {
         return 0.0;
     }
-    let Ok(found) = Bracket::search(excess, (upper, 1e-5 * upper), (0.0, upper));
-    let tight = found.map(|bracket| bracket.narrow(excess, 1e-10 * upper));
-    match tight {
-        Some(Ok(bracket)) => bracket.low.0,
+    let excess = |epsilon: f64| Ok::<f64, Infallible>((below.lower(epsilon) / delta).ln());
+    let search = Search { start: upper, stride: 1e-5 * upper, least: 0.0, greatest: upper };
+    let Ok(found) = Bracket::search(excess, search);
+    match found.map(|bracket| bracket.narrow(excess, 1e-10 * upper)) {
+        // The lower end, where the bound was seen to exceed delta.
+        Some(Ok(bracket)) => bracket.low.x,
         None => 0.0,
     }
 }

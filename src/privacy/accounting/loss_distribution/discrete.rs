@@ -1,6 +1,6 @@
 //! Privacy losses on a grid, from above: the pair they belong to dominates.
 
-use super::pair::Pair;
+use super::pair::{DominatingPair, Range};
 
 /// A distribution of privacy losses under `P`: `masses[i]` at `(first + i) width`, the rest infinite or dropped.
 #[derive(Debug, Clone)]
@@ -16,8 +16,8 @@ pub(super) struct Discrete {
 impl Discrete {
     /// The losses with their masses.
     pub fn losses(&self) -> impl Iterator<Item = (f64, f64)> {
-        let loss = |i: usize| (self.first + i as i64) as f64 * self.width;
-        self.masses.iter().enumerate().map(move |(i, mass)| (loss(i), *mass))
+        let Self { first, width, .. } = *self;
+        self.masses.iter().enumerate().map(move |(i, mass)| ((first + i as i64) as f64 * width, *mass))
     }
 
     /// Connects the dots: the masses `(p, q)` between neighbouring grid points are moved onto both, keeping their
@@ -25,25 +25,27 @@ impl Discrete {
     /// its hockey-stick divergence is exact at the grid points and linear in `e^epsilon` between them. Source: Doroshenko et
     /// al. 2022, Section 4. Below `low` losses are raised to the grid, above `high` to infinity; masses are raised by
     /// their rounding errors.
-    pub fn dominating(pair: &Pair, width: f64, (low, high): (f64, f64)) -> Self {
-        let first = (pair.loss(low) / width).floor() as i64;
-        let last = (pair.loss(high) / width).ceil() as i64;
+    pub fn dominating(pair: &DominatingPair, width: f64, range: Range) -> Self {
+        let first = (pair.loss(range.low) / width).floor() as i64;
+        let last = (pair.loss(range.high) / width).ceil() as i64;
         let mut masses = vec![0.0; (last - first + 1).max(1) as usize];
-        let mut edge = pair.edge(pair.point(first as f64 * width));
-        let bottom = pair.edge(f64::NEG_INFINITY).to(&edge);
+        let mut cut = pair.cut(pair.point(first as f64 * width));
+        let bottom = pair.cut(f64::NEG_INFINITY).to(&cut);
         masses[0] = bottom.p + bottom.error;
         for (i, loss) in (first..last).enumerate() {
-            let next = pair.edge(pair.point((loss + 1) as f64 * width));
-            let cell = edge.to(&next);
+            let next = pair.cut(pair.point((loss + 1) as f64 * width));
+            let cell = cut.to(&next);
             let ratio = (loss as f64 * width).exp();
+            // 1 - e^-w, which would cancel for narrow cells.
             let share = -(-width).exp_m1();
             let upper = ((cell.p - cell.q * ratio) / share).clamp(0.0, cell.p);
+            // Raising masses can only raise a hockey-stick divergence, so rounding errors are added on both points.
             let error = cell.error * (1.0 + ratio) / share;
             masses[i] += cell.p - upper + error.min(cell.p + cell.error);
             masses[i + 1] += upper + error.min(cell.p + cell.error);
-            edge = next;
+            cut = next;
         }
-        let top = edge.to(&pair.edge(f64::INFINITY));
+        let top = cut.to(&pair.cut(f64::INFINITY));
         Self { first, width, masses, infinite: top.p + top.error }
     }
 }

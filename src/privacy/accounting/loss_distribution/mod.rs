@@ -4,27 +4,37 @@
 mod checks;
 mod composed;
 mod crossing;
-mod cumulant;
+mod cut;
 mod discrete;
 mod dominated;
-mod edge;
+mod enclosure;
 mod fourier;
+mod loss_sum;
 mod pair;
 mod refine;
 
-use super::accountant::refuse;
-use super::error::{check_delta, check_epsilon};
-use super::{Accountant, AccountingError, Event, Relation, Spent};
-use pair::Pair;
-use refine::{Target, enclose};
+use super::{Accountant, AccountingError, Event, Given, Relation, Spent};
+use enclosure::Enclosure;
+use pair::DominatingPair;
+use refine::Refinement;
 
 /// The accountant of privacy loss distributions, for full batches and Poisson sampling with either neighbours.
 ///
 /// One step is judged by a pair of mixtures that dominates it and is attained (two pairs for add-remove neighbours,
 /// of which the worse counts), so both bounds are on the mechanism itself. The losses of the pair are put on a
 /// grid once from above and once from below, and the steps are summed by a Fourier transform; cut tails, folding
-/// and rounding are bounded and added. What is assumed: floating-point arithmetic after IEEE 754, and an `erfc`, `exp`
+/// and rounding are bounded and added. Assumed are floating-point arithmetic after IEEE 754, and an `erfc`, `exp`
 /// and `ln` good to 4 units in the last place.
+///
+/// ```
+/// use dpgp::privacy::accounting::{Accountant, Event, ExactGaussian, LossDistribution, Relation, Sampling};
+/// // A sampling rate of 1 is the full batch, whose epsilon is known.
+/// let event = Event { noise_multiplier: 4.0, sampling: Sampling::Poisson { rate: 1.0 }, steps: 10 };
+/// let exact = ExactGaussian.epsilon(&event, Relation::AddRemove, 1e-5)?;
+/// let found = LossDistribution::default().epsilon(&event, Relation::AddRemove, 1e-5)?;
+/// assert!(found.lower <= exact.upper && exact.lower <= found.upper);
+/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossDistribution {
     /// The grid is refined until the bounds on epsilon are this close, relative to the upper one, or until it would
@@ -38,34 +48,26 @@ impl Default for LossDistribution {
     }
 }
 
-impl LossDistribution {
-    fn spent(&self, event: &Event, relation: Relation, target: Target) -> Result<Spent, AccountingError> {
-        event.check()?;
-        let Some(pairs) = Pair::of(event, relation) else {
-            let why = "no pair of distributions is known that dominates one step and composes";
-            return refuse(self, (event, relation), why, "full batches and Poisson sampling");
-        };
-        let worse = |(lower, upper): (f64, f64), pair: &Pair| {
-            let other = enclose(pair, event.steps, target, (self.tolerance, lower));
-            (lower.max(other.0), upper.max(other.1))
-        };
-        let (lower, upper) = pairs.iter().fold((0.0, 0.0), worse);
-        Ok(Spent { lower, ..Spent::at_most(upper) })
-    }
-}
-
 impl Accountant for LossDistribution {
     fn name(&self) -> &'static str {
         "privacy loss distribution"
     }
 
-    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
-        check_delta(delta)?;
-        self.spent(event, relation, Target::Delta(delta))
-    }
-
-    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
-        check_epsilon(epsilon)?;
-        self.spent(event, relation, Target::Epsilon(epsilon))
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        let Some(pairs) = DominatingPair::of(event, relation) else {
+            return Err(self.refusal(
+                event,
+                relation,
+                "no pair of distributions is known that dominates one step and composes",
+                "full batches and Poisson sampling",
+            ));
+        };
+        let mut worse = Enclosure { lower: 0.0, upper: 0.0 };
+        for pair in pairs {
+            // A pair whose upper bound is below the lower bound of another one need not be known better.
+            let refinement = Refinement { tolerance: self.tolerance, enough: worse.lower };
+            worse = worse.or_worse(refinement.enclose(&pair, event.steps, given));
+        }
+        Ok(Spent { lower: worse.lower, ..Spent::at_most(worse.upper) })
     }
 }

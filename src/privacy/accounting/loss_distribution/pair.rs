@@ -20,13 +20,23 @@ use crate::privacy::accounting::{Event, Relation, Sampling};
 ///
 /// The pair is also attained, by a data set of zeros and contributions of 1 and -1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pair {
-    p: f64,
-    q: f64,
-    sd: f64,
+pub(super) struct DominatingPair {
+    /// The weight of the shifted component of `P`.
+    pub p: f64,
+    /// That of `Q`.
+    pub q: f64,
+    /// The standard deviation.
+    pub sd: f64,
 }
 
-impl Pair {
+/// The part of the line that a grid covers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+impl DominatingPair {
     /// The pairs of an event that samples independently; `None` if it does not.
     pub fn of(event: &Event, relation: Relation) -> Option<Vec<Self>> {
         let rate = match event.sampling.simplest() {
@@ -34,35 +44,27 @@ impl Pair {
             Sampling::Poisson { rate } => rate,
             _ => return None,
         };
-        let pair = |p, q| Self { p, q, sd: event.noise_multiplier };
+        let sd = event.noise_multiplier;
         Some(match relation {
-            Relation::AddRemove if rate == 1.0 => vec![pair(1.0, 0.0)],
-            Relation::AddRemove => vec![pair(rate, 0.0), pair(0.0, rate)],
-            Relation::ReplaceOne => vec![pair(rate, rate)],
+            // Both orders of two Gaussians of one variance are the same pair, mirrored.
+            Relation::AddRemove if rate == 1.0 => vec![Self { p: 1.0, q: 0.0, sd }],
+            Relation::AddRemove => vec![Self { p: rate, q: 0.0, sd }, Self { p: 0.0, q: rate, sd }],
+            Relation::ReplaceOne => vec![Self { p: rate, q: rate, sd }],
         })
-    }
-
-    /// The standard deviation.
-    pub fn sd(&self) -> f64 {
-        self.sd
-    }
-
-    /// The weights of the shifted components.
-    pub fn rates(&self) -> (f64, f64) {
-        (self.p, self.q)
     }
 
     /// The privacy loss `ln(dP/dQ)` at `x`, in nats; it rises with `x`.
     pub fn loss(&self, x: f64) -> f64 {
         let variance = self.sd * self.sd;
-        let part = |rate: f64, x: f64| log_mixture(rate, (x - 0.5) / variance);
-        part(self.p, x) - part(self.q, -x)
+        // Both densities relative to N(0, s^2): of P at x, and of Q, its mirror image, at -x.
+        log_mixture(self.p, (x - 0.5) / variance) - log_mixture(self.q, (-x - 0.5) / variance)
     }
 
     /// Where the loss has a value: infinite beyond its range. With `w = e^((2x-1)/(2 s^2))` and `R = e^loss`,
     /// `p w^2 + (1 - p - R (1 - q)) w - R q e^(-1/s^2) = 0`.
     pub fn point(&self, loss: f64) -> f64 {
         let ratio = loss.exp();
+        // 1 - p - R (1 - q) is a small difference of numbers near 1 where the rates are small: R - 1 by expm1 then.
         let linear = if self.p.max(self.q) > 0.5 {
             (1.0 - self.p) - ratio * (1.0 - self.q)
         } else {
@@ -70,6 +72,7 @@ impl Pair {
         };
         let constant = ratio * self.q * (-1.0 / (self.sd * self.sd)).exp();
         let root = (linear * linear + 4.0 * self.p * constant).sqrt();
+        // The root without cancellation, by the sign of the linear term; w is positive.
         let w = match (constant > 0.0, linear >= 0.0) {
             (true, true) => 2.0 * constant / (linear + root),
             (false, true) => 0.0,
@@ -100,7 +103,7 @@ mod tests {
     fn points_invert_losses() {
         for (p, q) in PAIRS {
             for sd in [0.1, 0.7, 9.0] {
-                let pair = Pair { p, q, sd };
+                let pair = DominatingPair { p, q, sd };
                 for x in [-2.0 * sd, -0.3 * sd, 0.0, 0.6 * sd, 1.0 + 3.0 * sd] {
                     let loss = pair.loss(x);
                     let again = pair.loss(pair.point(loss));
@@ -115,9 +118,9 @@ mod tests {
 
     #[test]
     fn losses_have_a_range() {
-        let removed = Pair { p: 0.1, q: 0.0, sd: 1.0 };
+        let removed = DominatingPair { p: 0.1, q: 0.0, sd: 1.0 };
         assert_eq!(removed.point(-0.2), f64::NEG_INFINITY);
-        let added = Pair { p: 0.0, q: 0.1, sd: 1.0 };
+        let added = DominatingPair { p: 0.0, q: 0.1, sd: 1.0 };
         assert_eq!(added.point(0.2), f64::INFINITY);
     }
 }

@@ -2,19 +2,12 @@
 
 use super::composed::Composed;
 use super::crossing::{greatest_epsilon, least_epsilon};
-use super::cumulant::Sum;
 use super::discrete::Discrete;
-use super::pair::Pair;
+use super::enclosure::Enclosure;
+use super::loss_sum::LossSum;
+use super::pair::{DominatingPair, Range};
 use crate::linalg::normal_pdf;
-
-/// What is given.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Target {
-    /// Epsilon is asked for.
-    Delta(f64),
-    /// Delta is asked for.
-    Epsilon(f64),
-}
+use crate::privacy::accounting::Given;
 
 /// Where the grid would reach beyond this log likelihood ratio of the components, a step reveals everything: no numbers
 /// are attempted, which would overflow.
@@ -29,82 +22,99 @@ const POINTS: usize = 1 << 21;
 /// Deltas below this are not told apart.
 const LEAST_DELTA: f64 = 1e-18;
 
-/// Bounds (lower, upper) of what is asked for; they need not be close if they do not reach `enough`.
-pub(super) fn enclose(
-    pair: &Pair,
-    steps: u32,
-    target: Target,
-    (tolerance, enough): (f64, f64),
-) -> (f64, f64) {
-    let mut best = match target {
-        Target::Delta(_) => (0.0, f64::INFINITY),
-        Target::Epsilon(_) => (0.0, 1.0),
-    };
-    let range = range(pair, steps, target);
-    if (range.1 - 0.5) / pair.sd().powi(2) > MOST {
-        return best;
-    }
-    let deviation = deviation(pair);
-    let extent = 4.0 * (pair.loss(range.1) - pair.loss(range.0));
-    let least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
-    let mut width = (deviation / CELLS).max(least);
-    for _ in 0..REFINEMENTS {
-        let (lower, upper) = bounds(pair, steps, target, (width, range));
-        best = (f64::max(best.0, lower), f64::min(best.1, upper));
-        let excess = excess(best, target, tolerance);
-        if excess <= 1.0 || width == least || best.1 <= enough {
-            break;
+/// When bounds are close enough.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refinement {
+    /// The distance of the bounds on epsilon, relative to the upper one.
+    pub tolerance: f64,
+    /// Bounds need not be close if the upper one is at most this.
+    pub enough: f64,
+}
+
+impl Refinement {
+    /// Bounds on the number that is not given.
+    pub fn enclose(self, pair: &DominatingPair, steps: u32, given: Given) -> Enclosure {
+        let mut best = nothing_known(given);
+        let range = range(pair, steps, given);
+        if (range.high - 0.5) / pair.sd.powi(2) > MOST {
+            return best;
         }
-        width = (width * (0.8 / excess.sqrt()).max(0.125)).max(least);
+        let deviation = deviation(pair);
+        let extent = 4.0 * (pair.loss(range.high) - pair.loss(range.low));
+        // The finest grid that holds one step and, by its spread, the sum of all.
+        let least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
+        let mut width = (deviation / CELLS).max(least);
+        for _ in 0..REFINEMENTS {
+            best = best.and(bounds(pair, steps, given, width, range));
+            let excess = self.excess(best, given);
+            if excess <= 1.0 || width == least || best.upper <= self.enough {
+                break;
+            }
+            width = (width * (0.8 / excess.sqrt()).max(0.125)).max(least);
+        }
+        best
     }
-    best
+
+    /// The distance of the bounds in units of the tolerance; it falls with the square of the grid width. A relative error
+    /// of delta is several times that of epsilon.
+    fn excess(self, Enclosure { lower, upper }: Enclosure, given: Given) -> f64 {
+        let factor = match given {
+            Given::Delta(_) => 1.0,
+            Given::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
+            Given::Epsilon(_) => 5.0,
+        };
+        if upper > lower { (upper - lower) / (factor * self.tolerance * upper) } else { 0.0 }
+    }
 }
 
-/// The distance of the bounds in units of the tolerance; it falls with the square of the grid width. A relative error
-/// of delta is several times that of epsilon.
-fn excess((lower, upper): (f64, f64), target: Target, tolerance: f64) -> f64 {
-    let factor = match target {
-        Target::Delta(_) => 1.0,
-        Target::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
-        Target::Epsilon(_) => 5.0,
-    };
-    if upper > lower { (upper - lower) / (factor * tolerance * upper) } else { 0.0 }
+/// The enclosures that need no proof.
+fn nothing_known(given: Given) -> Enclosure {
+    match given {
+        Given::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
+        Given::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
+    }
 }
 
-/// The part of the line that the grid covers: what is beyond has `P`-mass at most `e^(-z^2 / 2)` on each side.
-fn range(pair: &Pair, steps: u32, target: Target) -> (f64, f64) {
-    let delta = match target {
-        Target::Delta(delta) => delta,
-        Target::Epsilon(_) => LEAST_DELTA,
+/// The part of the line that the grid covers: beyond it lies a `P`-mass of at most `e^(-z^2 / 2)` on each side.
+fn range(pair: &DominatingPair, steps: u32, given: Given) -> Range {
+    let delta = match given {
+        Given::Delta(delta) => delta,
+        Given::Epsilon(_) => LEAST_DELTA,
     };
+    // e^(-z^2 / 2) = 1e-7 delta / T: the cut tails of all steps together are far below delta.
     let z = (2.0 * (f64::from(steps) / (1e-7 * delta)).ln()).sqrt();
-    (-z * pair.sd(), 1.0 + z * pair.sd())
+    Range { low: -z * pair.sd, high: 1.0 + z * pair.sd }
 }
 
 /// The standard deviation of the loss under `N(0, s^2)`.
-fn deviation(pair: &Pair) -> f64 {
+fn deviation(pair: &DominatingPair) -> f64 {
     let nodes = (-80..=80).map(|i| 0.05 * f64::from(i));
-    let weighted = nodes.map(|z| (0.05 * normal_pdf(z), pair.loss(pair.sd() * z)));
+    let weighted = nodes.map(|z| (0.05 * normal_pdf(z), pair.loss(pair.sd * z)));
     let (mean, square) = weighted.fold((0.0, 0.0), |(m, s), (w, loss)| (m + w * loss, s + w * loss * loss));
     (square - mean * mean).max(0.0).sqrt()
 }
 
-fn bounds(pair: &Pair, steps: u32, target: Target, (width, range): (f64, (f64, f64))) -> (f64, f64) {
+/// The bounds on a grid of this width, one from above and one from below, tilted alike.
+fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Range) -> Enclosure {
     let (above, below) = (Discrete::dominating(pair, width, range), Discrete::dominated(pair, width, range));
-    let (above, below) = (Sum::new(&above, steps), Sum::new(&below, steps));
-    let tilt = match target {
-        Target::Delta(delta) => above.tilt_for_delta(delta),
-        Target::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
+    let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
+    let tilt = match given {
+        Given::Delta(delta) => above.tilt_for_delta(delta),
+        Given::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
     };
-    let compose = |sum: &Sum<'_>| Composed::new(sum, tilt, POINTS);
-    match (target, compose(&above), compose(&below)) {
-        (Target::Epsilon(epsilon), above, below) => {
-            (below.map_or(0.0, |c| c.lower(epsilon)), above.map_or(1.0, |c| c.upper(epsilon)))
+    let (above, below) = (Composed::new(&above, tilt, POINTS), Composed::new(&below, tilt, POINTS));
+    // A window that does not fit leaves its side unknown; the other one still holds.
+    let Enclosure { lower, upper } = nothing_known(given);
+    match given {
+        Given::Epsilon(epsilon) => Enclosure {
+            lower: below.map_or(lower, |below| below.lower(epsilon)),
+            upper: above.map_or(upper, |above| above.upper(epsilon)),
+        },
+        Given::Delta(delta) => {
+            let upper = above.map_or(upper, |above| least_epsilon(&above, delta));
+            // From an infinite upper bound no lower one is looked for.
+            let lower = below.map_or(lower, |below| greatest_epsilon(&below, delta, upper));
+            Enclosure { lower, upper }
         }
-        (Target::Delta(delta), Some(above), below) => {
-            let upper = least_epsilon(&above, delta);
-            (below.map_or(0.0, |c| greatest_epsilon(&c, delta, upper)), upper)
-        }
-        (Target::Delta(_), None, _) => (0.0, f64::INFINITY),
     }
 }

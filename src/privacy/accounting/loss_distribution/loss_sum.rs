@@ -2,35 +2,48 @@
 
 use super::discrete::Discrete;
 
-/// Tilts beyond these, per grid width, are no better: a point outweighs its neighbour by `e^100`, or by nothing.
-const TILTS: (f64, f64) = (1e-12, 100.0);
+/// Tilts beyond these, per grid width, are no better: a point outweighs its neighbour by nothing, or by `e^100`.
+const LEAST_TILT: f64 = 1e-12;
+const GREATEST_TILT: f64 = 100.0;
 
 /// The sum of the losses of all steps.
 #[derive(Debug)]
-pub(super) struct Sum<'a> {
+pub(super) struct LossSum<'a> {
     pub step: &'a Discrete,
     pub steps: u32,
     /// Grid losses of positive mass, with the logarithm of the mass.
     terms: Vec<(f64, f64)>,
 }
 
-impl<'a> Sum<'a> {
+/// A value of the cumulant generating function, and its slope there.
+pub(super) struct Cumulant {
+    pub value: f64,
+    pub slope: f64,
+}
+
+impl<'a> LossSum<'a> {
     pub fn new(step: &'a Discrete, steps: u32) -> Self {
         let positive = step.losses().filter(|(_, mass)| *mass > 0.0);
         Self { step, steps, terms: positive.map(|(loss, mass)| (loss, mass.ln())).collect() }
     }
 
     /// `K(t) = ln sum m_i e^(t l_i)` of one step, with its derivative.
-    pub fn cumulant(&self, tilt: f64) -> (f64, f64) {
-        let exponents = || self.terms.iter().map(|(loss, log)| (*loss, log + tilt * loss));
-        let top = exponents().map(|(_, e)| e).fold(f64::NEG_INFINITY, f64::max);
+    pub fn cumulant(&self, tilt: f64) -> Cumulant {
+        let exponents = self.terms.iter().map(|(loss, log)| log + tilt * loss);
+        // Relative to the greatest term nothing overflows, whatever the tilt.
+        let top = exponents.clone().fold(f64::NEG_INFINITY, f64::max);
         let (mut sum, mut weighted) = (0.0, 0.0);
-        for (loss, exponent) in exponents() {
+        for ((loss, _), exponent) in self.terms.iter().zip(exponents) {
             let term = (exponent - top).exp();
             sum += term;
             weighted += loss * term;
         }
-        (top + sum.ln(), weighted / sum)
+        Cumulant { value: top + sum.ln(), slope: weighted / sum }
+    }
+
+    /// The mean of the sum under a tilt, `T K'(t)`.
+    fn mean(&self, tilt: f64) -> f64 {
+        f64::from(self.steps) * self.cumulant(tilt).slope
     }
 
     /// The tilt at which the Chernoff bound `(T K(t) + ln(1/delta)) / t` of the sum is least.
@@ -40,33 +53,32 @@ impl<'a> Sum<'a> {
 
     /// The tilt, not negative, at which the sum has a mean of at least `epsilon`.
     pub fn tilt_for_mean(&self, epsilon: f64) -> f64 {
-        let mean = |tilt: f64| f64::from(self.steps) * self.cumulant(tilt).1;
-        if mean(0.0) >= epsilon {
+        if self.mean(0.0) >= epsilon {
             return 0.0;
         }
-        self.rising_root(|tilt| mean(tilt) - epsilon)
+        self.rising_root(|tilt| self.mean(tilt) - epsilon)
     }
 
     /// A value that the sum passes, upwards or downwards (`sign`), with probability at most `e^-nats` when its
     /// terms are tilted by `tilt`: `(T (K(tilt + t) - K(tilt)) + nats) / t`.
     pub fn reach(&self, tilt: f64, sign: f64, nats: f64) -> f64 {
         let more = sign * self.chernoff_tilt(tilt, sign, nats);
-        let rise = self.cumulant(tilt + more).0 - self.cumulant(tilt).0;
+        let rise = self.cumulant(tilt + more).value - self.cumulant(tilt).value;
         (f64::from(self.steps) * rise + nats) / more
     }
 
     /// The size `t` where `T (s t K'(b + s t) - K(b + s t) + K(b)) = nats`, which makes the bound of `reach` tight.
     fn chernoff_tilt(&self, base: f64, sign: f64, nats: f64) -> f64 {
-        let start = self.cumulant(base).0;
+        let start = self.cumulant(base).value;
         self.rising_root(|size| {
-            let (value, slope) = self.cumulant(base + sign * size);
+            let Cumulant { value, slope } = self.cumulant(base + sign * size);
             f64::from(self.steps) * (sign * size * slope - value + start) - nats
         })
     }
 
-    /// A root of a rising function of a tilt to about 3 %, or an end of [`TILTS`]. Bounds hold at any tilt.
+    /// A root of a rising function of a tilt to about 3 %, or an end of the range of tilts. Bounds hold at any tilt.
     fn rising_root(&self, f: impl Fn(f64) -> f64) -> f64 {
-        let (least, greatest) = (TILTS.0 / self.step.width, TILTS.1 / self.step.width);
+        let (least, greatest) = (LEAST_TILT / self.step.width, GREATEST_TILT / self.step.width);
         let (mut low, mut high) = (0.01 / self.step.width, 0.01 / self.step.width);
         while f(high) < 0.0 {
             (low, high) = (high, 4.0 * high);
@@ -80,6 +92,7 @@ impl<'a> Sum<'a> {
                 return least;
             }
         }
+        // Halves the interval of ln tilt: tilts are scales.
         while high > 1.03 * low {
             let middle = f64::sqrt(low * high);
             if f(middle) < 0.0 {

@@ -1,6 +1,6 @@
 //! Probabilities of intervals under both distributions of a pair, with bounds on their rounding.
 
-use super::pair::Pair;
+use super::pair::DominatingPair;
 use crate::linalg::normal_cdf;
 
 /// Masses of one set under both distributions.
@@ -14,22 +14,25 @@ pub(super) struct Masses {
 
 /// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
+pub(super) struct Cut {
     pub x: f64,
     pub beyond: Masses,
 }
 
-impl Pair {
-    /// The edge at a point.
-    pub fn edge(&self, x: f64) -> Edge {
-        let beyond = |rate: f64, mean: f64| {
-            (1.0 - rate) * one_sided(x, 0.0, self.sd()) + rate * one_sided(x, mean, self.sd())
-        };
-        let (p, q) = (beyond(self.rates().0, 1.0), beyond(self.rates().1, -1.0));
-        let z = (x.abs() + 1.0) / self.sd();
+impl DominatingPair {
+    /// The cut at a point.
+    pub fn cut(&self, x: f64) -> Cut {
+        let (p, q) = (mixture(self.p, 1.0, x, self.sd), mixture(self.q, -1.0, x, self.sd));
+        let z = (x.abs() + 1.0) / self.sd;
+        // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2.
         let error = if p.max(q) > 0.0 { 4.0 * f64::EPSILON * (1.0 + z * z) * p.max(q) } else { 0.0 };
-        Edge { x, beyond: Masses { p, q, error } }
+        Cut { x, beyond: Masses { p, q, error } }
     }
+}
+
+/// The mass of `(1 - rate) N(0, sd^2) + rate N(mean, sd^2)` beyond `x`, away from zero.
+fn mixture(rate: f64, mean: f64, x: f64, sd: f64) -> f64 {
+    (1.0 - rate) * one_sided(x, 0.0, sd) + rate * one_sided(x, mean, sd)
 }
 
 /// The mass of `N(mean, sd^2)` beyond `x`, away from zero.
@@ -38,11 +41,12 @@ fn one_sided(x: f64, mean: f64, sd: f64) -> f64 {
     normal_cdf(if x < 0.0 { z } else { -z })
 }
 
-impl Edge {
+impl Cut {
     /// The masses between this point and one above it.
     pub fn to(&self, above: &Self) -> Masses {
         let (a, b) = (self.beyond, above.beyond);
         let error = a.error + b.error;
+        // Tails on one side are subtracted on that side: their complements would all round to 1.
         let (p, q, error) = match (self.x < 0.0, above.x < 0.0) {
             (true, true) => (b.p - a.p, b.q - a.q, error),
             (false, false) => (a.p - b.p, a.q - b.q, error),
@@ -57,26 +61,28 @@ mod tests {
     use super::*;
     use crate::privacy::accounting::{Event, Relation, Sampling};
 
-    fn pairs() -> Vec<Pair> {
-        let of = |rate, relation| {
-            let sampling = Sampling::Poisson { rate };
-            Pair::of(&Event { noise_multiplier: 0.8, sampling, steps: 1 }, relation).unwrap()
-        };
-        let both = |rate| [of(rate, Relation::AddRemove), of(rate, Relation::ReplaceOne)].concat();
-        [both(0.1), both(0.999), both(1.0)].concat()
+    fn pairs() -> Vec<DominatingPair> {
+        let mut pairs = Vec::new();
+        for rate in [0.1, 0.999, 1.0] {
+            let event = Event { noise_multiplier: 0.8, sampling: Sampling::Poisson { rate }, steps: 1 };
+            for relation in [Relation::AddRemove, Relation::ReplaceOne] {
+                pairs.extend(DominatingPair::of(&event, relation).unwrap());
+            }
+        }
+        pairs
     }
 
     #[test]
     fn masses_are_densities_integrated() {
         for pair in pairs() {
             for (low, high) in [(-1.3, -1.299), (-0.0004, 0.0006), (2.5, 2.501)] {
-                let masses = pair.edge(low).to(&pair.edge(high));
+                let masses = pair.cut(low).to(&pair.cut(high));
                 let middle = 0.5 * (low + high);
                 let loss = (masses.p / masses.q).ln();
                 assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
                 assert!(masses.error < 1e-10 * masses.p.max(masses.q), "{masses:?}");
             }
-            let all = pair.edge(f64::NEG_INFINITY).to(&pair.edge(f64::INFINITY));
+            let all = pair.cut(f64::NEG_INFINITY).to(&pair.cut(f64::INFINITY));
             assert_eq!((all.p, all.q), (1.0, 1.0));
         }
     }

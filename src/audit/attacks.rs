@@ -1,0 +1,21 @@
+//! How attacks sample.
+
+use rand_pcg::Pcg64;
+
+use crate::task::Streams;
+
+/// How attacks sample.
+#[derive(Debug, Clone)]
+pub struct Attacks {
+    /// Their random streams.
+    pub streams: Streams,
+    /// The confidence of their bounds.
+    pub confidence: f64,
+}
+
+impl Attacks {
+    /// A stream of the block's own, apart from those of the task.
+    pub(super) fn stream(&self, purpose: &str) -> Pcg64 {
+        self.streams.of_block(&format!("audit {purpose}"))
+    }
+}

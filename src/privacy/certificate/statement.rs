@@ -1,0 +1,168 @@
+//! The certificate of one release.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Caveat, Guarantee, Mechanism, Neighbours, Release};
+use crate::privacy::accounting::{AccountantKind, Relation};
+
+/// The certificate of one release.
+///
+/// Obligation: for all neighbours, the release satisfies (`epsilon`, `delta_exact`)-differential
+/// privacy, given what the caveats except. For the Gaussian mechanism `delta_exact` is the
+/// hockey-stick divergence at `epsilon` of the noise actually used; a pure mechanism has zero.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// What is covered.
+    pub release: Release,
+    /// The neighbouring relation; `None` without privacy.
+    pub neighbours: Option<Neighbours>,
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The claim; `None` without privacy.
+    #[serde(flatten)]
+    pub guarantee: Option<Guarantee>,
+    /// The exact delta at the claimed epsilon; `None` where the sensitivity is no bound.
+    pub delta_exact: Option<f64>,
+    /// How far the noise is from the optimum: nats of `log det M`, or relative excess of the trace.
+    pub gap: Option<f64>,
+    /// What the guarantee leaves out.
+    pub caveats: Vec<Caveat>,
+}
+
+impl Certificate {
+    /// A claim of which nothing more is known.
+    pub(super) fn of(
+        release: Release,
+        neighbours: Neighbours,
+        mechanism: Mechanism,
+        guarantee: Guarantee,
+    ) -> Self {
+        Self {
+            release,
+            neighbours: Some(neighbours),
+            mechanism,
+            guarantee: Some(guarantee),
+            delta_exact: None,
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
+    /// The certificate of the exponential mechanism, `epsilon`-DP if `valid`: if the sensitivity is a bound.
+    ///
+    /// Obligation: where a utility moves by at most the sensitivity D, weights `exp(-epsilon u / (2 D))` move by a factor
+    /// within `e^(-epsilon/2), e^(epsilon/2)` and so does their sum, so that each probability moves by at most `e^epsilon`.
+    ///
+    /// ```
+    /// use dpgp::privacy::{Certificate, Guarantee, Neighbours};
+    /// let chosen = Certificate::exponential(Neighbours::OneTargetChanges(1.0), 0.5, true);
+    /// assert_eq!((chosen.guarantee, chosen.delta_exact), (Some(Guarantee::pure(0.5)), Some(0.0)));
+    /// assert_eq!(Certificate::exponential(Neighbours::OneTargetChanges(1.0), 0.5, false).delta_exact, None);
+    /// ```
+    pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
+        let claimed = Guarantee::pure(epsilon);
+        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::Exponential, claimed);
+        Self { delta_exact: valid.then_some(0.0), ..chosen }
+            .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
+    }
+
+    /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
+    /// `epsilon`, where one is proved.
+    pub fn noisy_gradient(
+        accountant: AccountantKind,
+        relation: Relation,
+        guarantee: Guarantee,
+        delta_exact: Option<f64>,
+    ) -> Self {
+        let (neighbours, mechanism) = (Neighbours::OneRecord(relation), Mechanism::NoisyGradient(accountant));
+        Self { delta_exact, ..Self::of(Release::Posterior, neighbours, mechanism, guarantee) }
+    }
+
+    /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
+    pub fn private_selection(guarantee: Guarantee) -> Self {
+        let neighbours = Neighbours::OneRecord(Relation::ReplaceOne);
+        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::PrivateSelection, guarantee);
+        Self { delta_exact: Some(guarantee.delta), ..chosen }
+    }
+
+    /// No noise, no guarantee.
+    pub fn none() -> Self {
+        Self {
+            release: Release::FoldPredictions,
+            neighbours: None,
+            mechanism: Mechanism::None,
+            guarantee: None,
+            delta_exact: None,
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
+    /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
+    /// composition, and `delta_exact` stays that of the release at its own epsilon.
+    #[must_use]
+    pub fn after_choice(mut self, total: f64) -> Self {
+        self.guarantee = self.guarantee.map(|claimed| Guarantee { epsilon: total, ..claimed });
+        self
+    }
+
+    /// With the certified distance of its noise from the least.
+    #[must_use]
+    pub fn with_gap(self, gap: Option<f64>) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// With those caveats that apply.
+    #[must_use]
+    pub fn with_caveats(mut self, caveats: &[(Caveat, bool)]) -> Self {
+        self.caveats.extend(caveats.iter().filter(|(_, applies)| *applies).map(|(caveat, _)| *caveat));
+        self
+    }
+
+    /// The least epsilon that is claimed: infinite without privacy, where every release is (infinity, 0)-private.
+    pub fn epsilon(&self) -> f64 {
+        self.guarantee.map_or(f64::INFINITY, |claimed| claimed.epsilon)
+    }
+
+    /// The claimed delta; `None` without privacy.
+    pub fn delta(&self) -> Option<f64> {
+        self.guarantee.map(|claimed| claimed.delta)
+    }
+
+    /// Whether every number in it is finite.
+    pub fn is_finite(&self) -> bool {
+        let change = match self.neighbours {
+            Some(Neighbours::OneTargetChanges(by)) => Some(by),
+            Some(Neighbours::OneRecord(_)) | None => None,
+        };
+        let claimed = self.guarantee.map(|claimed| claimed.epsilon + claimed.delta);
+        [claimed, self.delta_exact, self.gap, change].into_iter().flatten().all(f64::is_finite)
+    }
+
+    /// Takes over the larger exact delta and gap of another release of the same kind. Where one of the two is not known,
+    /// neither is the larger.
+    pub fn absorb(&mut self, other: &Self) {
+        self.delta_exact = self.delta_exact.zip(other.delta_exact).map(|(a, b)| a.max(b));
+        self.gap = self.gap.zip(other.gap).map(|(a, b)| a.max(b));
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Guarantee { epsilon, delta }) = self.guarantee else { return f.write_str("none") };
+        match self.mechanism {
+            Mechanism::Exponential => write!(f, "({epsilon:?}, 0)-DP {}, ", self.release)?,
+            _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,
+        }
+        self.mechanism.fmt(f)?;
+        if let Some(neighbours) = self.neighbours {
+            write!(f, ", {neighbours}")?;
+        }
+        for (i, caveat) in self.caveats.iter().enumerate() {
+            write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;
+        }
+        Ok(())
+    }
+}

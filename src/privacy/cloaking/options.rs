@@ -1,0 +1,44 @@
+//! The settings of a noise design.
+
+use serde::{Deserialize, Serialize};
+
+use super::objective::Objective;
+use super::recipe::ReleaseRecipe;
+
+/// How the weights are found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Solver {
+    /// Interior point, to a certified gap of about 1e-11.
+    InteriorPoint,
+    /// The published gradient scheme, for comparison.
+    Gradient {
+        /// Step length.
+        step: f64,
+        /// Number of steps.
+        steps: usize,
+    },
+}
+
+impl Solver {
+    /// Its name, as specs spell it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::InteriorPoint => "interior-point",
+            Self::Gradient { .. } => "gradient",
+        }
+    }
+}
+
+/// The settings of a noise design.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CloakingOptions {
+    /// The objective.
+    pub objective: Objective,
+    /// Directions with a singular value of C below this, relative to the largest, are dropped.
+    pub rank_tolerance: f64,
+    /// The solver.
+    pub solver: Solver,
+    /// The release recipe.
+    pub release: ReleaseRecipe,
+}

@@ -1,0 +1,61 @@
+//! Rows that the tests of all sums share.
+
+use std::ops::Range;
+
+use nalgebra::DMatrix;
+
+use super::{BLOCK, Forest, Kernel, StreamError, SumRows, collect};
+use crate::data::rows::{InMemory, Rows};
+
+/// The rows: a few blocks and a part of one.
+pub(super) const N: usize = 4 * BLOCK + 321;
+
+/// Smooth numbers within `[-3, 3]`.
+pub(super) fn wave(step: f64) -> Vec<f64> {
+    (0..N).map(|i| 3.0 * (i as f64 * step).sin()).collect()
+}
+
+/// A kernel with twelve inducing inputs in two dimensions.
+pub(super) fn kernel() -> Kernel {
+    let z = DMatrix::from_fn(12, 2, |i, d| if d == 0 { (i % 4) as f64 } else { (i / 4) as f64 } - 1.0);
+    Kernel::new(1.0, &[0.8, 0.5], &z)
+}
+
+/// Its covariance of a row of two columns with the first inducing input, by the definition.
+pub(super) fn covariance(columns: &[Vec<f64>], row: usize) -> f64 {
+    let [x, y] = [columns[0][row] + 1.0, columns[1][row] + 1.0];
+    (-0.5 * ((x / 0.8).powi(2) + (y / 0.5).powi(2))).exp()
+}
+
+/// The sums of some blocks of the columns.
+pub(super) fn summed<T: SumRows>(
+    summand: &T,
+    columns: &[Vec<f64>],
+    blocks: Range<u64>,
+    threads: usize,
+) -> Result<Forest<T::Sum>, StreamError> {
+    let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
+    rows.skip(blocks.start * BLOCK as u64).unwrap();
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    collect(&mut rows, blocks, summand, &threads)
+}
+
+/// The law of all sums: neither the number of threads nor the parts that rows are summed in changes a bit. The sums of all
+/// rows are returned.
+pub(super) fn same_in_parts<T: SumRows>(summand: &T, columns: &[Vec<f64>]) -> T::Sum
+where
+    T::Sum: std::fmt::Debug,
+{
+    let whole = summed(summand, columns, 0..u64::MAX, 1).unwrap();
+    assert_eq!(whole.blocks(), Some(5));
+    for threads in [2, 5] {
+        assert_eq!(summed(summand, columns, 0..u64::MAX, threads).unwrap(), whole);
+    }
+    let mut parts = Forest::default();
+    for blocks in [3..5, 0..1, 1..3] {
+        let part = summed(summand, columns, blocks, 2).unwrap();
+        part.nodes().for_each(|(node, sums)| parts.insert(node, sums.clone()));
+    }
+    assert_eq!(parts, whole);
+    whole.total(summand.zero())
+}
