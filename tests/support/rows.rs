@@ -11,6 +11,11 @@ pub fn table_rows(table: &str) -> Vec<BTreeMap<String, String>> {
     csv::Reader::from_reader(table.as_bytes()).deserialize().map(Result::unwrap).collect()
 }
 
+/// A column that looks random: the sine of the row number times a step.
+pub fn wave(rows: usize, step: f64) -> Vec<f64> {
+    (0..rows).map(|i| (i as f64 * step).sin()).collect()
+}
+
 /// Writes columns as the ending of the name says, CSV or Parquet.
 pub fn write_rows(project: &Project, name: &str, names: &[&str], columns: &[Vec<f64>]) {
     let path = project.path(name);

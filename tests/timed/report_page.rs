@@ -39,13 +39,14 @@ fn the_page_is_one_valid_file_without_requests() {
     }
 }
 
+fn html(project: &Project) -> String {
+    project.dpgp(&["report"]).expect(0);
+    project.read("report.html")
+}
+
 #[test]
 fn an_experiment_without_results_and_a_stale_one_are_named() {
     let project = Project::new();
-    let html = |project: &Project| {
-        project.dpgp(&["report"]).expect(0);
-        project.read("report.html")
-    };
     assert!(html(&project).contains("has not been run"));
     project.dpgp(&["run", "smith2021/toy"]).expect(0);
     let manifest = project.read("results/smith2021/toy/manifest.json");
@@ -67,8 +68,8 @@ const COLUMN: &str = "
 ";
 
 fn numbers(column: &Value) -> Vec<f64> {
-    let first = |cell: &Value| cell.as_str().unwrap().split(' ').next().unwrap().parse().unwrap();
-    column.as_array().unwrap().iter().map(first).collect()
+    let cells = column.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap());
+    cells.map(|cell| cell.split(' ').next().unwrap().parse().unwrap()).collect()
 }
 
 #[test]

@@ -65,17 +65,20 @@ fn a_killed_run_goes_on_and_ends_the_same() {
     }
 }
 
+fn segments(project: &Project) -> usize {
+    std::fs::read_dir(project.path("store")).unwrap().count()
+}
+
 #[test]
 fn a_second_run_computes_nothing_and_changes_nothing() {
     let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
     let before = project.read("results/study/manifest.json");
-    let segments = || std::fs::read_dir(project.path("store")).unwrap().count();
-    assert_eq!(segments(), 1);
+    assert_eq!(segments(&project), 1);
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
     assert!(run.out.contains("nothing computed: all 8 results were stored"), "{}", run.out);
     assert_eq!(project.read("results/study/manifest.json"), before);
-    assert_eq!(segments(), 1);
+    assert_eq!(segments(&project), 1);
 }
 
 #[test]

@@ -58,8 +58,8 @@ impl Drop for Cluster {
 /// Results in all segments of a store.
 fn results(store: &Path) -> usize {
     let segments = std::fs::read_dir(store).into_iter().flatten();
-    let text = |entry: std::io::Result<std::fs::DirEntry>| std::fs::read(entry.unwrap().path()).unwrap();
-    segments.map(text).map(|text| String::from_utf8_lossy(&text).matches("\ndone ").count()).sum()
+    let texts = segments.map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+    texts.map(|text| String::from_utf8_lossy(&text).matches("\ndone ").count()).sum()
 }
 
 #[test]

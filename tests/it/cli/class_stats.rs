@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::cli::Project;
-use crate::support::rows::write_rows;
+use crate::support::rows::{wave, write_rows};
 use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
@@ -38,21 +38,9 @@ const ROWS: usize = 60_000;
 
 /// Two inputs, and one of three classes by the first.
 fn columns() -> Vec<Vec<f64>> {
-    let column = |step: f64| (0..ROWS).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
-    let x = column(0.37);
-    let classes = x
-        .iter()
-        .map(|x| {
-            if *x < -0.5 {
-                0.0
-            } else if *x < 0.2 {
-                1.0
-            } else {
-                2.0
-            }
-        })
-        .collect();
-    vec![x, column(0.011), classes]
+    let x = wave(ROWS, 0.37);
+    let classes = x.iter().map(|x| f64::from(u8::from(*x >= -0.5) + u8::from(*x >= 0.2))).collect();
+    vec![x, wave(ROWS, 0.011), classes]
 }
 
 fn project() -> Project {
@@ -144,20 +132,24 @@ fn an_unknown_class_writes_nothing() {
     assert!(!project.path("sums.json").exists());
 }
 
+/// The message that refuses a spec.
+fn refused(project: &Project, spec: &str, more: &[&str]) -> String {
+    project.write("other.toml", spec);
+    project.dpgp(&[&["stats", "other.toml"], more].concat()).expect(2).err
+}
+
 #[test]
 fn wrong_questions_are_refused() {
     let project = project();
-    let stats = |spec: &str, more: &[&str]| {
-        project.write("other.toml", spec);
-        project.dpgp(&[&["stats", "other.toml"], more].concat()).expect(2).err
-    };
     let weighted = SPEC.replace("\"class-sums\"", "{ weighted-sums = \"corrected\" }");
-    assert!(stats(&weighted, &["rows.csv"]).contains("releases weighted sums"));
+    assert!(refused(&project, &weighted, &["rows.csv"]).contains("releases weighted sums"));
     let narrow = SPEC.replace("[[-1.0, 1.0],", "[[-0.5, 1.0],");
-    assert!(stats(&narrow, &["rows.csv"]).contains("at most the first inducing input"));
+    assert!(refused(&project, &narrow, &["rows.csv"]).contains("at most the first inducing input"));
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
     let four = SPEC.replace("classes = 3", "classes = 4");
-    assert!(stats(&four, &["--add", "sums.json"]).contains("does not hold sums that fit this spec"));
+    assert!(
+        refused(&project, &four, &["--add", "sums.json"]).contains("does not hold sums that fit this spec")
+    );
     let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
-    assert!(stats(&axis, &["rows.csv"]).contains("sum different things"));
+    assert!(refused(&project, &axis, &["rows.csv"]).contains("sum different things"));
 }

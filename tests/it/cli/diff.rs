@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::cli::Project;
+use crate::support::cli::{Project, Run};
 use crate::support::study::STUDY;
 
 #[test]
@@ -28,20 +28,19 @@ fn what_changed_comes_first() {
     project.dpgp(&["diff", "--", "--help", "a"]).expect(2);
 }
 
+fn git(project: &Project, arguments: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
+    Run::new(command.args(arguments).current_dir(project.folder.path()).output().unwrap()).expect(0);
+}
+
 #[test]
 fn cells_with_other_settings_meet_at_their_place() {
     let project = Project::with_study(STUDY);
     project.dpgp(&["run", "study.toml"]).expect(0);
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]);
-        assert!(
-            command.args(arguments).current_dir(project.folder.path()).output().unwrap().status.success()
-        );
-    };
-    git(&["init", "-q"]);
-    git(&["add", "results"]);
-    git(&["commit", "-qm", "first"]);
+    git(&project, &["init", "-q"]);
+    git(&project, &["add", "results"]);
+    git(&project, &["commit", "-qm", "first"]);
     project.write("study.toml", &STUDY.replace("noise_variance = 1.0", "noise_variance = 1.5"));
     project.dpgp(&["run", "study.toml"]).expect(0);
     let run = project.dpgp(&["diff", "HEAD", "results", "--format", "json"]).expect(0);

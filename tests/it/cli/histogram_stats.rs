@@ -4,7 +4,7 @@ use dpgp::kernel::Bins;
 use serde_json::Value;
 
 use crate::support::cli::Project;
-use crate::support::rows::write_rows;
+use crate::support::rows::{wave, write_rows};
 use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
@@ -33,8 +33,7 @@ const ROWS: usize = 60_000;
 
 /// Two inputs, and how many trips a row stands for.
 fn columns() -> Vec<Vec<f64>> {
-    let column = |step: f64| (0..ROWS).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
-    vec![column(0.37), column(0.011), (0..ROWS).map(|i| (i % 3) as f64).collect()]
+    vec![wave(ROWS, 0.37), wave(ROWS, 0.011), (0..ROWS).map(|i| (i % 3) as f64).collect()]
 }
 
 fn project() -> Project {

@@ -1,6 +1,9 @@
 //! Leaderboards: one spec, several mechanisms, the scores of their predictive distributions.
 
+use std::collections::BTreeMap;
+
 use crate::support::cli::Project;
+use crate::support::rows::table_rows;
 
 /// Sixty noisy points of a sine, and methods that hide targets or whole records.
 fn spec() -> String {
@@ -43,21 +46,24 @@ sums = {{ "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}
     )
 }
 
-/// Rows by method, epsilon and metric: value and exact delta.
-fn table(project: &Project) -> impl Fn(&str, f64, &str) -> (f64, Option<f64>) + use<> {
-    let text = project.read("results/board/table.csv");
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().unwrap().clone();
-    let place = move |name: &str| header.iter().position(|column| column == name).unwrap();
-    let places = ["method", "epsilon", "metric", "value", "delta_exact"].map(place);
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    move |method, epsilon, metric| {
-        let [m, e, k, v, d] = places;
-        let at = |row: &csv::StringRecord| row[e].parse::<f64>().unwrap();
-        let near = |row: &csv::StringRecord| at(row) == epsilon || (at(row) / epsilon - 1.0).abs() < 1e-12;
-        let row = rows.iter().find(|r| &r[m] == method && near(r) && &r[k] == metric).unwrap();
-        (row[v].parse().unwrap(), row[d].parse().ok())
+/// The rows of the table.
+struct Board(Vec<BTreeMap<String, String>>);
+
+impl Board {
+    fn row(&self, method: &str, epsilon: f64, metric: &str) -> &BTreeMap<String, String> {
+        let found = self.0.iter().filter(|row| row["method"] == method && row["metric"] == metric);
+        let mut found = found.filter(|row| is_near(row["epsilon"].parse().unwrap(), epsilon));
+        found.next().unwrap()
     }
+
+    fn value(&self, method: &str, epsilon: f64, metric: &str) -> f64 {
+        self.row(method, epsilon, metric)["value"].parse().unwrap()
+    }
+}
+
+/// Equal up to rounding, infinities too.
+fn is_near(a: f64, b: f64) -> bool {
+    a == b || (a / b - 1.0).abs() < 1e-12
 }
 
 #[test]
@@ -65,39 +71,49 @@ fn methods_are_scored_by_their_predictive_distributions() {
     let project = Project::new();
     project.write("board.toml", &spec());
     project.dpgp(&["run", "board.toml", "--quiet"]).expect(0);
-    let of = table(&project);
+    let board = Board(table_rows(&project.read("results/board/table.csv")));
     for metric in ["rmse", "log-score", "coverage-90"] {
         assert_eq!(
-            of("cloaking", f64::INFINITY, metric).0,
-            of("function", f64::INFINITY, metric).0,
+            board.value("cloaking", f64::INFINITY, metric),
+            board.value("function", f64::INFINITY, metric),
             "{metric}: the same model"
         );
-        let gap = of("cloaking", f64::INFINITY, metric).0 - of("chosen", f64::INFINITY, metric).0;
+        let gap =
+            board.value("cloaking", f64::INFINITY, metric) - board.value("chosen", f64::INFINITY, metric);
         assert!(gap.abs() < 1e-9, "{metric}: without noise the better lengthscale is chosen");
     }
-    assert!(of("cloaking", 1.0, "rmse").0 < of("function", 1.0, "rmse").0);
-    assert!(of("cloaking", 1000.0, "rmse").0 < 1.2 * of("cloaking", f64::INFINITY, "rmse").0);
+    assert!(board.value("cloaking", 1.0, "rmse") < board.value("function", 1.0, "rmse"));
+    assert!(board.value("cloaking", 1000.0, "rmse") < 1.2 * board.value("cloaking", f64::INFINITY, "rmse"));
     for method in ["cloaking", "chosen", "function", "bins", "sums"] {
-        let (coverage, delta) = of(method, 1.0, "coverage-90");
+        let row = board.row(method, 1.0, "coverage-90");
+        let (coverage, delta): (f64, f64) =
+            (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());
         // The correction of noisy sums is of first order: it knows only a part of the noise.
         let least = if method == "sums" { 0.4 } else { 0.7 };
         assert!(coverage > least, "{method}: intervals know the noise: {coverage}");
-        assert!(delta.unwrap() <= 1e-5 * (1.0 + 1e-9), "{method}");
-        assert!(of(method, 1.0, "log-score").0 < of(method, 1000.0, "log-score").0, "{method}");
+        assert!(delta <= 1e-5 * (1.0 + 1e-9), "{method}");
+        assert!(board.value(method, 1.0, "log-score") < board.value(method, 1000.0, "log-score"), "{method}");
     }
+}
+
+/// Fails unless the spec with a change is refused with a message that names a key.
+fn assert_refused(project: &Project, from: &str, to: &str, key: &str) {
+    project.write("board.toml", &spec().replace(from, to));
+    let said = project.dpgp(&["run", "board.toml"]).expect(2).err;
+    assert!(said.contains(key), "{said}");
 }
 
 #[test]
 fn a_choice_needs_cloaking_and_a_share() {
     let project = Project::new();
-    let refused = |from: &str, to: &str, key: &str| {
-        project.write("board.toml", &spec().replace(from, to));
-        let said = project.dpgp(&["run", "board.toml"]).expect(2).err;
-        assert!(said.contains(key), "{said}");
-    };
-    refused("share = 0.25", "share = 1.0", "share");
-    refused("lengthscales = [0.3, 1.5]", "lengthscales = []", "lengthscales");
+    assert_refused(&project, "share = 0.25", "share = 1.0", "share");
+    assert_refused(&project, "lengthscales = [0.3, 1.5]", "lengthscales = []", "lengthscales");
     let chosen = "\"task.leaderboard.choose\" = { lengthscales = [1.0], share = 0.5, folds = 2 }, ";
     let function = "function = { \"privacy";
-    refused(function, &format!("function = {{ {chosen}\"privacy"), "a choice needs cloaking");
+    assert_refused(
+        &project,
+        function,
+        &format!("function = {{ {chosen}\"privacy"),
+        "a choice needs cloaking",
+    );
 }

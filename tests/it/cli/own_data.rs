@@ -25,12 +25,13 @@ const BUDGET: &[&str] = &["--budget-epsilon", "2", "--budget-delta", "1e-5"];
 
 /// Days with a temperature and an energy use that falls with it; the first two lie outside the bounds.
 fn energy() -> String {
-    let row = |day: u32| {
-        let temperature = -8.0 + f64::from(day * 37 % 100) / 2.5;
-        format!("{day},{temperature},{}\n", 30.0 - 0.7 * temperature + f64::from(day * 53 % 17) / 4.0)
-    };
-    let rows: String = (2..120).map(row).collect();
+    let rows: String = (2..120).map(energy_of_day).collect();
     format!("day,temperature,kwh\n0,1.0,41.5\n1,2.0,-0.5\n{rows}")
+}
+
+fn energy_of_day(day: u32) -> String {
+    let temperature = -8.0 + f64::from(day * 37 % 100) / 2.5;
+    format!("{day},{temperature},{}\n", 30.0 - 0.7 * temperature + f64::from(day * 53 % 17) / 4.0)
 }
 
 fn project() -> Project {
@@ -87,15 +88,17 @@ fn predictions_are_private_and_say_what_that_means() {
 }
 
 /// Two calls differ by noise of the size that they state, although the seed is the same.
+/// The private mean at the third point, and the standard deviation of its noise.
+fn released(project: &Project) -> (f64, f64) {
+    let run = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--format", "json"]).expect(0);
+    let row = run.json()["predictions"][2].clone();
+    (row["private_mean"].as_f64().unwrap(), row["noise_sd"].as_f64().unwrap())
+}
+
 #[test]
 fn the_noise_is_not_of_the_seed() {
     let project = project();
-    let released = |_: usize| {
-        let run = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--format", "json"]).expect(0);
-        let row = run.json()["predictions"][2].clone();
-        (row["private_mean"].as_f64().unwrap(), row["noise_sd"].as_f64().unwrap())
-    };
-    let draws: Vec<(f64, f64)> = (0..12).map(released).collect();
+    let draws: Vec<(f64, f64)> = (0..12).map(|_| released(&project)).collect();
     let sd = draws[0].1;
     let mean = draws.iter().map(|(m, _)| m).sum::<f64>() / 12.0;
     let spread = (draws.iter().map(|(m, _)| (m - mean).powi(2)).sum::<f64>() / 11.0).sqrt();

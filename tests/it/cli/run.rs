@@ -7,8 +7,7 @@ use crate::support::kung::mirror;
 use crate::support::rows::table_rows;
 
 fn value(rows: &[BTreeMap<String, String>], wanted: &[(&str, &str)]) -> f64 {
-    let matches = |row: &&BTreeMap<String, String>| wanted.iter().all(|(k, v)| row[*k] == *v);
-    let found: Vec<_> = rows.iter().filter(matches).collect();
+    let found: Vec<_> = rows.iter().filter(|row| wanted.iter().all(|(k, v)| row[*k] == *v)).collect();
     assert_eq!(found.len(), 1, "{wanted:?}");
     found[0]["value"].parse().unwrap()
 }
@@ -126,41 +125,48 @@ fn table_one_on_the_real_data() {
     }
 }
 
+/// A study of 40 points with a grid.
+fn study(grid: &str) -> String {
+    let x: Vec<f64> = (0..40).map(|i| f64::from(i) * 0.5).collect();
+    let y: Vec<f64> = x.iter().map(|x| (x * 0.7).sin()).collect();
+    format!(
+        "[experiment]\ntitle = 'determinism'\nreplicates = 3\n[data]\nsource.inline = {{ x = {x:?}, y = {y:?} }}\n\
+         inputs = ['x']\ntarget = 'y'\n[model]\nnoise_variance = 0.1\nkernel.eq = {{ variance = 1.0, lengthscale = 2.0 }}\n\
+         [task.regression]\nsplit.shuffled = 5\ndraws = 10\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nchange = 2.0\n\
+         mechanism.cloaking = {{ objective = 'trace', rank_tolerance = 1e-8 }}\n{grid}"
+    )
+}
+
+/// The table of the study with a grid, computed on so many threads.
+fn table(project: &Project, grid: &str, jobs: &str) -> String {
+    project.write("d.toml", &study(grid));
+    project.dpgp(&["run", "d.toml", "--jobs", jobs]).expect(0);
+    project.read("results/d/table.csv")
+}
+
+/// The rows of a table in an order that does not depend on the grid's.
+fn sorted_rows(table: &str) -> Vec<Vec<(String, String)>> {
+    let mut rows: Vec<Vec<_>> = table_rows(table).into_iter().map(|row| row.into_iter().collect()).collect();
+    rows.sort();
+    rows
+}
+
 /// The same bytes on one and two threads, and the same rows with the grid written in another order.
 #[test]
 fn determinism() {
-    let spec = |grid: &str| {
-        let x: Vec<f64> = (0..40).map(|i| f64::from(i) * 0.5).collect();
-        let y: Vec<f64> = x.iter().map(|x| (x * 0.7).sin()).collect();
-        format!(
-            "[experiment]\ntitle = 'determinism'\nreplicates = 3\n[data]\nsource.inline = {{ x = {x:?}, y = {y:?} }}\n\
-             inputs = ['x']\ntarget = 'y'\n[model]\nnoise_variance = 0.1\nkernel.eq = {{ variance = 1.0, lengthscale = 2.0 }}\n\
-             [task.regression]\nsplit.shuffled = 5\ndraws = 10\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nchange = 2.0\n\
-             mechanism.cloaking = {{ objective = 'trace', rank_tolerance = 1e-8 }}\n{grid}"
-        )
-    };
     let (a, b, c) = (
         "\"privacy.epsilon\" = [0.5, 1.0, inf]\n",
         "\"model.kernel.eq.lengthscale\" = [1.0, 2.0]\n",
         "\"privacy.calibration\" = ['classic', 'analytic']\n",
     );
     let project = Project::new();
-    let table = |grid: String, jobs: &str| {
-        project.write("d.toml", &spec(&grid));
-        project.dpgp(&["run", "d.toml", "--jobs", jobs]).expect(0);
-        project.read("results/d/table.csv")
-    };
-    let one = table(format!("[grid]\n{a}{b}{c}"), "1");
-    assert_eq!(one, table(format!("[grid]\n{a}{b}{c}"), "2"));
-    let reordered = table(format!("[grid]\n{c}{b}{a}"), "2");
-    let key = |row: &BTreeMap<String, String>| row.clone().into_iter().collect::<Vec<_>>();
-    let mut first: Vec<_> = table_rows(&one).iter().map(key).collect();
-    let mut second: Vec<_> = table_rows(&reordered).iter().map(key).collect();
-    first.sort();
-    second.sort();
-    assert_eq!(first, second);
+    let one = table(&project, &format!("[grid]\n{a}{b}{c}"), "1");
+    assert_eq!(one, table(&project, &format!("[grid]\n{a}{b}{c}"), "2"));
+    let reordered = table(&project, &format!("[grid]\n{c}{b}{a}"), "2");
+    let first = sorted_rows(&one);
+    assert_eq!(first, sorted_rows(&reordered));
     // A grid that holds one more value leaves the numbers of the others alone.
-    let longer = table(format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
-    let longer: Vec<_> = table_rows(&longer).iter().map(key).collect();
+    let longer = table(&project, &format!("[grid]\n{}{b}{c}", a.replace("inf", "inf, 2.0")), "2");
+    let longer = sorted_rows(&longer);
     assert!(first.iter().all(|row| longer.contains(row)));
 }

@@ -244,7 +244,6 @@ fn cache_errors(transcript: &mut Transcript) {
     unlocked.put("cache/rows/rows.csv", format!("{ROWS}4,0.3\n"));
     say(("DataError::Mismatch", "more bytes than are accepted"), &unlocked, RUN, 3);
     unlocked.put("cache/rows/rows.csv", OTHER);
-    let lock = |sha: &str| format!("[file.\"rows/rows.csv\"]\nsha256 = \"{sha}\"\nbytes = 22\n");
     unlocked.put("cache/datasets.lock.toml", lock(SHA));
     say(("DataError::Mismatch", "other file than the first copy"), &unlocked, RUN, 3);
     let server = Server::start(vec![site(OTHER, vec![])]);
@@ -266,6 +265,16 @@ fn cache_errors(transcript: &mut Transcript) {
     say(("DataError::LockSyntax", "lock file of another form"), &unlocked, VERIFY, 5);
 }
 
+/// A lock file that records a digest of the rows.
+fn lock(sha: &str) -> String {
+    format!("[file.\"rows/rows.csv\"]\nsha256 = \"{sha}\"\nbytes = 22\n")
+}
+
+/// Makes a folder, where a test needs one in the place of a file.
+fn folder(project: &Project, name: &str) {
+    fs::create_dir_all(project.path(name)).unwrap();
+}
+
 /// What the system refuses. Folders stand where files should and the other way round, because permissions do not
 /// stop the administrator.
 fn file_errors(transcript: &mut Transcript) {
@@ -273,7 +282,6 @@ fn file_errors(transcript: &mut Transcript) {
     let url = server.url("/rows.csv");
     let served = || project(&[(URL, &url)]);
     let mut say = |case, project: &Project, code| transcript.say(case, project, RUN, code, &server.url(""));
-    let folder = |project: &Project, name: &str| fs::create_dir_all(project.path(name)).unwrap();
 
     let own = STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"own.csv\"");
     let project = served();

@@ -44,9 +44,12 @@ fn no_circle_of_files_is_long() {
     assert!(!too_long, "the longest circle in each room:\n{table}");
 }
 
+fn module(parts: &[&str]) -> Module {
+    parts.iter().map(|part| (*part).to_owned()).collect()
+}
+
 /// A room of files, each of which uses the next; the last uses the first, through what the room exports.
 fn made_up(length: usize) -> Graph {
-    let module = |parts: &[&str]| -> Module { parts.iter().map(|part| (*part).to_owned()).collect() };
     let mut files = BTreeMap::from([(module(&["room"]), Source::parse("mod f0; pub use f0::F0;"))]);
     for i in 0..length {
         let next = if i + 1 < length { format!("f{}::F{}", i + 1, i + 1) } else { "F0".to_owned() };

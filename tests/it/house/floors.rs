@@ -62,10 +62,7 @@ fn no_room_imports_upward() {
 
 #[test]
 fn an_import_upward_or_beside_is_found() {
-    let used = |rooms: &[&str]| rooms.iter().map(|room| (*room).to_owned()).collect::<BTreeSet<_>>();
-    let rooms = Rooms::from([
-        ("gp".to_owned(), used(&["kernel", "task"])),
-        ("run".to_owned(), used(&["audit", "spec"])),
-    ]);
+    let made_up = [("gp", ["kernel", "task"]), ("run", ["audit", "spec"])];
+    let rooms = made_up.map(|(room, used)| (room.to_owned(), used.map(str::to_owned).into())).into();
     assert_eq!(upward(&rooms), ["gp imports from task", "run imports from audit"]);
 }

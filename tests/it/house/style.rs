@@ -28,5 +28,4 @@ fn closures_have_no_names_and_parameters_are_no_tuples() {
     let tuples: usize = rooms.values().map(|room| room.tuple_parameters).sum();
     assert!(closures <= NAMED_CLOSURES, "{closures} closures have names: write functions\n{rooms:#?}");
     assert!(tuples <= TUPLE_PARAMETERS, "{tuples} parameters are tuples: write structs\n{rooms:#?}");
-    println!("{closures} {tuples}");
 }

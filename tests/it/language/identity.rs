@@ -120,15 +120,18 @@ fn every_shipped_spec_parses() {
     }
 }
 
+fn with_figure(figure: &str) -> Result<Experiment, SpecError> {
+    parse(&format!("{BASE}[axis.method]\na = {{}}\n{figure}"))
+}
+
 /// Each is a figure, and the key and the message of its mistake.
 #[test]
 fn figures_name_axes_and_families_that_there_are() {
     let curves = "[figure.curves]\nx_label = \"x\"\nlabel = \"y\"\n";
     let map = "[figure.map]\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\nstep = 1.0\nvanish = 2.0\n";
     let tiles = "[figure.tiles]\nx = \"method\"\nmetric = \"rmse\"\nx_label = \"x\"\ny_label = \"y\"\nlabel = \"z\"\n";
-    let with = |figure: &str| parse(&format!("{BASE}[axis.method]\na = {{}}\n{figure}"));
     for sound in [curves, map, &format!("{curves}panels = \"method\"\noverlay = \"method\"\ncolumns = 1\n")] {
-        assert!(with(sound).is_ok(), "{sound}");
+        assert!(with_figure(sound).is_ok(), "{sound}");
     }
     for (figure, key, says) in [
         (format!("{curves}overlay = \"methods\""), "figure.curves.overlay", "there is no axis \"methods\""),
@@ -140,7 +143,7 @@ fn figures_name_axes_and_families_that_there_are() {
         (tiles.to_owned(), "figure.tiles.metric", "the task does not measure"),
         (tiles.replace("x = \"method\"", "x = \"metod\""), "figure.tiles.x", "there is no axis \"metod\""),
     ] {
-        let error = with(&figure).unwrap_err();
+        let error = with_figure(&figure).unwrap_err();
         assert_eq!(error.path, key);
         assert!(error.to_string().contains(says), "{error}");
     }

@@ -12,6 +12,10 @@ fn read(path: &str) -> Experiment {
     Experiment::parse("test", &path, text, &Manifest::shipped().unwrap()).unwrap()
 }
 
+fn noise(epsilon: f64) -> f64 {
+    Calibration::Classic.sigma(epsilon, 0.01)
+}
+
 /// Table 1: the private values of a column with noise on the output follow from its value without privacy and one
 /// sensitivity, `sqrt(RMSE_inf^2 + (c(0.01) s / epsilon)^2)`, within 1 %; the sensitivity is that of the grids within 2 %.
 #[test]
@@ -24,7 +28,6 @@ fn the_output_columns_of_table_one_are_one_number_each() {
         });
         let cells: Vec<(f64, f64)> = cells.collect();
         let plain = cells.iter().find(|(epsilon, _)| epsilon.is_infinite()).unwrap().1;
-        let noise = |epsilon: f64| Calibration::Classic.sigma(epsilon, 0.01);
         let finite: Vec<(f64, f64)> = cells.iter().copied().filter(|(e, _)| e.is_finite()).collect();
         assert_eq!(finite.len(), 4);
         let (epsilon, value) = finite[0];

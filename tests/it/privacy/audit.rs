@@ -124,15 +124,15 @@ fn function_noise_at_epsilon_20_is_broken() {
     assert!((found(classic, "delta") - 0.367).abs() < 5e-4, "{classic:#}");
 }
 
+/// The spec with a break that it announces.
+fn announced(label: &str) -> String {
+    format!("{FUNCTION}\n[[broken]]\ncells = {{ calibration = \"{label}\" }}\nnote = \"outside its proof\"\n")
+}
+
 /// A break that the spec announces does not fail; an announcement that is not borne out does.
 #[test]
 fn announced_breaks_do_not_fail() {
     let project = Project::empty();
-    let announced = |label: &str| {
-        format!(
-            "{FUNCTION}\n[[broken]]\ncells = {{ calibration = \"{label}\" }}\nnote = \"outside its proof\"\n"
-        )
-    };
     project.write("function.toml", &announced("classic"));
     let run = project.dpgp(&["audit", "function.toml", "--quiet"]).expect(0);
     assert!(run.out.contains("broken, as the spec says"), "{}", run.out);
@@ -173,12 +173,10 @@ mechanism.sums = { target_bound = 1.3, features = { supremum = [[-4.0, 4.0]] }, 
 fn attacks_are_repeatable_by_seed() {
     let project = Project::empty();
     project.write("select.toml", SELECTION);
-    let audit = |seed: &str| {
-        let run =
-            project.dpgp(&["audit", "select.toml", "--quiet", "--format", "json", "--seed", seed]).expect(0);
-        run.out
-    };
-    let (one, again, other) = (audit("1"), audit("1"), audit("2"));
+    let [one, again, other] = ["1", "1", "2"].map(|seed| {
+        let audit = ["audit", "select.toml", "--quiet", "--format", "json", "--seed", seed];
+        project.dpgp(&audit).expect(0).out
+    });
     assert_eq!(one, again);
     assert_ne!(one, other);
     let report: Value = serde_json::from_str(&one).unwrap();

@@ -8,16 +8,21 @@ const CHANGE: f64 = 2.0;
 
 /// Lines through four points (0..3) and through ten (6.5..7.5), each predicting the other.
 fn folds() -> Vec<FoldColumns> {
-    let inputs = |rows: &[usize]| {
-        let x = |&row: &usize| if row < 4 { row as f64 } else { 6.5 + (row - 4) as f64 / 9.0 };
-        DMatrix::from_iterator(rows.len(), 1, rows.iter().map(x))
-    };
     let (few, many): (Vec<usize>, Vec<usize>) = ((0..4).collect(), (4..14).collect());
-    let fold = |training: &Vec<usize>, test: &Vec<usize>| FoldColumns {
-        columns: polynomial(1, &inputs(training), &inputs(test)).unwrap().expand(),
-        rows: training.clone(),
-    };
     vec![fold(&few, &many), fold(&many, &few)]
+}
+
+fn fold(training: &[usize], test: &[usize]) -> FoldColumns {
+    let columns = polynomial(1, &inputs(training), &inputs(test)).unwrap().expand();
+    FoldColumns { columns, rows: training.to_vec() }
+}
+
+fn inputs(rows: &[usize]) -> DMatrix<f64> {
+    DMatrix::from_iterator(rows.len(), 1, rows.iter().map(|row| input(*row)))
+}
+
+fn input(row: usize) -> f64 {
+    if row < 4 { row as f64 } else { 6.5 + (row - 4) as f64 / 9.0 }
 }
 
 /// The errors of all predictions as a linear map of the 14 targets.
