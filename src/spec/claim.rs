@@ -10,15 +10,20 @@ use super::Selector;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawClaim {
+    /// The statement, in words.
     pub text: String,
+    /// The metric that it is about.
     pub metric: String,
+    /// The cells on the left: labels of axes.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
     pub is: Relation,
+    /// The cells on the right.
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other: Option<Table>,
+    /// A number instead of cells on the right.
     #[serde(default)]
     pub value: Option<f64>,
     /// Compare only rows that agree on every axis that neither side names.

@@ -8,23 +8,32 @@ use toml::Table;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawPublished {
+    /// The one cell: its labels on the axes.
     #[serde(default, rename = "where")]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub cells: Table,
+    /// The metric.
     pub metric: String,
+    /// The printed value, in the units of the metric.
     pub value: f64,
+    /// The printed spread.
     #[serde(default)]
     pub spread: Option<f64>,
     #[serde(default)]
     pub spread_kind: SpreadKind,
+    /// Over how many folds, replicates or values the spread was taken.
     #[serde(default)]
     pub count: Option<u32>,
+    /// Runs that the value averages, where the paper does not tell their spread: ours stands for it.
     #[serde(default)]
     pub runs: Option<u32>,
+    /// The unit of the last printed digit.
     #[serde(default)]
     pub precision: f64,
+    /// The largest difference that agrees, instead of what the uncertainties allow.
     #[serde(default)]
     pub tolerance: Option<f64>,
+    /// Where it is printed, for example `Table 1, row 2`.
     pub source: String,
     #[serde(default)]
     pub read: HowRead,
