@@ -9,7 +9,7 @@ use dpgp::data::{Cache, Manifest};
 use dpgp::privacy::Certificate;
 use dpgp::run::store::{About, Record, Store};
 use dpgp::run::{DataDigests, Plan};
-use dpgp::spec::Experiment;
+use dpgp::task::Experiment;
 use dpgp::task::Measurement;
 
 const SPEC: &str = r#"

@@ -11,6 +11,7 @@ pub mod number;
 pub mod privacy;
 pub mod publish;
 pub mod run;
+pub mod setting;
 pub mod spec;
 pub mod stream;
 pub mod task;

@@ -12,7 +12,8 @@ use super::selection::selection;
 use crate::linalg::largest;
 use crate::privacy::accounting::AccountingError;
 use crate::privacy::{Caveat, Certificate, Guarantee, Mechanism};
-use crate::spec::{PrivacySetting, Setting};
+use crate::setting::PrivacySetting;
+use crate::task::Setting;
 use crate::task::{Job, Prices, Sample, Sampled, TaskError, measure};
 
 /// Why a block could not be audited.

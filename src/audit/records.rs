@@ -4,7 +4,7 @@ use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::normal::exact_delta;
 use crate::linalg::largest;
 use crate::privacy::Guarantee;
-use crate::spec::RangeSetting;
+use crate::setting::RangeSetting;
 use crate::task::{RecordReleases, SumsRelease, WeightedLabel};
 
 /// Steps to a lengthscale where the greatest norm is looked for.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::CliError;
 use super::summand::summand;
-use crate::spec::Setting;
 use crate::stream::{BLOCK, FileRecord, Forest, NodeRecord, Record, Sum};
+use crate::task::Setting;
 
 /// Adds the sums of shards, which must make the whole.
 pub(super) fn added<S: Sum>(

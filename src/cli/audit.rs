@@ -16,7 +16,9 @@ use crate::audit::{Attacks, AuditVerdict, Check, Finding, Found, audit as audit_
 use crate::privacy::Guarantee;
 use crate::publish::plain_table;
 use crate::run::{RunError, Unit, load};
-use crate::spec::{Block, Cell, Experiment, PrivacySetting};
+use crate::setting::PrivacySetting;
+use crate::spec::Block;
+use crate::task::{Cell, Experiment};
 use crate::task::{Sample, Streams};
 
 const EXAMPLES: &str = "\
@@ -160,9 +162,9 @@ fn unit_audited(
 }
 
 /// Whether a cell may claim privacy: without noise there is nothing to measure. A selection has an epsilon of its own.
-fn claims(setting: &crate::spec::Setting) -> bool {
+fn claims(setting: &crate::task::Setting) -> bool {
     let selects =
-        matches!(&*setting.task, crate::spec::TaskSetting::Selection(task) if task.epsilon.is_finite());
+        matches!(&*setting.task, crate::task::TaskSetting::Selection(task) if task.epsilon.is_finite());
     setting.privacy.epsilon.is_finite() || selects
 }
 

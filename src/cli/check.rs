@@ -12,7 +12,7 @@ use super::workspace::Workspace;
 use crate::publish::{REPRODUCTION, Report, Verdict, reproduction_markdown, stale};
 use crate::run::store::Store;
 use crate::run::{RunError, Shard};
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Everything is computed again in a scratch folder; neither the store nor the results are touched. A check fails if a number

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::stats_release::{Drawn, ensure_random, rows, sums_json};
 use crate::gp::variational::{Statistics, WeightPosterior};
-use crate::spec::{PrivacySetting, Setting, TaskSetting};
+use crate::setting::PrivacySetting;
 use crate::stream::{ClassSums, Sums};
 use crate::task::ClassModel;
+use crate::task::{Setting, TaskSetting};
 
 /// The sums of each class with noise from the operating system, and the posterior of the latent function of each class
 /// that follows from them. All but the public settings is computed from the noisy sums alone; not even numbers of rows

@@ -14,7 +14,8 @@ use crate::data::Silent;
 use crate::publish::{Provenance, Report, publish};
 use crate::run::store::{NUMERICS, RunHeader, Store, merge};
 use crate::run::{DataDigests, Plan, RunError, clipped_in_own_files, results};
-use crate::spec::{Experiment, Identity};
+use crate::spec::Identity;
+use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Stores of the shards of one experiment must agree in spec, data, seed and numerics version; results that are in several of

@@ -14,7 +14,7 @@ use crate::run::{
     Bars, Clipped, DataDigests, Lines, Options, Plan, Quiet, Results, RunError, Shard, Watcher,
     clipped_in_own_files, execute, load, results,
 };
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 /// How experiments are computed.
 pub(super) struct Bench<'a> {

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::CliError;
 use super::stats_release::{Drawn, ensure_random};
-use crate::spec::{PrivacySetting, Setting, TaskSetting};
+use crate::setting::PrivacySetting;
 use crate::stream::Counts;
 use crate::task::HistogramModel;
+use crate::task::{Setting, TaskSetting};
 
 /// The counts with noise from the operating system, in the order of the bins: the last input varies fastest. Neither the
 /// number of rows nor that of records outside all bins is there: both are private, and nothing is spent on them.

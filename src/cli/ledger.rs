@@ -9,7 +9,8 @@ use super::CliError;
 use crate::data::Digest;
 use crate::privacy::{Certificate, Neighbours};
 use crate::run::ledger::{Account, BudgetSetting, Charge, Entry, charge, preview, utc};
-use crate::spec::{Experiment, PrivacySetting, Setting};
+use crate::setting::PrivacySetting;
+use crate::task::{Experiment, Setting};
 
 /// Which ledger, and the budget of a new one.
 #[derive(Debug, Args)]

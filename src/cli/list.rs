@@ -9,7 +9,7 @@ use super::output::{print, print_json};
 use super::workspace::Workspace;
 use crate::data::Status;
 use crate::publish::plain_table;
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Examples:

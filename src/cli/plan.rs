@@ -12,7 +12,7 @@ use super::workspace::Workspace;
 use crate::publish::plain_table;
 use crate::run::store::Store;
 use crate::run::{DataDigests, Plan, RunError, Shard};
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Times are estimated from what earlier results of the same experiment took; without any, none is given.

@@ -14,7 +14,7 @@ use crate::publish::{
 };
 use crate::run::store::Store;
 use crate::run::{RunError, Shard};
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Every finished result goes to the store at once. A run that was killed or interrupted goes on where it stopped, and a

@@ -41,7 +41,7 @@ enum Language {
 /// The I/O error of standard output.
 pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
     let schema = match arguments.of {
-        Language::Spec => spec::schema(),
+        Language::Spec => spec::schema::<crate::task::TaskSetting>(),
         Language::Datasets => data::schema(),
     };
     match (arguments.markdown, format) {

@@ -12,7 +12,8 @@ use super::stats_sums::{classes, histogram, surface};
 use super::summand::summand;
 use super::workspace::Workspace;
 use crate::run::Shard;
-use crate::spec::{Cell, Experiment, PrivacySetting, TaskSetting};
+use crate::setting::PrivacySetting;
+use crate::task::{Cell, Experiment, TaskSetting};
 use crate::task::{ClassModel, HistogramModel, SurfaceModel};
 
 const EXAMPLES: &str = "\

@@ -11,7 +11,8 @@ use super::stats::StatsArguments;
 use crate::gp::variational::NoisyStatistics;
 use crate::privacy::Certificate;
 use crate::publish::composed;
-use crate::spec::{Experiment, PrivacySetting, Setting};
+use crate::setting::PrivacySetting;
+use crate::task::{Experiment, Setting};
 
 /// What the noise cannot promise.
 const CAUTION: &str = "The noise is drawn in 64-bit floating point from the operating system's randomness. The guarantee \

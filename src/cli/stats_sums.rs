@@ -12,7 +12,7 @@ use super::sum_files::summed;
 use super::summand::summand;
 use super::{CliError, class_release, histogram_release, surface_release};
 use crate::data::Digest;
-use crate::spec::PrivacySetting;
+use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, Counts, Record, SumRows};
 use crate::task::{ClassModel, HistogramModel, SurfaceModel};
 

@@ -7,8 +7,9 @@ use super::stats::StatsArguments;
 use crate::data::rows::{Files, Rows};
 use crate::data::{DataError, RowUnit, TableError};
 use crate::run::RunError;
-use crate::spec::{DataSetting, Setting, SourceSetting};
+use crate::setting::{DataSetting, SourceSetting};
 use crate::stream::{BLOCK, FileRecord, Forest, Misfit, StreamError, SumRows, collect};
+use crate::task::Setting;
 
 /// Sums the rows of the files, or those of a shard.
 pub(super) fn summed<T: SumRows>(

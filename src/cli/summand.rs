@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::spec::{Identity, MechanismSetting, Setting, TaskSetting};
+use crate::setting::MechanismSetting;
+use crate::spec::Identity;
+use crate::task::{Setting, TaskSetting};
 
 /// The identity of what is summed: all of the setting that the sums depend on.
 pub(super) fn summand(setting: &Setting) -> String {

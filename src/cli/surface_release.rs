@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::stats_release::{Drawn, ensure_random, rows, sums_json};
 use crate::gp::variational::WeightPosterior;
-use crate::spec::{PrivacySetting, Setting};
+use crate::setting::PrivacySetting;
 use crate::stream::Sums;
+use crate::task::Setting;
 use crate::task::SurfaceModel;
 
 /// The sums with noise from the operating system, and the posterior that follows from them. All but the public settings

@@ -8,7 +8,8 @@ use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
 use crate::run::RunError;
 use crate::run::store::Store;
-use crate::spec::{Catalogue, Experiment, NamedSpec};
+use crate::spec::{Catalogue, NamedSpec};
+use crate::task::Experiment;
 
 /// The project around the working directory, the manifest and the cache.
 pub struct Workspace {

@@ -59,7 +59,8 @@ fn legend(report: &Report<'_>, setting: &CalibrationFigure) -> Vec<(Sample, Stri
 mod tests {
     use super::super::fabricated::{drawn, experiment, lines_of, rows};
     use super::super::report::Report;
-    use crate::spec::{Experiment, FigureSetting};
+    use crate::spec::FigureSetting;
+    use crate::task::Experiment;
 
     const FIGURE: &str = "metric = \"coverage\"\nlines = \"method\"\n\
                           x_label = \"mass\"\nlabel = \"coverage\"\n";

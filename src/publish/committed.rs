@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::claims::{ClaimOutcome, ClaimRow, check};
 use super::folder::PublishError;
 use super::verdict::Verdict;
-use crate::spec::{Experiment, Identity};
+use crate::spec::Identity;
+use crate::task::Experiment;
 
 /// The contents of a result folder.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,8 @@ use super::figure::figure_svg;
 use super::report::Report;
 use crate::data::Manifest;
 use crate::privacy::Certificate;
-use crate::spec::{Experiment, SpreadKind};
+use crate::spec::SpreadKind;
+use crate::task::Experiment;
 use crate::task::{Frame, Row};
 
 const BASE: &str = r#"

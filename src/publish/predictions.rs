@@ -7,8 +7,9 @@ use super::number::exact;
 use crate::data::Digest;
 use crate::privacy::{Certificate, Neighbours};
 use crate::run::ledger::Account;
-use crate::spec::{DataSetting, NormaliseSetting, Setting, SourceSetting};
+use crate::setting::{DataSetting, NormaliseSetting, SourceSetting};
 use crate::task::Predictions;
+use crate::task::Setting;
 
 /// The columns after the inputs.
 const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];

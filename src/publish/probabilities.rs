@@ -95,7 +95,8 @@ fn pen(family: usize, member: usize) -> Pen {
 mod tests {
     use super::super::fabricated::{drawn, experiment, lines_of, rows};
     use super::super::report::Report;
-    use crate::spec::{Experiment, FigureSetting};
+    use crate::spec::FigureSetting;
+    use crate::task::Experiment;
 
     const FIGURE: &str = "metrics = [\"lengthscale\", \"noise-sd\"]\nx = \"method\"\n\
                           x_label = \"epsilon\"\nlabel = \"probability\"\n";

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::claims::{ClaimOutcome, ClaimRow, check};
 use super::number::exact;
 use super::verdict::Verdict;
-use crate::spec::{Axis, DeviationKind, Experiment, FIXED_COLUMNS, Published};
+use crate::spec::{Axis, DeviationKind, FIXED_COLUMNS, Published};
+use crate::task::Experiment;
 use crate::task::{Frame, Row};
 
 /// A row with its labels, its published value and the verdict.

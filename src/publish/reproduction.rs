@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::committed::Committed;
 use super::folder::PublishError;
-use crate::spec::Experiment;
+use crate::task::Experiment;
 
 /// The name of the page in a results folder.
 pub const REPRODUCTION: &str = "REPRODUCTION.md";

@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::RunError;
 use super::load::load_sample;
 use crate::data::{Cache, Manifest, Progress};
-use crate::spec::{Experiment, MechanismSetting, NormaliseSetting, Setting};
+use crate::setting::{MechanismSetting, NormaliseSetting};
 use crate::task::Sample;
+use crate::task::{Experiment, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
 /// of the data, and no part of a release.

@@ -5,7 +5,9 @@ use std::collections::btree_map::Entry;
 
 use super::RunError;
 use crate::data::{Cache, Manifest, Progress, digest::stamp};
-use crate::spec::{DataSetting, Experiment, Identity, ImagesSetting, SourceSetting, TripsSetting};
+use crate::setting::{DataSetting, ImagesSetting, SourceSetting, TripsSetting};
+use crate::spec::Identity;
+use crate::task::Experiment;
 
 /// A data file and its SHA-256.
 pub type FileDigest = (String, String);

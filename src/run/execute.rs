@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use super::plan::{Plan, Unit};
 use super::store::{About, Record, Session, Store};
 use super::{CellFailure, RunError, Shard, Watcher};
-use crate::spec::{Identity, PrivacySetting};
+use crate::setting::PrivacySetting;
+use crate::spec::Identity;
 use crate::task::{Frame, Job, Measured, Prices, Row, Sample, Streams, measure, summarise};
 
 /// How the missing part of a plan is computed.

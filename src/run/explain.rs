@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::store::{NUMERICS, Store, StoreError, Stored};
-use crate::spec::Cell;
+use crate::task::Cell;
 
 /// One thing that changed since a cell was last computed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

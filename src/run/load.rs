@@ -11,9 +11,9 @@ use crate::data::{
     Cache, CsvFormat, DataError, DataFile, Downscale, Filter, FilterValue, Format, IdxArray, Manifest,
     Progress, Separator, Table, TableError, Trips, read_own,
 };
-use crate::spec::{
-    DataSetting, Experiment, FilterSetting, Identity, ImagesSetting, SourceSetting, TripsSetting,
-};
+use crate::setting::{DataSetting, FilterSetting, ImagesSetting, SourceSetting, TripsSetting};
+use crate::spec::Identity;
+use crate::task::Experiment;
 use crate::task::Sample;
 
 /// The samples that units of work read, by the data identity of their cells; missing datasets are fetched.
@@ -39,7 +39,7 @@ pub fn load(
     for cell in cells() {
         if let Some(sample) = samples.get(&cell.data_id()) {
             let fits = cell.check_rows(sample.rows());
-            fits.map_err(|(path, problem)| Box::new(experiment.fault(&path, problem)))?;
+            fits.map_err(|fault| Box::new(experiment.fault(&fault.path, fault.problem)))?;
         }
     }
     Ok(samples)
@@ -115,7 +115,7 @@ impl Loader<'_> {
             found.map(|(_, path)| Ok((path, IdxArray::read(path).map_err(Box::new)?)))
         };
         let missing = |key: &str| {
-            let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
+            let problem = crate::setting::Problem::NotATable { name: setting.dataset.clone() };
             RunError::from(Box::new(self.experiment.fault(&format!("data.source.images.{key}"), problem)))
         };
         let (path, images) = read(&setting.images).unwrap_or_else(|| Err(missing("images")))?;
@@ -141,7 +141,7 @@ impl Loader<'_> {
             parts.push(extract(table, data).map_err(Box::new)?);
         }
         if parts.is_empty() {
-            let problem = crate::spec::Problem::NotATable { name: setting.dataset.clone() };
+            let problem = crate::setting::Problem::NotATable { name: setting.dataset.clone() };
             return Err(Box::new(self.experiment.fault("data.source.trips.journeys", problem)).into());
         }
         Ok(Sample::concat(&parts))
@@ -170,7 +170,7 @@ impl Loader<'_> {
             Format::IdxGz | Format::Zip => None,
         };
         let Some((path, format)) = dataset.files.iter().zip(paths).find_map(readable) else {
-            let problem = crate::spec::Problem::NotATable { name: name.to_owned() };
+            let problem = crate::setting::Problem::NotATable { name: name.to_owned() };
             return Err(Box::new(self.experiment.fault("data.source.dataset", problem)).into());
         };
         Ok(Table::read(&path, &format).map_err(Box::new)?)

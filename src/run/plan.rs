@@ -2,7 +2,8 @@
 
 use super::store::{Key, RunHeader, Store};
 use super::{DataDigests, Shard, key};
-use crate::spec::{Experiment, Identity};
+use crate::spec::Identity;
+use crate::task::Experiment;
 
 /// All replicates of all cells of an experiment, each with its key.
 #[derive(Debug)]

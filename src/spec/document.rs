@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SpecError;
 use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::figure::FigureSetting;
 use super::published::RawPublished;
 use super::source::SourceText;
-use super::{Problem, SpecError};
+use crate::number::OutOfRange;
 
 /// The most repetitions of a cell.
 const MOST_REPLICATES: u32 = 100_000;
@@ -111,7 +112,7 @@ impl Document {
     pub fn check(self, source: &SourceText) -> Result<Self, SpecError> {
         let replicates = self.experiment.replicates;
         if !(1..=MOST_REPLICATES).contains(&replicates) {
-            let problem = Problem::OutOfRange { range: "from 1 to 100000", found: f64::from(replicates) };
+            let problem = OutOfRange::new("from 1 to 100000", f64::from(replicates)).into();
             return Err(source.error(&["experiment", "replicates"], problem));
         }
         Ok(self)

@@ -8,21 +8,23 @@ use toml::Table;
 use super::axis::Axis;
 use super::cell::{Block, Cell, INNER, Texts};
 use super::section::{Builder, Fault, Section, SectionText, known_section};
-use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Setting, TaskSetting};
 use super::source::{SourceText, keys, plain};
-use super::{Problem, SpecError, check};
+use super::{Problem, SpecError, TaskSection};
 use crate::data::Manifest;
+use crate::setting::{
+    Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Setting,
+};
 
 /// The largest grid that is expanded.
 const MOST_CELLS: usize = 1_000_000;
 
 /// Expands the grid and checks every cell.
-pub(super) fn expand(
+pub(super) fn expand<T: TaskSection>(
     base: &Table,
     axes: &[Axis],
     source: &SourceText,
     manifest: &Manifest,
-) -> Result<Vec<Cell>, SpecError> {
+) -> Result<Vec<Cell<T>>, SpecError> {
     let total = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.labels.len()));
     let total = total.unwrap_or(usize::MAX);
     if total > MOST_CELLS {
@@ -37,8 +39,8 @@ pub(super) fn expand(
             })?;
         }
     }
-    check_base(base, source, manifest)?;
-    let mut builders = Builders::new(base, axes);
+    check_base::<T>(base, source, manifest)?;
+    let mut builders = Builders::<T>::new(base, axes);
     (0..total)
         .map(|number| {
             let at = coordinates(axes, number);
@@ -49,14 +51,22 @@ pub(super) fn expand(
 
 /// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
 /// replaces is still a mistake.
-fn check_base(base: &Table, source: &SourceText, manifest: &Manifest) -> Result<(), SpecError> {
+fn check_base<T: TaskSection>(
+    base: &Table,
+    source: &SourceText,
+    manifest: &Manifest,
+) -> Result<(), SpecError> {
     let blame = Blame { axes: &[], at: &[], source };
-    match Builders::new(base, &[]).setting(&blame) {
+    match Builders::<T>::new(base, &[]).setting(&blame) {
         Err(_) => Ok(()),
-        Ok((setting, _)) => {
-            check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))
-        }
+        Ok((setting, _)) => check(&setting, manifest).map_err(|fault| blame.value(fault)),
     }
+}
+
+/// Checks a whole cell: first what the sections say by themselves, then what the task needs of them.
+fn check<T: TaskSection>(setting: &Setting<T>, manifest: &Manifest) -> Checked {
+    setting.check(manifest)?;
+    T::check(setting)
 }
 
 /// The position of a cell on each axis; the last axis varies fastest.
@@ -70,15 +80,15 @@ fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
 }
 
 /// The sections of all cells.
-struct Builders {
+struct Builders<T> {
     data: Builder<DataSetting>,
     model: Builder<ModelSetting>,
     normalise: Builder<NormaliseSetting>,
     privacy: Builder<PrivacySetting>,
-    task: Builder<TaskSetting>,
+    task: Builder<T>,
 }
 
-impl Builders {
+impl<T: TaskSection> Builders<T> {
     fn new(base: &Table, axes: &[Axis]) -> Self {
         Self {
             data: Builder::new("data", base, axes, &[]),
@@ -89,14 +99,14 @@ impl Builders {
         }
     }
 
-    fn cell(&mut self, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell, SpecError> {
+    fn cell(&mut self, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell<T>, SpecError> {
         let (setting, texts) = self.setting(blame)?;
-        check::setting(&setting, manifest).map_err(|(path, problem)| blame.value(&path, problem))?;
+        check(&setting, manifest).map_err(|fault| blame.value(fault))?;
         let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
         Ok(Cell::new(labels, setting, texts))
     }
 
-    fn setting(&mut self, blame: &Blame<'_>) -> Result<(Setting, Texts), SpecError> {
+    fn setting(&mut self, blame: &Blame<'_>) -> Result<(Setting<T>, Texts), SpecError> {
         let Blame { axes, at, .. } = *blame;
         let data = self.data.at(axes, at).map_err(|fault| blame.fault("data", fault))?;
         let normalise = self.normalise.at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
@@ -179,12 +189,12 @@ impl Blame<'_> {
         }
     }
 
-    /// An error of value at a path.
-    fn value(&self, path: &str, problem: Problem) -> SpecError {
-        let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+    /// An error of value.
+    fn value(&self, fault: ValueFault) -> SpecError {
+        let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
         match self.axis_of(&path) {
-            Some((place, _)) => self.at_place(&place, problem),
-            None => self.base(&path, problem),
+            Some((place, _)) => self.at_place(&place, fault.problem),
+            None => self.base(&path, fault.problem),
         }
     }
 
@@ -217,7 +227,7 @@ impl Blame<'_> {
 }
 
 /// Groups cells that differ only in what rescales the noise, in order of first appearance.
-pub(super) fn blocks(cells: &[Cell]) -> Vec<Block> {
+pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<Block> {
     let mut places = BTreeMap::new();
     let mut blocks: Vec<Block> = Vec::new();
     for (i, cell) in cells.iter().enumerate() {

@@ -2,27 +2,22 @@
 
 use std::path::Path;
 
-use super::axis::{Axis, axes, label};
+use super::axis::{Axis, axes};
 use super::broken::{Broken, RawBroken};
 use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
-use super::leaderboard::LeaderboardTask;
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
-use super::setting::{
-    Candidate, ClassificationTask, ConvergenceTask, GpCandidate, PredictionTask, SelectionTask, TaskSetting,
-    TutorialTask,
-};
 use super::source::SourceText;
-use super::sums::SurfaceTask;
-use super::{Block, Cell, ErrataTask, Problem, Selector, SpecError};
+use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
 use crate::data::Manifest;
+use crate::number::OutOfRange;
 
 /// A spec whose every value has been checked.
 #[derive(Debug, Clone)]
-pub struct Experiment {
+pub struct Experiment<T> {
     /// Its name, for example `smith2021/table1`.
     pub name: String,
     /// Whether the settings are the reduced ones of its `[quick]` table.
@@ -34,7 +29,7 @@ pub struct Experiment {
     /// The axes of its grid.
     pub axes: Vec<Axis>,
     /// Its cells, in grid order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<Cell<T>>,
     /// Its cells grouped by what is computed together.
     pub blocks: Vec<Block>,
     /// The published values.
@@ -53,7 +48,7 @@ pub struct Experiment {
     pub figure_cells: Selector,
 }
 
-impl Experiment {
+impl<T: TaskSection> Experiment<T> {
     /// Reads a spec from a text.
     ///
     /// # Errors
@@ -149,135 +144,25 @@ impl Experiment {
     }
 }
 
-impl Candidate {
-    /// A short name, as metrics show it.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Polynomial(degree) => format!("polynomial-{degree}"),
-            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
-                let [l, n, v] =
-                    [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
-                format!("l={l} noise={n} variance={v}")
-            }
-        }
-    }
-}
-
-impl ClassificationTask {
-    /// The metrics at each point.
-    pub const AT: [&str; 3] = ["probability", "probability-sd", "latent"];
-}
-
-impl ConvergenceTask {
-    /// The metrics.
-    pub const METRICS: [&str; 2] = ["first-step-share", "accuracy"];
-}
-
-impl TutorialTask {
-    /// The metrics.
-    pub const METRICS: [&str; 3] = ["mean", "sd", "correlation"];
-}
-
-impl SelectionTask {
-    /// The metrics that are about all candidates together.
-    pub const OF_ALL: [&str; 5] =
-        ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
-}
-
-impl SelectionTask {
-    /// The name of the probability of a lengthscale.
-    pub fn of_lengthscale(lengthscale: f64) -> String {
-        format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
-    }
-}
-
-impl PredictionTask {
-    /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
-    pub fn metric(name: &str, point: &[f64]) -> String {
-        let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
-        format!("{name}@{}", point.join(","))
-    }
-}
-
 /// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
-impl TaskSetting {
-    /// The metrics that the task measures; with several replicates also their spread between replicates.
-    pub fn metrics(&self, replicates: u32) -> Vec<String> {
-        match self {
-            Self::Regression(task) => {
-                let ends = [
-                    ("", 1),
-                    ("-replicates", 2),
-                    ("-low", FEWEST_FOR_QUANTILES),
-                    ("-high", FEWEST_FOR_QUANTILES),
-                ];
-                let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
-                shown.map(|(end, _)| format!("{}{end}", task.metric())).collect()
-            }
-            Self::Posterior(_) => {
-                ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
-            }
-            Self::Calibration(task) => task.metrics(),
-            Self::Hyperparameters(task) => task.metrics(),
-            Self::Leaderboard(_) => {
-                let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
-                let of = |metric: &&str| ends.iter().map(|end| format!("{metric}{end}")).collect::<Vec<_>>();
-                LeaderboardTask::METRICS.iter().flat_map(of).collect()
-            }
-            Self::Errata(_) => ErrataTask::METRICS.map(str::to_owned).to_vec(),
-            Self::Dirichlet(_) => ["accuracy", "log-loss"].map(str::to_owned).to_vec(),
-            Self::Surface(_) => SurfaceTask::METRICS.map(str::to_owned).to_vec(),
-            Self::Density(_) => ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec(),
-            Self::Prediction(task) => {
-                let of = |point: &Vec<f64>| {
-                    ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point))
-                };
-                task.at
-                    .iter()
-                    .flat_map(of)
-                    .chain(["influence", "noise-rms", "sensitivity"].map(str::to_owned))
-                    .collect()
-            }
-            Self::Classification(task) => {
-                let accuracy = ["accuracy", "accuracy-se"].map(str::to_owned);
-                let of =
-                    |point: &Vec<f64>| ClassificationTask::AT.map(|name| PredictionTask::metric(name, point));
-                accuracy.into_iter().chain(task.at.iter().flat_map(of)).collect()
-            }
-            Self::Convergence(_) => ConvergenceTask::METRICS.map(str::to_owned).to_vec(),
-            Self::Tutorial(_) => TutorialTask::METRICS.map(str::to_owned).to_vec(),
-            Self::Selection(task) => {
-                let each = if task.summary { Vec::new() } else { task.all_candidates() };
-                let names: Vec<String> = each.iter().map(Candidate::name).collect();
-                let of = |metric: &str| names.iter().map(|name| format!("{metric}/{name}")).collect();
-                let each: [Vec<String>; 4] = ["sse", "sensitivity", "probability", "rmse"].map(of);
-                let lengthscales = task.gp.iter().flat_map(|grid| &grid.lengthscales);
-                let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
-                let all = SelectionTask::OF_ALL.map(str::to_owned);
-                each.concat().into_iter().chain(lengthscales).chain(all).collect()
-            }
-        }
-    }
-}
-
 /// What published values, claims and figures are resolved against.
-struct Context<'a> {
+struct Context<'a, T> {
     axes: &'a [Axis],
-    cells: &'a [Cell],
+    cells: &'a [Cell<T>],
     source: &'a SourceText,
     replicates: u32,
     quick: bool,
 }
 
-impl Context<'_> {
+impl<T: TaskSection> Context<'_, T> {
     /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
-    fn all<R, T>(
+    fn all<R, C>(
         &self,
         raw: &[R],
-        one: fn(&Self, usize, &R) -> Result<T, SpecError>,
-    ) -> Result<Vec<T>, SpecError> {
+        one: fn(&Self, usize, &R) -> Result<C, SpecError>,
+    ) -> Result<Vec<C>, SpecError> {
         let checked = raw.iter().enumerate().map(|(i, r)| one(self, i, r));
         if self.quick { Ok(checked.flatten().collect()) } else { checked.collect() }
     }
@@ -316,7 +201,7 @@ impl Context<'_> {
             let Some(found) = found else { continue };
             if !found.is_finite() || found < least {
                 let range = if least == 0.0 { "at least 0 and finite" } else { "finite" };
-                let problem = Problem::OutOfRange { range, found };
+                let problem = OutOfRange::new(range, found).into();
                 return Err(self.source.error(&["published", number, key], problem));
             }
         }
@@ -389,7 +274,7 @@ impl Context<'_> {
             .try_for_each(|(key, family)| self.family(&["figure", named.kind, key], family))?;
         let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
             let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
-            Err(self.source.error(&["figure", named.kind, key], Problem::OutOfRange { range, found }))
+            Err(self.source.error(&["figure", named.kind, key], OutOfRange::new(range, found).into()))
         };
         named.finite.iter().try_for_each(|(key, found)| number(key, *found, |_| false, "finite"))?;
         let above = "greater than 0 and finite";
@@ -415,7 +300,7 @@ impl Context<'_> {
     }
 
     fn metric_that(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
-        let metrics = |cell: &Cell| cell.setting().task.metrics(self.replicates);
+        let metrics = |cell: &Cell<T>| cell.setting().task.metrics(self.replicates);
         let known = self.cells.first().map(metrics).unwrap_or_default();
         if known.iter().any(|known| is(known)) {
             return Ok(());

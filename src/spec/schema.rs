@@ -10,20 +10,20 @@ use super::claim::RawClaim;
 use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
 use super::published::RawPublished;
-use super::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, TaskSetting};
 use crate::data::toml_schema;
+use crate::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting};
 
 /// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
 /// printed and claimed. Keys that a section needs may be left to the grid.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "dpgp experiment")]
 #[allow(dead_code, reason = "only its schema is used")]
-struct Spec {
+struct Spec<T> {
     experiment: Meta,
     data: Option<DataSetting>,
     normalise: Option<NormaliseSetting>,
     model: Option<ModelSetting>,
-    task: Option<TaskSetting>,
+    task: Option<T>,
     privacy: Option<PrivacySetting>,
     /// Dotted paths of a cell, each with the list of values that it takes.
     grid: Option<BTreeMap<String, Vec<Value>>>,
@@ -46,9 +46,9 @@ type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 /// Types that are always written in full; any other may be completed by the grid.
 const COMPLETE: [&str; 5] = ["Meta", "RawPublished", "RawClaim", "RawBroken", "Deviation"];
 
-/// The schema of a spec.
-pub fn schema() -> Value {
-    let mut schema = toml_schema::<Spec>();
+/// The schema of a spec whose task section is a `T`.
+pub fn schema<T: JsonSchema>() -> Value {
+    let mut schema = toml_schema::<Spec<T>>();
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
         incomplete.for_each(|(_, definition)| relax(definition, false));

@@ -4,7 +4,7 @@ use toml::Table;
 
 use super::axis::{Axis, label};
 use super::source::SourceText;
-use super::{Cell, Problem, SpecError};
+use super::{Cell, Problem, SpecError, TaskSection};
 
 /// Axis positions and the labels that they must have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Selector {
     }
 
     /// The one cell that it selects.
-    pub(super) fn only(&self, cells: &[Cell]) -> Result<usize, Problem> {
+    pub(super) fn only<T: TaskSection>(&self, cells: &[Cell<T>]) -> Result<usize, Problem> {
         let selected: Vec<usize> = (0..cells.len()).filter(|&i| self.selects(cells[i].labels())).collect();
         match selected[..] {
             [cell] => Ok(cell),

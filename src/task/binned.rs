@@ -10,7 +10,7 @@ use super::{Certified, Job, OneTarget, Sampled, TaskError};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::{Bins, Observed};
 use crate::privacy::{Caveat, Mechanism, Release, Statistic};
-use crate::spec::BinningSetting;
+use crate::setting::BinningSetting;
 
 /// Part of the widest range by which bins reach beyond the training inputs, so that the largest is inside.
 const MARGIN: f64 = 1e-9;

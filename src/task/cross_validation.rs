@@ -5,7 +5,8 @@ use rand::seq::SliceRandom;
 
 use super::normalise::Normalised;
 use super::{Sample, Streams};
-use crate::spec::{ScoreSetting, SplitSetting};
+use crate::setting::SplitSetting;
+use crate::task::ScoreSetting;
 
 /// The test rows of each fold; together they hold every row once. Contiguous folds differ in size by at
 /// most one, the larger ones first.

@@ -12,7 +12,7 @@ use super::{Sample, Streams, TaskError};
 use crate::data::synthetic;
 use crate::gp::variational::prior_draw;
 use crate::kernel::ExponentiatedQuadratic;
-use crate::spec::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
+use crate::setting::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
 
 /// The sample of one replicate. Every method with the same data block meets the same rows.
 ///

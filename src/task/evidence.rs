@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use super::Selected;
 use crate::privacy::accounting::{Event, Relation};
 use crate::privacy::{Cloak, PrivateSelection, Statistic, SumsNoise};
-use crate::spec::RangeSetting;
+use crate::setting::RangeSetting;
 
 /// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
 #[derive(Debug, Clone, PartialEq)]

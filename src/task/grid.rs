@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::spec::RangeSetting;
+use crate::setting::RangeSetting;
 
 /// The product of the ranges, a row per point; the last dimension varies fastest.
 pub(super) fn grid(ranges: &[RangeSetting]) -> DMatrix<f64> {

@@ -2,8 +2,9 @@
 
 use super::draw::drawn;
 use super::task::Task;
-use super::{Job, Measured, TaskError, errata};
-use crate::spec::{ErrataTask, TaskSetting};
+use super::{Described, Job, Measured, Setting, TaskError, errata};
+use crate::setting::Checked;
+use crate::spec::ErrataTask;
 
 /// Measures one replicate of one block. The list follows the cells of the job.
 ///
@@ -11,7 +12,7 @@ use crate::spec::{ErrataTask, TaskSetting};
 /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
 pub fn measure(job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
     let sample = drawn(&job.setting.data, job.sample, job.streams)?;
-    let mut measured = task(&job.setting.task).measure(&Job { sample: &sample, ..*job })?;
+    let mut measured = job.setting.task.task().measure(&Job { sample: &sample, ..*job })?;
     for cell in &mut measured {
         cell.ensure_finite()?;
         if job.streams.replicate != 0 {
@@ -27,21 +28,13 @@ impl Task for ErrataTask {
     }
 }
 
-fn task(setting: &TaskSetting) -> &dyn Task {
-    match setting {
-        TaskSetting::Regression(task) => task,
-        TaskSetting::Selection(task) => task,
-        TaskSetting::Posterior(task) => task,
-        TaskSetting::Prediction(task) => task,
-        TaskSetting::Density(task) => task,
-        TaskSetting::Classification(task) => task,
-        TaskSetting::Convergence(task) => task,
-        TaskSetting::Tutorial(task) => task,
-        TaskSetting::Calibration(task) => task,
-        TaskSetting::Hyperparameters(task) => task,
-        TaskSetting::Dirichlet(task) => task,
-        TaskSetting::Leaderboard(task) => task,
-        TaskSetting::Surface(task) => task,
-        TaskSetting::Errata(task) => task,
+impl Described for ErrataTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        setting.privacy.protects_nothing("inf: the numbers are computed without privacy")?;
+        setting.privacy.cloaking().map(drop)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        Self::METRICS.map(str::to_owned).to_vec()
     }
 }

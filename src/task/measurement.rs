@@ -145,7 +145,7 @@ mod tests {
     use crate::data::Manifest;
     use crate::privacy::Guarantee;
     use crate::privacy::accounting::Relation;
-    use crate::spec::Experiment;
+    use crate::task::Experiment;
     use crate::task::{LinearRelease, Prices, Sample, Streams};
     use nalgebra::DMatrix;
 

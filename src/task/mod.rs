@@ -3,9 +3,11 @@
 mod binned;
 mod calibration;
 mod classification;
+mod classifier;
 mod convergence;
 mod cross_validation;
 mod density;
+mod described;
 mod dirichlet;
 mod draw;
 pub mod errata;
@@ -24,12 +26,14 @@ mod normalise;
 mod one_target;
 mod posterior;
 mod prediction;
+mod registry;
 mod regression;
 mod release;
 mod sample;
 mod selection;
 mod streams;
 mod summary;
+mod sums_model;
 mod surface;
 mod task;
 mod tutorial;
@@ -50,6 +54,31 @@ pub use summary::{Row, summarise};
 pub use surface::{SumsGuarantee, SurfaceModel};
 pub use task::Job;
 
+pub use calibration::{CalibrationTask, PosteriorRule};
+pub use classification::ClassificationTask;
+pub use convergence::ConvergenceTask;
+pub use density::{DensityEstimate, DensityTask, ProcessSetting};
+pub use described::Described;
+pub use dirichlet::{DirichletRelease, DirichletTask};
+pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};
+pub use leaderboard::{ChooseSetting, LeaderboardTask};
+pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
+pub use prediction::PredictionTask;
+pub use registry::TaskSetting;
+pub use regression::{RegressionTask, ScoreSetting};
+pub use selection::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};
+pub use surface::SurfaceTask;
+pub use tutorial::TutorialTask;
+
 use measurement::Certified;
 use one_target::OneTarget;
 use task::Task;
+
+/// The setting of a cell.
+pub type Setting = crate::setting::Setting<TaskSetting>;
+
+/// A checked point of the grid.
+pub type Cell = crate::spec::Cell<TaskSetting>;
+
+/// A spec whose every value has been checked.
+pub type Experiment = crate::spec::Experiment<TaskSetting>;

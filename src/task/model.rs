@@ -11,7 +11,7 @@ use crate::gp::{
 use crate::kernel::{
     Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
 };
-use crate::spec::{InducingSetting, KernelSetting, ModelSetting, SparseSetting};
+use crate::setting::{InducingSetting, KernelSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.
 const KMEANS_STEPS: usize = 300;

@@ -12,7 +12,7 @@ use crate::privacy::{
     Caveat, Certificate, Cloak, CloakingOptions, FunctionNoise, FunctionSensitivity, Mechanism, Release,
     cloak,
 };
-use crate::spec::MechanismSetting;
+use crate::setting::MechanismSetting;
 
 /// The options of cloaking.
 ///

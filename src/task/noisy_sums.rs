@@ -8,7 +8,7 @@ use crate::privacy::accounting::Relation;
 use crate::privacy::{
     Certificate, GaussianEvent, Mechanism, Neighbours, RecordBounds, Release, SumsNoise, SumsRule,
 };
-use crate::spec::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
+use crate::setting::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
 
 /// The bounds that noise is scaled by.
 pub(super) struct NoisySums<'a> {

@@ -1,7 +1,8 @@
 //! Clipping, centring and scaling of targets.
 
 use crate::privacy::Caveat;
-use crate::spec::{CentreSetting, NormaliseSetting, Setting};
+use crate::setting::{CentreSetting, NormaliseSetting};
+use crate::task::Setting;
 
 /// Targets on the scale of the model.
 pub(super) struct Normalised {

@@ -2,7 +2,7 @@
 
 use super::TaskError;
 use crate::privacy::{Calibration, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
-use crate::spec::PrivacySetting;
+use crate::setting::PrivacySetting;
 
 /// The guarantee of a cell that hides a change of one target, where inputs are public.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,11 @@
 //! What every task is asked, and what it is asked with.
 
-use super::{Measured, Prices, Sample, Streams, TaskError};
-use crate::spec::{MechanismSetting, ModelSetting, PrivacySetting, Setting, SumsSetting};
+use super::{Described, Measured, Prices, Sample, Streams, TaskError};
+use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting, SumsSetting};
+use crate::task::Setting;
 
 /// A quantity that can be measured.
-pub(super) trait Task {
+pub trait Task: Described {
     /// Measures one replicate of one block: the model and the noise design are computed once, then every cell of the
     /// job is answered, in order.
     ///

@@ -10,7 +10,9 @@ use crate::cli::workspace::Workspace;
 use crate::data::Digest;
 use crate::run::ledger::Account;
 use crate::run::{CellFailure, DataDigests, RunError, load_sample};
-use crate::spec::{Axis, Cell, Experiment, SourceSetting};
+use crate::setting::SourceSetting;
+use crate::spec::Axis;
+use crate::task::{Cell, Experiment};
 use crate::task::{PreparedRelease, Sample, Streams, refusal};
 
 /// A spec and the project around it.

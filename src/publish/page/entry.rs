@@ -10,7 +10,8 @@ use super::rows::{Column, PageRow, rows};
 use super::{Totals, anchor};
 use crate::publish::committed::Committed;
 use crate::publish::folder::PublishError;
-use crate::spec::{Deviation, Experiment};
+use crate::spec::Deviation;
+use crate::task::Experiment;
 
 /// Rows of one experiment that the page shows; more are in its table.
 const MOST_ROWS: usize = 50;

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::publish::committed::Committed;
 use crate::publish::number::short;
-use crate::spec::{Experiment, TaskSetting};
 use crate::task::errata::{About, about};
+use crate::task::{Experiment, TaskSetting};
 
 /// An erratum as the page shows it.
 #[derive(Debug, Serialize)]
@@ -24,7 +24,7 @@ pub(super) struct PageErratum {
 
 /// The errata among the cells of an experiment, with the numbers of its table.
 pub(super) fn errata(committed: &Committed, experiment: &Experiment) -> Vec<PageErratum> {
-    let of = |cell: &crate::spec::Cell| {
+    let of = |cell: &crate::task::Cell| {
         let TaskSetting::Errata(task) = &*cell.setting().task else { return None };
         let (id, About { paper, place, statement, example, correction, effect }) =
             (cell.id().short(), about(task.erratum));

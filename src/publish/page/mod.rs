@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::folder::PublishError;
-use crate::spec::Experiment;
+use crate::task::Experiment;
 use entry::Entry;
 
 /// What the template is given.

@@ -9,7 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::line::{Kind, Line};
 use super::{Key, Record, RunHeader, StoreError};
-use crate::spec::{Cell, Identity};
+use crate::spec::Identity;
+use crate::task::Cell;
 
 /// The segment that this process appends to.
 #[derive(Debug)]

@@ -1,15 +1,17 @@
 //! How far predictions from noisy sums err, and how well they know it.
 
+use crate::task::Described;
 use nalgebra::DMatrix;
 
 use crate::gp::variational::{
     Inducing, Located, NoisyStatistics, Prediction, Statistics, WeightPosterior, moment, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::spec::{CalibrationTask, NoiseAwareSetting, PosteriorRule, PrivacySetting};
+use crate::setting::{NoiseAwareSetting, PrivacySetting};
 use crate::task::grid::grid;
 use crate::task::model::noise_variance;
 use crate::task::noisy_sums::{TargetSums, split};
+use crate::task::{CalibrationTask, PosteriorRule};
 use crate::task::{Frame, Job, Measured, Task, TaskError};
 
 /// Training rows that a figure shows.
@@ -104,7 +106,7 @@ impl CalibrationBlock<'_> {
         let posterior = self.posterior(&noisy)?;
         let prediction = posterior.predict(&self.test.located);
         let jitter = posterior.jitter.max(self.inducing.jitter());
-        let metrics = self.task.metrics().into_iter().zip(self.values(&prediction));
+        let metrics = self.task.metrics(1).into_iter().zip(self.values(&prediction));
         let measured = self.sums.certify(self.job, cell)?.measured(jitter, metrics);
         let frames = if self.task.curve { self.frames(&posterior, &prediction) } else { Vec::new() };
         Ok(measured.with_frames(frames))

@@ -5,8 +5,9 @@ use nalgebra::DVector;
 use super::{Problem, Steps};
 use crate::gp::{averaged_probability, latent_variance, newton_path};
 use crate::privacy::PrivateStep;
-use crate::spec::{ClassificationTask, PredictionTask, PrivacySetting};
+use crate::setting::PrivacySetting;
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
+use crate::task::{ClassificationTask, PredictionTask};
 
 /// Most dimensions of inputs that are shown.
 const SHOWN: usize = 2;

@@ -2,7 +2,10 @@
 
 mod measure;
 mod problem;
+mod setting;
 mod steps;
 
 pub(super) use problem::Problem;
 pub(super) use steps::Steps;
+
+pub use setting::ClassificationTask;

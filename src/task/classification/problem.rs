@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::gp::{Features, NewtonStep};
 use crate::linalg::gram_factor;
 use crate::privacy::{CloakingOptions, PrivateStep};
-use crate::spec::ThresholdSetting;
+use crate::setting::ThresholdSetting;
 use crate::task::model::{Process, kernel};
 use crate::task::noise::cloaking;
 use crate::task::{Job, TaskError};

@@ -3,7 +3,8 @@
 use nalgebra::DVector;
 
 use crate::gp::newton_path;
-use crate::spec::{ConvergenceTask, PrivacySetting};
+use crate::setting::PrivacySetting;
+use crate::task::ConvergenceTask;
 use crate::task::classification::{Problem, Steps};
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::Bins;
-use crate::spec::ProcessSetting;
+use crate::task::ProcessSetting;
 use crate::task::TaskError;
 
 /// An estimate of the density that can be asked for any point.

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::measure::DensityBlock;
 use crate::privacy::accounting::Relation;
 use crate::privacy::{Caveat, GaussianEvent, Mechanism, Neighbours, Release};
-use crate::spec::{MechanismSetting, PrivacySetting};
+use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
 use crate::task::streams::normals;

@@ -6,9 +6,10 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::kernel::Bins;
 use crate::privacy::accounting::Relation;
 use crate::privacy::{Certificate, GaussianEvent, Mechanism, Neighbours, Release, count_sensitivity};
-use crate::spec::{CutSetting, DataSetting, MechanismSetting, PrivacySetting, Setting, TaskSetting};
+use crate::setting::{CutSetting, DataSetting, MechanismSetting, PrivacySetting};
 use crate::stream::CountSummand;
 use crate::task::Sampled;
+use crate::task::{Setting, TaskSetting};
 
 /// The noise on the counts of a histogram.
 #[derive(Debug, Clone)]

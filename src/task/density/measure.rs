@@ -6,8 +6,9 @@ use super::estimate::DensityCurve;
 use super::function::PrivateDensity;
 use super::histogram::{HistogramModel, bins};
 use crate::kernel::{Bins, Interval};
-use crate::spec::{DensityEstimate, DensityTask, PrivacySetting, ProcessSetting};
+use crate::setting::PrivacySetting;
 use crate::task::grid::grid;
+use crate::task::{DensityEstimate, DensityTask, ProcessSetting};
 use crate::task::{Frame, Job, Measured, Sample, Task, TaskError};
 
 /// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), and for a
@@ -124,8 +125,8 @@ mod tests {
     use super::*;
     use crate::data::Manifest;
     use crate::data::rows::InMemory;
-    use crate::spec::{Experiment, TaskSetting};
     use crate::stream::{SumRows, collect_here};
+    use crate::task::{Experiment, TaskSetting};
 
     const SPEC: &str = r#"
 experiment.title = "a histogram"

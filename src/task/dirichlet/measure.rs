@@ -6,9 +6,10 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::ClassModel;
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics};
-use crate::spec::{DirichletRelease, DirichletTask, PrivacySetting};
+use crate::setting::PrivacySetting;
 use crate::stream::class_of;
 use crate::task::noisy_sums::split;
+use crate::task::{DirichletRelease, DirichletTask};
 use crate::task::{Job, Measured, Task, TaskError};
 
 /// Draws of the latent functions that class probabilities average over.
@@ -132,9 +133,9 @@ mod tests {
     use super::*;
     use crate::data::Manifest;
     use crate::data::rows::InMemory;
-    use crate::spec::{Experiment, TaskSetting};
     use crate::stream::{SumRows, Sums, collect_here};
     use crate::task::Sample;
+    use crate::task::{Experiment, TaskSetting};
 
     const SPEC: &str = r#"
 experiment.title = "three classes"

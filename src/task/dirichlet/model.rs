@@ -8,13 +8,11 @@ use crate::gp::variational::{
 };
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
-use crate::spec::{
-    DataSetting, DirichletRelease, DirichletTask, MechanismSetting, PrivacySetting, Setting, SumsSetting,
-    TaskSetting,
-};
+use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, SumsSetting};
 use crate::stream::{ClassSummand, Kernel};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, Sensitivity};
+use crate::task::{DirichletRelease, DirichletTask, Setting, TaskSetting};
 use crate::task::{Sampled, SumsGuarantee, TaskError, WeightedLabel};
 
 /// The model of a Dirichlet task.

@@ -12,7 +12,8 @@ mod smith2021;
 pub use about::{About, about};
 
 use super::{Certified, Measured, TaskError};
-use crate::spec::{ErrataTask, Erratum, PrivacySetting};
+use crate::setting::PrivacySetting;
+use crate::spec::{ErrataTask, Erratum};
 
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use crate::privacy::{
     Calibration, Cloak, CloakingOptions, FoldColumns, Objective, ReleaseRecipe, SensitivityRule, Solver,
     cloak, gaussian_delta, selection_probabilities, sse_sensitivity,
 };
-use crate::spec::{CentreSetting, NormaliseSetting};
+use crate::setting::{CentreSetting, NormaliseSetting};
 use crate::task::TaskError;
 use crate::task::normalise::normalise;
 use crate::task::selection::expected_square;

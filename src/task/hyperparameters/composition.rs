@@ -5,7 +5,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::measure::{HyperparametersBlock, Pair, PreparedSums, greatest};
 use crate::privacy::SumsNoise;
-use crate::spec::PrivacySetting;
+use crate::setting::PrivacySetting;
 use crate::task::{Sampled, TaskError};
 
 /// One release per lengthscale, `sqrt(lengthscales)` times as noisy, serves all standard deviations. The mean

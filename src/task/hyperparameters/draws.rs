@@ -7,7 +7,8 @@ use crate::privacy::{
     Guarantee, PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares, gaussian_rho,
     zcdp_rho_classic,
 };
-use crate::spec::{BudgetRule, PrivacySetting, RefusalRule};
+use crate::setting::PrivacySetting;
+use crate::task::{BudgetRule, RefusalRule};
 use crate::task::{SelectionDraws, TaskError};
 
 /// How a candidate is scored.

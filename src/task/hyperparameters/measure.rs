@@ -1,5 +1,6 @@
 //! The hyperparameters that are chosen.
 
+use crate::task::Described;
 use std::f64::consts::TAU;
 
 use super::composition::Composition;
@@ -8,11 +9,12 @@ use crate::gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Sta
 use crate::kernel::ExponentiatedQuadratic;
 use crate::number::Budget;
 use crate::privacy::{Certificate, PrivateSelection, Release};
-use crate::spec::{HyperparametersMethod, HyperparametersTask, PrivacySetting};
+use crate::setting::PrivacySetting;
 use crate::task::grid::grid;
 use crate::task::model::noise_variance;
 use crate::task::noisy_sums::{TargetSums, noisy_sums, split};
 use crate::task::{Certified, Job, Measured, Sampled, Task, TaskError};
+use crate::task::{HyperparametersMethod, HyperparametersTask};
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
 /// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)
@@ -93,7 +95,7 @@ impl HyperparametersBlock<'_> {
         let certificate = Certificate::private_selection(cell.guarantee());
         let certified =
             self.job.certify(certificate, || vec![Sampled::Selection(draws.sampled(selection))])?;
-        Ok(certified.measured(0.0, self.task.metrics().into_iter().zip(values)))
+        Ok(certified.measured(0.0, self.task.metrics(1).into_iter().zip(values)))
     }
 
     fn composed(&self, cell: &PrivacySetting, clip: f64) -> Result<Measured, TaskError> {
@@ -106,7 +108,7 @@ impl HyperparametersBlock<'_> {
                 self.job.certify(certificate, || composition.sampled())?
             }
         };
-        Ok(certified.measured(0.0, self.task.metrics().into_iter().zip(self.indicators(Some(chosen)))))
+        Ok(certified.measured(0.0, self.task.metrics(1).into_iter().zip(self.indicators(Some(chosen)))))
     }
 
     /// Which lengthscale and which standard deviation was chosen, and whether both are right.

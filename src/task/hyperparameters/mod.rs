@@ -3,3 +3,6 @@
 mod composition;
 mod draws;
 mod measure;
+mod setting;
+
+pub use setting::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};

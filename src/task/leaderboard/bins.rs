@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 use super::method::{Context, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Statistic;
-use crate::spec::{BinningSetting, PrivacySetting};
+use crate::setting::{BinningSetting, PrivacySetting};
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::kernel;

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 use super::method::{Context, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
-use crate::spec::{ModelSetting, PrivacySetting};
+use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;

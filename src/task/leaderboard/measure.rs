@@ -2,11 +2,12 @@
 
 use super::method::{Context, Method};
 use crate::privacy::Caveat;
-use crate::spec::{LeaderboardTask, PrivacySetting, ScoreSetting};
+use crate::setting::PrivacySetting;
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::noise_variance;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{Certified, Job, Measured, Task, TaskError};
+use crate::task::{LeaderboardTask, ScoreSetting};
 
 /// The mass of the interval whose coverage is measured.
 const MASS: f64 = 0.9;

@@ -7,7 +7,8 @@ use super::chosen::Chosen;
 use super::linear::Linear;
 use super::sums::Sums;
 use crate::gp::variational::Prediction;
-use crate::spec::{LeaderboardTask, MechanismSetting, ModelSetting, PrivacySetting};
+use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
+use crate::task::LeaderboardTask;
 use crate::task::cross_validation::FoldRows;
 use crate::task::{Certified, Job, TaskError};
 

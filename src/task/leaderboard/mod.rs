@@ -5,4 +5,7 @@ mod chosen;
 mod linear;
 mod measure;
 mod method;
+mod setting;
 mod sums;
+
+pub use setting::{ChooseSetting, LeaderboardTask};

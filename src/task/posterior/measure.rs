@@ -5,10 +5,8 @@ use nalgebra::DMatrix;
 use super::price::{Price, PriceQuestion};
 use crate::advi::{FitStreams, Logistic, Training, fit, mode};
 use crate::privacy::{Caveat, Certificate};
-use crate::spec::{
-    AdviSetting, GradientSetting, MechanismSetting, PosteriorMethod, PosteriorModel, PosteriorTask,
-    PrivacySetting,
-};
+use crate::setting::{GradientSetting, MechanismSetting, PrivacySetting};
+use crate::task::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 use crate::task::{Certified, Job, Measured, Sample, Sampled, Task, TaskError};
 
 /// The largest element of the gradient at the mode.

@@ -2,5 +2,7 @@
 
 mod measure;
 mod price;
+mod setting;
 
 pub use price::Prices;
+pub use setting::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};

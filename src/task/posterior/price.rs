@@ -8,7 +8,8 @@ use crate::privacy::accounting::{
     Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, LossDistribution, Relation,
     Sampling, Schedule, noise_multiplier,
 };
-use crate::spec::{AdviSetting, GradientSetting, PrivacySetting};
+use crate::setting::{GradientSetting, PrivacySetting};
+use crate::task::AdviSetting;
 
 /// What is asked of an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]

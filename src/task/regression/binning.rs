@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::privacy::Caveat;
-use crate::spec::{BinningEstimate, BinningSetting, PrivacySetting, RegressionTask};
+use crate::setting::{BinningEstimate, BinningSetting, PrivacySetting};
+use crate::task::RegressionTask;
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
 use crate::task::normalise::{caveats, normalise};

@@ -2,3 +2,6 @@
 
 mod binning;
 mod measure;
+mod setting;
+
+pub use setting::{RegressionTask, ScoreSetting};

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
 use super::{Form, Predictions, PreparedRelease, rounded};
-use crate::spec::Setting;
+use crate::task::Setting;
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
 use crate::task::normalise::{caveats, normalise};

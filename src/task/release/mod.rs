@@ -8,7 +8,8 @@ use rand::Rng;
 
 use super::{Sample, Streams, TaskError};
 use crate::privacy::Certificate;
-use crate::spec::{DrawSetting, MechanismSetting, Setting, SourceSetting, TaskSetting};
+use crate::setting::{DrawSetting, MechanismSetting, SourceSetting};
+use crate::task::{Setting, TaskSetting};
 use means::Means;
 use sums::Sums;
 
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
     use crate::data::Manifest;
     use crate::linalg::thin_svd;
-    use crate::spec::Experiment;
+    use crate::task::Experiment;
 
     const SPEC: &str = r#"experiment.title = "release"
 data = { source.inline = { x = [0, 1, 2, 3, 4, 5, 6, 7], y = [1, 9, 2, 5, 4, 6, 12, -3] }, inputs = ["x"], target = "y" }

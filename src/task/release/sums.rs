@@ -6,7 +6,7 @@ use rand::Rng;
 use super::{Form, Predictions, PreparedRelease, rounded};
 use crate::gp::variational::Statistics;
 use crate::privacy::SumsNoise;
-use crate::spec::Setting;
+use crate::task::Setting;
 use crate::task::{Sample, SurfaceModel, TaskError};
 
 /// The sums before their noise.

@@ -7,10 +7,10 @@ use crate::gp::{LinearMap, exact, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::linalg::largest;
 use crate::privacy::{Cloak, FoldColumns};
-use crate::spec::{Candidate, GpCandidate, SelectionTask};
 use crate::task::cross_validation::{folds, others};
 use crate::task::noise::cloak_of;
 use crate::task::streams::normal_vector;
+use crate::task::{Candidate, GpCandidate, SelectionTask};
 use crate::task::{Job, TaskError};
 
 /// One fold of one candidate.

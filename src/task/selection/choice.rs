@@ -2,7 +2,7 @@
 
 use super::candidates::{CandidateFold, Compared};
 use super::judged::{Judge, clipped_range};
-use crate::spec::SelectionTask;
+use crate::task::SelectionTask;
 use crate::task::cross_validation::FoldRows;
 use crate::task::{Job, OneTarget, Sampled, TaskError};
 

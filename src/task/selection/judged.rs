@@ -4,7 +4,8 @@ use super::candidates::CandidateFold;
 use super::selected::Selected;
 use crate::linalg::largest;
 use crate::privacy::{FoldColumns, selection_probabilities, sse_sensitivity};
-use crate::spec::{NormaliseSetting, SelectionTask};
+use crate::setting::NormaliseSetting;
+use crate::task::SelectionTask;
 use crate::task::{OneTarget, Sampled};
 
 /// The candidates, and how they are judged.

@@ -4,8 +4,9 @@ use super::candidates::{CandidateFold, Compared};
 use super::judged::{Judge, Judged, clipped_range};
 use crate::linalg::largest;
 use crate::privacy::{Caveat, Certificate, SensitivityRule};
-use crate::spec::{Candidate, PrivacySetting, RowsSetting, SelectionTask};
+use crate::setting::PrivacySetting;
 use crate::task::normalise::{caveats, normalise};
+use crate::task::{Candidate, RowsSetting, SelectionTask};
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
 /// The metrics `sse/NAME` (on the scale of the model), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the

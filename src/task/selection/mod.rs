@@ -6,7 +6,9 @@ mod clipped_square;
 mod judged;
 mod measure;
 mod selected;
+mod setting;
 
 pub(super) use choice::Choice;
 pub(super) use clipped_square::expected_square;
 pub use selected::Selected;
+pub use setting::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};

@@ -4,8 +4,9 @@ use nalgebra::{DMatrix, DVector};
 
 use super::SurfaceModel;
 use crate::gp::variational::{Inducing, Located, Statistics, WeightPosterior};
-use crate::spec::{PrivacySetting, SurfaceTask};
+use crate::setting::PrivacySetting;
 use crate::stream::Sums;
+use crate::task::SurfaceTask;
 use crate::task::grid::grid;
 use crate::task::{Frame, Job, Measured, Task, TaskError};
 

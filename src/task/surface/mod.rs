@@ -2,5 +2,7 @@
 
 mod measure;
 mod model;
+mod setting;
 
 pub use model::{SumsGuarantee, SurfaceModel};
+pub use setting::SurfaceTask;

@@ -9,14 +9,14 @@ use crate::gp::variational::{
 };
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, Certificate, SumsNoise};
-use crate::spec::{
-    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Setting, SumsSetting,
-    SurfaceTask, TaskSetting,
+use crate::setting::{
+    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, SumsSetting,
 };
 use crate::stream::{Kernel, SumRows, Summand, Sums, Targets, collect_here};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, TargetSums};
 use crate::task::{Sample, Sampled, TaskError};
+use crate::task::{Setting, SurfaceTask, TaskSetting};
 
 /// The noise on the sums of a surface.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, normal_pdf, thin_svd};
-use crate::spec::TutorialTask;
+use crate::task::TutorialTask;
 use crate::task::grid::grid;
 use crate::task::model::{kernel, noise_variance};
 use crate::task::streams::normal_vector;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dpgp::data::Manifest;
 use dpgp::run::store::Store;
-use dpgp::spec::Experiment;
+use dpgp::task::Experiment;
 
 use crate::support::cli::Project;
 use crate::support::study::{SLOW_STUDY, STUDY};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use dpgp::data::Manifest;
 use dpgp::run::ledger::Ledger;
-use dpgp::spec::Experiment;
+use dpgp::task::Experiment;
 
 use crate::support::shipped::{root, shipped};
 

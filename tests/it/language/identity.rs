@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use dpgp::data::Manifest;
-use dpgp::spec::{Experiment, Identity, SpecError};
+use dpgp::spec::{Identity, SpecError};
+use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
 

@@ -83,7 +83,7 @@ fn the_reference_is_fresh_and_tells_every_key() {
     let untold: Vec<&str> =
         page.lines().filter(|row| row.starts_with("| `") && row.ends_with("|  |")).collect();
     assert!(untold.is_empty(), "keys without a doc comment: {untold:#?}");
-    let schema = dpgp::spec::schema();
+    let schema = dpgp::spec::schema::<dpgp::task::TaskSetting>();
     let mut names = Vec::new();
     keys(&schema, &mut names);
     assert!(names.len() > 300, "{} keys", names.len());

@@ -2,7 +2,8 @@
 
 use dpgp::data::Manifest;
 use dpgp::privacy::Calibration;
-use dpgp::spec::{Experiment, SourceSetting};
+use dpgp::setting::SourceSetting;
+use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
 

@@ -1,12 +1,12 @@
-//! Settings of histograms and of private functions.
+//! What a spec says of the density of records.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RangeSetting;
 use crate::kernel::Observed;
-use crate::privacy::accounting::Relation;
-use crate::privacy::{FunctionSensitivity, Statistic};
+use crate::setting::rules::{count, dimension, fail, grid, positive};
+use crate::setting::{Checked, CutSetting, MechanismSetting, Problem, RangeSetting, cuts};
+use crate::task::{Described, Setting};
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
 /// a row says how many records it stands for.
@@ -24,18 +24,6 @@ pub struct DensityTask {
     /// Where the figure shows the estimate; in one dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<RangeSetting>,
-}
-
-/// A range cut into intervals of one width.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CutSetting {
-    /// Where the first begins.
-    pub from: f64,
-    /// Where the last ends.
-    pub to: f64,
-    /// How many.
-    pub bins: usize,
 }
 
 /// How a density is estimated.
@@ -81,44 +69,54 @@ fn is_one_width(widths: &Vec<f64>) -> bool {
     *widths == [1.0]
 }
 
-/// Gaussian noise on the counts of a histogram.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HistogramSetting {
-    /// Which data sets are neighbours.
-    pub relation: Relation,
+impl ProcessSetting {
+    fn check(&self, path: &str, inputs: usize) -> Checked {
+        let widths = format!("{path}.widths");
+        if self.widths.is_empty() {
+            return fail(&widths, Problem::Empty);
+        }
+        self.widths.iter().try_for_each(|width| positive(&widths, *width))?;
+        let path = format!("{path}.lengthscales");
+        let Some(lengthscales) = &self.lengthscales else { return Ok(()) };
+        dimension(&path, inputs, lengthscales.len())?;
+        lengthscales.iter().try_for_each(|l| positive(&path, *l))
+    }
 }
 
-/// A sample of the model's process, added to its mean function.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FunctionSetting {
-    /// The sensitivity that scales it.
-    pub sensitivity: FunctionSensitivity,
+impl DensityTask {
+    /// The mechanism of a density must be that of its estimate.
+    fn check_mechanism(&self, setting: &Setting) -> Checked {
+        let privacy = &setting.privacy;
+        match (&self.estimate, &privacy.mechanism) {
+            (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) => {
+                privacy.has_change("function")
+            }
+            (DensityEstimate::Function { .. }, _) => Err(privacy.wrong("function")),
+            (_, MechanismSetting::Histogram(_)) => Ok(()),
+            (_, _) => Err(privacy.wrong("histogram")),
+        }
+    }
 }
 
-/// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
-/// inputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BinningSetting {
-    /// Intervals along each input.
-    pub bins: usize,
-    /// What is released of a bin.
-    pub statistic: Statistic,
-    /// How predictions are made of it.
-    pub estimate: BinningEstimate,
-}
+impl Described for DensityTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let (path, inputs) = ("task.density", setting.data.inputs.len());
+        if matches!(self.estimate, DensityEstimate::Function { .. }) {
+            setting.regression_model("task.density.estimate.function")?;
+        }
+        cuts(&format!("{path}.bins"), &self.bins, inputs)?;
+        cuts(&format!("{path}.test"), &self.test, inputs)?;
+        count(&format!("{path}.draws"), self.draws)?;
+        if let Some(curve) = self.curve {
+            grid(&format!("{path}.curve"), &[curve], inputs)?;
+        }
+        if let DensityEstimate::Process(process) = &self.estimate {
+            process.check(&format!("{path}.estimate.process"), inputs)?;
+        }
+        self.check_mechanism(setting)
+    }
 
-/// How predictions are made of noisy bins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum BinningEstimate {
-    /// The statistic of the bin that holds a point; the centre of the targets where it is empty.
-    Bin {},
-    /// Regression with the integral kernel, all its parameters by maximum likelihood.
-    Integral {
-        /// The bins with the most records, so many at most, that the parameters are fitted to.
-        fitted: usize,
-    },
+    fn metrics(&self, _: u32) -> Vec<String> {
+        ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec()
+    }
 }

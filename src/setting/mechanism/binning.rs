@@ -1,0 +1,60 @@
+//! Noise on a statistic of the targets of each bin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::Problem;
+use super::super::rules::{Checked, count, fail, range};
+use crate::privacy::Statistic;
+
+/// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
+/// inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BinningSetting {
+    /// Intervals along each input.
+    pub bins: usize,
+    /// What is released of a bin.
+    pub statistic: Statistic,
+    /// How predictions are made of it.
+    pub estimate: BinningEstimate,
+}
+
+/// How predictions are made of noisy bins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BinningEstimate {
+    /// The statistic of the bin that holds a point; the centre of the targets where it is empty.
+    Bin {},
+    /// Regression with the integral kernel, all its parameters by maximum likelihood.
+    Integral {
+        /// The bins with the most records, so many at most, that the parameters are fitted to.
+        fitted: usize,
+    },
+}
+
+/// The most bins of a histogram.
+const MOST_BINS: usize = 20_000;
+
+impl BinningSetting {
+    /// Checks the numbers, for data with so many inputs.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`], or a statistic that says nothing of targets.
+    pub fn check(&self, inputs: usize) -> Checked {
+        let path = "privacy.mechanism.binning";
+        count(&format!("{path}.bins"), self.bins)?;
+        let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins));
+        range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
+        if self.statistic == Statistic::Count {
+            let why = "a count tells nothing of targets; use \"mean\" or \"median\"".to_owned();
+            return fail(&format!("{path}.statistic"), Problem::Shape(why));
+        }
+        match self.estimate {
+            BinningEstimate::Bin {} => Ok(()),
+            BinningEstimate::Integral { fitted } => {
+                count(&format!("{path}.estimate.integral.fitted"), fitted)
+            }
+        }
+    }
+}

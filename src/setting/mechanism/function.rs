@@ -1,0 +1,14 @@
+//! A sample of a process, added to a mean function.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::privacy::FunctionSensitivity;
+
+/// A sample of the model's process, added to its mean function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionSetting {
+    /// The sensitivity that scales it.
+    pub sensitivity: FunctionSensitivity,
+}

@@ -1,0 +1,36 @@
+//! Clipped and noisy gradients.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::Problem;
+use super::super::rules::{Checked, fail, positive};
+use crate::privacy::accounting::{AccountantKind, Relation};
+
+/// The settings of clipped and noisy gradients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GradientSetting {
+    /// Bound on the norm of one row's gradient; no clip without it, which only `epsilon = inf` allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+    /// What prices the steps.
+    pub accountant: AccountantKind,
+    /// Which data sets are neighbours.
+    pub relation: Relation,
+}
+
+impl GradientSetting {
+    /// Checks the clip, which only a task without privacy can do without.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`], [`Problem::OutOfRange`].
+    pub fn check(&self, epsilon: f64) -> Checked {
+        let path = "privacy.mechanism.gradient";
+        match self.clip {
+            Some(clip) => positive(&format!("{path}.clip"), clip),
+            None if epsilon.is_infinite() => Ok(()),
+            None => fail(path, Problem::MissingKey { key: "clip", by: "a finite epsilon" }),
+        }
+    }
+}

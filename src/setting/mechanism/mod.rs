@@ -1,0 +1,36 @@
+//! Mechanisms, each with its settings in a file of its own.
+
+mod binning;
+mod cloaking;
+mod function;
+mod gradient;
+mod histogram;
+mod sums;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use binning::{BinningEstimate, BinningSetting};
+pub use cloaking::CloakingSetting;
+pub use function::FunctionSetting;
+pub use gradient::GradientSetting;
+pub use histogram::HistogramSetting;
+pub use sums::{FeaturesSetting, Summed, SumsSetting};
+
+/// The mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MechanismSetting {
+    /// Gaussian noise with an optimal covariance.
+    Cloaking(CloakingSetting),
+    /// Clipped and noisy gradients.
+    Gradient(GradientSetting),
+    /// Noisy sums of a variational model.
+    Sums(SumsSetting),
+    /// Gaussian noise on the counts of a histogram.
+    Histogram(HistogramSetting),
+    /// A sample of the model's process, added to its mean function.
+    Function(FunctionSetting),
+    /// Gaussian noise on a statistic of the targets of each bin.
+    Binning(BinningSetting),
+}

@@ -1,0 +1,84 @@
+//! The checks of where rows come from: the manifest must know the files, inline columns must fit each other.
+
+use std::collections::BTreeMap;
+
+use super::rules::{Checked, Fault, count, fail, range};
+use super::{DataSetting, ImagesSetting, Problem, TripsSetting};
+use crate::data::suggest::closest;
+use crate::data::{Dataset, Format, Manifest};
+
+/// The dataset of a name, which must be in the manifest.
+fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, Fault> {
+    manifest.get(name).map_err(|_| {
+        let hint =
+            closest(name, manifest.names()).map(|n| format!(" (did you mean {n:?}?)")).unwrap_or_default();
+        let known = manifest.names().collect::<Vec<_>>().join(", ");
+        Fault::new(path, Problem::UnknownDataset { name: name.to_owned(), hint, known })
+    })
+}
+
+/// Fails unless the dataset holds a table.
+pub(super) fn table(name: &str, manifest: &Manifest) -> Checked {
+    let path = "data.source.dataset";
+    let mut files = known(path, name, manifest)?.files.iter();
+    let problem = Problem::NotATable { name: name.to_owned() };
+    if files.any(|file| matches!(file.format, Format::Csv(_))) { Ok(()) } else { fail(path, problem) }
+}
+
+pub(super) fn images(setting: &ImagesSetting, manifest: &Manifest) -> Checked {
+    let dataset = known("data.source.images.dataset", &setting.dataset, manifest)?;
+    for (key, name) in [("images", &setting.images), ("labels", &setting.labels)] {
+        let file = dataset.files.iter().find(|file| file.path == *name);
+        if file.is_none_or(|file| file.format != Format::IdxGz) {
+            let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
+            let why = format!(
+                "is no file of arrays in dataset {:?}; its files are: {}",
+                dataset.name,
+                files.join(", ")
+            );
+            return fail(&format!("data.source.images.{key}"), Problem::Shape(why));
+        }
+    }
+    count("data.source.images.side", setting.side)
+}
+
+pub(super) fn trips(setting: &TripsSetting, manifest: &Manifest) -> Checked {
+    let dataset = known("data.source.trips.dataset", &setting.dataset, manifest)?;
+    let files = [("journeys", setting.journeys.as_ref()), ("stations", setting.stations.as_ref())];
+    for (key, name) in files.into_iter().filter_map(|(key, name)| Some((key, name?))) {
+        let file = dataset.files.iter().find(|file| file.path == *name);
+        if file.is_none_or(|file| file.format == Format::IdxGz) {
+            let files: Vec<&str> = dataset.files.iter().map(|file| file.path.as_str()).collect();
+            let why =
+                format!("is no table of dataset {:?}; its files are: {}", dataset.name, files.join(", "));
+            return fail(&format!("data.source.trips.{key}"), Problem::Shape(why));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Checked {
+    let rows = columns.get(&data.target).map_or(0, Vec::len);
+    let inputs = data.inputs.iter().map(|column| ("data.inputs", column));
+    let filters = data.filter.iter().map(|filter| ("data.filter", &filter.column));
+    for (place, column) in std::iter::once(("data.target", &data.target)).chain(inputs).chain(filters) {
+        let path = format!("data.source.inline.{column}");
+        match columns.get(column).map(Vec::len) {
+            None => {
+                let known = columns.keys().cloned().collect::<Vec<_>>().join(", ");
+                return fail(place, Problem::UnknownInline { column: column.clone(), known });
+            }
+            Some(0) => return fail(&path, Problem::Empty),
+            Some(found) if found != rows => {
+                let target = data.target.clone();
+                return fail(&path, Problem::InlineRows { target, wanted: rows, found });
+            }
+            Some(_) => {}
+        }
+    }
+    for (column, values) in columns {
+        let path = format!("data.source.inline.{column}");
+        values.iter().try_for_each(|value| range(&path, value.is_finite(), "finite", *value))?;
+    }
+    Ok(())
+}

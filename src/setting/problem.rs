@@ -1,0 +1,196 @@
+//! What can be wrong in a spec.
+
+use thiserror::Error;
+
+use crate::number::OutOfRange;
+
+/// What is wrong in a spec.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum Problem {
+    /// Not TOML, or not of the form that the spec language asks for; in the parser's words.
+    #[error("{0}")]
+    Shape(String),
+    /// A number outside its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A list that must hold something is empty.
+    #[error("must hold at least one value")]
+    Empty,
+    /// A grid or axis path that no setting has.
+    #[error("this path names nothing in a cell: {reason}")]
+    UnknownPath {
+        /// What serde said of it.
+        reason: String,
+    },
+    /// A value in a grid that does not fit its path.
+    #[error("a value of this axis does not fit its path: {reason}")]
+    BadAxisValue {
+        /// What serde said of it.
+        reason: String,
+    },
+    /// Two axes with one name.
+    #[error("two axes are named {name:?}; rename one or use a longer path")]
+    DuplicateAxis {
+        /// The name.
+        name: String,
+    },
+    /// The same label twice on one axis, or the same candidate twice.
+    #[error("the value {label} stands here twice")]
+    DuplicateValue {
+        /// The label.
+        label: String,
+    },
+    /// A dataset that the manifest does not hold.
+    #[error("there is no dataset {name:?}{hint}; there are: {known}")]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A dataset that holds no table of rows.
+    #[error("dataset {name:?} holds archives or images and no table of rows; name a dataset with a CSV file")]
+    NotATable {
+        /// The dataset.
+        name: String,
+    },
+    /// More folds than rows.
+    #[error("{folds} folds need at least {folds} rows, but the data have {rows} after filtering")]
+    TooManyFolds {
+        /// Folds asked for.
+        folds: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// More inducing inputs or lengthscales than fit.
+    #[error("needs one value for each input ({inputs}), found {found}")]
+    WrongDimension {
+        /// Number of inputs.
+        inputs: usize,
+        /// Number of values found.
+        found: usize,
+    },
+    /// A section that every spec or this task needs is not there.
+    #[error("a [{section}] section is missing")]
+    MissingSection {
+        /// The section.
+        section: &'static str,
+    },
+    /// An inline column that is used but not there.
+    #[error("there is no inline column {column:?}; there are: {known}")]
+    UnknownInline {
+        /// The column asked for.
+        column: String,
+        /// The columns there are.
+        known: String,
+    },
+    /// An inline column of another length than the target.
+    #[error("must have as many values as the target {target:?}, {wanted}, found {found}")]
+    InlineRows {
+        /// The target.
+        target: String,
+        /// Its number of values.
+        wanted: usize,
+        /// The number of values found.
+        found: usize,
+    },
+    /// A selector that names an axis that is not there.
+    #[error("there is no axis {axis:?}; the axes are: {known}")]
+    UnknownAxis {
+        /// The axis asked for.
+        axis: String,
+        /// The axes there are.
+        known: String,
+    },
+    /// A selector that selects no cell.
+    #[error("no cell has {axis} = {label}; its values are: {known}")]
+    SelectsNothing {
+        /// The axis whose value does not occur.
+        axis: String,
+        /// The value asked for.
+        label: String,
+        /// The values there are.
+        known: String,
+    },
+    /// A published row that selects several cells.
+    #[error("selects {count} cells; a published value belongs to one (name more axes)")]
+    SelectsMany {
+        /// Number of cells selected.
+        count: usize,
+    },
+    /// A metric that the task does not measure.
+    #[error("the task does not measure {metric:?}; it measures {known}")]
+    UnknownMetric {
+        /// The metric asked for.
+        metric: String,
+        /// The metrics there are.
+        known: String,
+    },
+    /// A claim that compares with nothing or with two things.
+    #[error("needs either `other` (cells) or `value` (a number)")]
+    ClaimNeedsOneSide,
+    /// The private target among the public inputs.
+    #[error("{column:?} is the private target; inputs are public and cannot hold it")]
+    TargetIsInput {
+        /// The column.
+        column: String,
+    },
+    /// Two axes that set the same path, or one inside another.
+    #[error("this axis and {other:?} both set {path}; a cell would not be what its labels say")]
+    OverlappingAxes {
+        /// The other axis.
+        other: String,
+        /// The path.
+        path: String,
+    },
+    /// An axis with the name of a column that every table has.
+    #[error("every table has a column {name:?} already; give the axis another name")]
+    ReservedAxis {
+        /// The name.
+        name: String,
+    },
+    /// Two published values for one cell and metric.
+    #[error("this cell and metric have a published value already")]
+    PublishedTwice,
+    /// A separator that is not one ASCII character.
+    #[error("must be one ASCII character other than a quote or a line end, found {found:?}")]
+    BadSeparator {
+        /// What was found.
+        found: char,
+    },
+    /// Too many cells.
+    #[error("the grid has {cells} cells; at most {most} are allowed")]
+    TooManyCells {
+        /// Cells of the product.
+        cells: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// Training rows that leave none to test.
+    #[error("{train} training rows leave nothing to test: the data have {rows} after filtering")]
+    NothingToTest {
+        /// Rows to train on.
+        train: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+    /// A key that another setting needs.
+    #[error("{by} needs a value for `{key}`")]
+    MissingKey {
+        /// The key.
+        key: &'static str,
+        /// What needs it.
+        by: &'static str,
+    },
+    /// A mechanism that this task does not know.
+    #[error("this task needs mechanism.{needed}")]
+    WrongMechanism {
+        /// The mechanism that it knows.
+        needed: &'static str,
+    },
+    /// A correction that is only proved with a clip.
+    #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
+    CorrectedNeedsClip,
+}

@@ -1,0 +1,61 @@
+//! Equally spaced numbers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{Checked, count, dimension, range};
+
+/// Equally spaced numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RangeSetting {
+    /// The first.
+    pub from: f64,
+    /// The last.
+    pub to: f64,
+    /// How many.
+    pub points: usize,
+}
+
+impl RangeSetting {
+    /// The number at a place, from 0.
+    pub fn at(&self, place: usize) -> f64 {
+        self.from + (self.to - self.from) * place as f64 / (self.points - 1) as f64
+    }
+
+    /// Whether a number is one of them, up to rounding.
+    pub fn holds(&self, x: f64) -> bool {
+        let place = (x - self.from) / (self.to - self.from) * (self.points - 1) as f64;
+        (place - place.round()).abs() < 1e-6 && (0.0..=(self.points - 1) as f64 + 1e-6).contains(&place)
+    }
+}
+
+/// A range cut into intervals of one width.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CutSetting {
+    /// Where the first begins.
+    pub from: f64,
+    /// Where the last ends.
+    pub to: f64,
+    /// How many.
+    pub bins: usize,
+}
+
+/// The most bins of a histogram.
+const MOST_BINS: usize = 20_000;
+
+/// Fails unless there is a rising range for each input, and their product can be counted.
+///
+/// # Errors
+/// [`super::Problem::WrongDimension`], [`super::Problem::OutOfRange`].
+pub fn cuts(path: &str, cuts: &[CutSetting], inputs: usize) -> Checked {
+    dimension(path, inputs, cuts.len())?;
+    for (i, CutSetting { from, to, bins }) in cuts.iter().enumerate() {
+        range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;
+        range(&format!("{path}.{i}.to"), to.is_finite() && to > from, "greater than from and finite", *to)?;
+        count(&format!("{path}.{i}.bins"), *bins)?;
+    }
+    let total = cuts.iter().fold(1, |n: usize, cut| n.saturating_mul(cut.bins));
+    range(path, total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)
+}

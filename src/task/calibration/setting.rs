@@ -1,0 +1,90 @@
+//! What a spec says of the calibration of predictions from noisy sums.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::rules::{count, grid, range, to_test};
+use crate::setting::{Checked, NoiseAwareSetting, RangeSetting, Summed};
+use crate::task::{Described, Setting, sums_model};
+
+/// How well predictions from noisy sums are calibrated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationTask {
+    /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same
+    /// inputs that hold the true function.
+    pub train: usize,
+    /// The public inducing inputs, a product grid with a range for each input.
+    pub inducing: Vec<RangeSetting>,
+    /// How the posterior follows from the sums.
+    pub posterior: PosteriorRule,
+    /// Masses of the central intervals whose coverage is measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub masses: Vec<f64>,
+    /// Only test rows whose first input lies between these count; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<[f64; 2]>,
+    /// Whether the figure shows the curve itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub curve: bool,
+}
+
+/// How a posterior follows from noisy sums.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorRule {
+    /// By a regularised inverse, the covariance corrected for the noise.
+    NoiseAware(NoiseAwareSetting),
+    /// By projecting the second sum on the matrices that data can have.
+    Moment {
+        /// The public grid of inputs, a range for each input.
+        grid: Vec<RangeSetting>,
+    },
+}
+
+/// The most points of the grid of a moment cone.
+const MOST_VERTICES: usize = 1000;
+
+impl PosteriorRule {
+    fn check(&self, path: &str, inputs: usize) -> Checked {
+        match self {
+            Self::NoiseAware(rule) => rule.check(&format!("{path}.noise-aware")),
+            Self::Moment { grid: points } => {
+                let path = format!("{path}.moment.grid");
+                grid(&path, points, inputs)?;
+                let total: usize = points.iter().map(|range| range.points).product();
+                range(&path, total <= MOST_VERTICES, "at most 1000 points", total as f64)
+            }
+        }
+    }
+}
+
+impl Described for CalibrationTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let path = "task.calibration";
+        sums_model::model(path, setting)?.has_noise("calibration")?;
+        count(&format!("{path}.train"), self.train)?;
+        sums_model::inducing(path, &self.inducing, setting)?;
+        self.posterior.check(&format!("{path}.posterior"), setting.data.inputs.len())?;
+        for mass in &self.masses {
+            range(&format!("{path}.masses"), *mass > 0.0 && *mass < 1.0, "between 0 and 1", *mass)?;
+        }
+        if let Some([low, high]) = self.window {
+            let rising = low < high && low.is_finite() && high.is_finite();
+            range(&format!("{path}.window"), rising, "rising and finite", high)?;
+        }
+        sums_model::mechanism(setting, Summed::Targets).map(drop)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        let plain = ["rmse", "width", "log-likelihood"].map(str::to_owned).into_iter();
+        let coverage = ["coverage", "coverage-f"]
+            .into_iter()
+            .flat_map(|name| self.masses.iter().map(move |mass| format!("{name}/{mass}")));
+        plain.chain(coverage).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        to_test("task.calibration.train", self.train, rows)
+    }
+}

@@ -1,0 +1,17 @@
+//! What tasks with a Laplace approximation need of a spec.
+
+use crate::privacy::ReleaseRecipe;
+use crate::setting::rules::fail;
+use crate::setting::{Checked, Problem};
+
+use super::Setting;
+
+/// Checks the model of a classifier and what it releases, for the task at a path.
+pub(super) fn check(path: &str, setting: &Setting) -> Checked {
+    setting.model(path)?.classifies()?;
+    if setting.privacy.cloaking()?.release != ReleaseRecipe::Projection {
+        let why = "classification releases a projection".to_owned();
+        return fail("privacy.mechanism.cloaking.release", Problem::Shape(why));
+    }
+    Ok(())
+}

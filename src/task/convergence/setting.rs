@@ -1,0 +1,43 @@
+//! What a spec says of the way of the Laplace approximation to its mode.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::rules::{count, to_test};
+use crate::setting::{Checked, ThresholdSetting};
+use crate::task::{Described, Setting, classifier};
+
+/// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConvergenceTask {
+    /// Rows at the beginning that are trained on; the others are tested.
+    pub train: usize,
+    /// The class of a row: whether its target compares so with a number.
+    pub positive: ThresholdSetting,
+    /// Newton steps.
+    pub steps: usize,
+}
+
+impl ConvergenceTask {
+    /// The metrics.
+    pub const METRICS: [&str; 2] = ["first-step-share", "accuracy"];
+}
+
+impl Described for ConvergenceTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let path = "task.convergence";
+        count(&format!("{path}.train"), self.train)?;
+        self.positive.check(&format!("{path}.positive"))?;
+        classifier::check(path, setting)?;
+        count(&format!("{path}.steps"), self.steps)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        Self::METRICS.map(str::to_owned).to_vec()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        to_test("task.convergence.train", self.train, rows)
+    }
+}

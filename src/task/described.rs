@@ -1,0 +1,25 @@
+//! What a spec may say of a task, apart from how it is measured.
+
+use super::Setting;
+use crate::setting::Checked;
+
+/// The setting of a task: what it needs of the other sections, and which metrics it has.
+pub trait Described {
+    /// Checks the values of the section and what the task needs of the others, which have been checked.
+    ///
+    /// # Errors
+    /// [`crate::setting::Fault`] of the first value that is wrong.
+    fn check(&self, setting: &Setting) -> Checked;
+
+    /// The metrics that it measures, in the order of the table; with several replicates also their spread between
+    /// replicates.
+    fn metrics(&self, replicates: u32) -> Vec<String>;
+
+    /// Checks what depends on the number of rows that a replicate works on.
+    ///
+    /// # Errors
+    /// [`crate::setting::Fault`] where there are too few.
+    fn check_rows(&self, _rows: usize) -> Checked {
+        Ok(())
+    }
+}

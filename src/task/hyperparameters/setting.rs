@@ -1,0 +1,130 @@
+//! What a spec says of the private choice of hyperparameters.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::number::Budget;
+use crate::privacy::PrivateSelection;
+use crate::setting::rules::{count, fail, positive, range, to_test};
+use crate::setting::{Checked, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Summed};
+use crate::task::{Described, Setting, sums_model};
+
+/// How often private selection finds the true hyperparameters: those of the model section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HyperparametersTask {
+    /// Rows at the beginning that are trained on; the others validate.
+    pub train: usize,
+    /// The public inducing inputs, a range for each input.
+    pub inducing: Vec<RangeSetting>,
+    /// The lengthscales to choose from.
+    pub lengthscales: Vec<f64>,
+    /// The standard deviations of the noise to choose from.
+    pub noise_sds: Vec<f64>,
+    /// How posteriors follow from the sums.
+    pub posterior: NoiseAwareSetting,
+    /// How one is chosen.
+    pub method: HyperparametersMethod,
+}
+
+/// How hyperparameters are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum HyperparametersMethod {
+    /// The best of candidates drawn at random until a random stop, each with a fresh release and a CoinPress
+    /// mean.
+    PrivateSelection {
+        /// The probability of stopping after each draw.
+        gamma: f64,
+        /// Steps of CoinPress.
+        steps: usize,
+        /// Which scores are refused.
+        refuse: RefusalRule,
+        /// What each CoinPress mean may spend.
+        budget: BudgetRule,
+    },
+    /// One release per lengthscale and one of all mean log-likelihoods, composed.
+    Composition {
+        /// How far below its greatest possible value a log-likelihood is clipped, in nats.
+        clip: f64,
+    },
+}
+
+/// Which scores of a candidate are refused as impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalRule {
+    /// Those whose sum exceeds the bound on one term, as printed.
+    Published,
+    /// Those whose mean exceeds the bound on one term.
+    Corrected,
+}
+
+/// What (epsilon, delta) leaves for a sequence of Gaussian mechanisms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetRule {
+    /// By zero-concentrated differential privacy.
+    Concentrated,
+    /// Exactly.
+    Gaussian,
+}
+
+impl HyperparametersMethod {
+    fn check(&self, path: &str, privacy: &PrivacySetting) -> Checked {
+        match *self {
+            Self::PrivateSelection { gamma, steps, .. } => {
+                let path = format!("{path}.private-selection");
+                let inside = gamma > 0.0 && gamma <= 1.0;
+                range(&format!("{path}.gamma"), inside, "greater than 0 and at most 1", gamma)?;
+                count(&format!("{path}.steps"), steps)?;
+                let epsilon = privacy.epsilon;
+                let total = Budget::new(epsilon, privacy.delta);
+                let enough = epsilon.is_finite()
+                    && total.is_ok_and(|total| PrivateSelection::new(total, gamma).is_some());
+                range("privacy.epsilon", enough, "finite and enough for private selection", epsilon)
+            }
+            Self::Composition { clip } => positive(&format!("{path}.composition.clip"), clip),
+        }
+    }
+
+    /// The metrics on what a choice spends.
+    fn metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::PrivateSelection { .. } => &["root", "draw-delta", "most-draws"],
+            Self::Composition { .. } => &[],
+        }
+    }
+}
+
+impl Described for HyperparametersTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let path = "task.hyperparameters";
+        sums_model::model(path, setting)?.has_noise("hyperparameters")?;
+        count(&format!("{path}.train"), self.train)?;
+        sums_model::inducing(path, &self.inducing, setting)?;
+        for (key, values) in [("lengthscales", &self.lengthscales), ("noise_sds", &self.noise_sds)] {
+            let path = format!("{path}.{key}");
+            if values.is_empty() {
+                return fail(&path, Problem::Empty);
+            }
+            values.iter().try_for_each(|value| positive(&path, *value))?;
+        }
+        self.posterior.check(&format!("{path}.posterior"))?;
+        self.method.check(&format!("{path}.method"), &setting.privacy)?;
+        sums_model::mechanism(setting, Summed::Targets).map(drop)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        let chosen = [("lengthscale", &self.lengthscales), ("noise-sd", &self.noise_sds)];
+        let chosen = chosen
+            .into_iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| format!("{name}/{value}")));
+        let plain = std::iter::once(&"both").chain(self.method.metrics());
+        chosen.chain(plain.map(|name| (*name).to_owned())).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        to_test("task.hyperparameters.train", self.train, rows)
+    }
+}

@@ -1,0 +1,130 @@
+//! What a spec says of a regression among others, scored by its predictive distribution.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::gp::variational::{Correction, Regularisation};
+use crate::privacy::SensitivityRule;
+use crate::setting::rules::{count, fail, positive, range};
+use crate::setting::{
+    Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, SplitSetting, Summed,
+};
+use crate::task::selection::{GpGrid, SelectionTask};
+use crate::task::{Described, Setting, sums_model};
+
+/// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
+/// intervals hold them. Targets are compared as they are, not clipped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaderboardTask {
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// Runs of the mechanism in each fold.
+    pub draws: usize,
+    /// The public inducing inputs of noisy sums, a range for each input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inducing: Vec<RangeSetting>,
+    /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choose: Option<ChooseSetting>,
+}
+
+/// A private choice of the lengthscale by the exponential mechanism on cross-validated errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChooseSetting {
+    /// The lengthscales to choose from.
+    pub lengthscales: Vec<f64>,
+    /// The share of epsilon that the choice spends.
+    pub share: f64,
+    /// Folds of its cross-validation of the training rows.
+    pub folds: usize,
+}
+
+impl LeaderboardTask {
+    /// What is measured.
+    pub const METRICS: [&'static str; 3] = ["rmse", "log-score", "coverage-90"];
+
+    /// How posteriors follow from noisy sums.
+    pub const POSTERIOR: NoiseAwareSetting =
+        NoiseAwareSetting { regularisation: Regularisation::Tight, correction: Correction::FirstOrder };
+}
+
+impl ChooseSetting {
+    /// The selection among Gaussian processes that differ from the model in their lengthscale.
+    pub fn task(&self, model: &ModelSetting) -> SelectionTask {
+        let variance = model.exponentiated_quadratic().map_or(1.0, |(variance, _)| variance);
+        let grid = GpGrid {
+            lengthscales: self.lengthscales.clone(),
+            noise_variances: vec![model.noise()],
+            variances: vec![variance],
+        };
+        SelectionTask {
+            rows: None,
+            split: SplitSetting::Contiguous(self.folds),
+            candidates: Vec::new(),
+            gp: Some(grid),
+            epsilon: f64::INFINITY,
+            clip: Some(4.0),
+            sensitivity: SensitivityRule::Corrected,
+            threshold: None,
+            draws: None,
+            summary: true,
+        }
+    }
+}
+
+impl ChooseSetting {
+    fn check(&self, setting: &Setting) -> Checked {
+        let path = "task.leaderboard.choose";
+        if self.lengthscales.is_empty() {
+            return fail(&format!("{path}.lengthscales"), Problem::Empty);
+        }
+        self.lengthscales.iter().try_for_each(|l| positive(&format!("{path}.lengthscales"), *l))?;
+        let inside = self.share > 0.0 && self.share < 1.0;
+        range(&format!("{path}.share"), inside, "greater than 0 and less than 1", self.share)?;
+        SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
+        let model = setting.model("task.leaderboard")?;
+        let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
+        match (&setting.privacy.mechanism, whole) {
+            (MechanismSetting::Cloaking(_), true) => Ok(()),
+            _ => {
+                let why = "a choice needs cloaking and an exact model with the kernel eq";
+                fail(path, Problem::Shape(why.to_owned()))
+            }
+        }
+    }
+}
+
+impl Described for LeaderboardTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let path = "task.leaderboard";
+        let inputs = setting.data.inputs.len();
+        setting.regression_model(path)?;
+        self.split.check(&format!("{path}.split"))?;
+        count(&format!("{path}.draws"), self.draws)?;
+        self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
+        match &setting.privacy.mechanism {
+            MechanismSetting::Sums(sums) => {
+                sums_model::model(path, setting)?.has_noise("noisy sums")?;
+                sums_model::inducing(path, &self.inducing, setting)?;
+                sums.check(inputs, Summed::Targets)
+            }
+            MechanismSetting::Binning(binning) => {
+                setting.privacy.has_change("binning")?;
+                binning.check(inputs)
+            }
+            MechanismSetting::Function(_) => setting.privacy.has_change("function"),
+            _ => setting.privacy.cloaking().map(drop),
+        }
+    }
+
+    fn metrics(&self, replicates: u32) -> Vec<String> {
+        let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
+        Self::METRICS.iter().flat_map(|metric| ends.iter().map(move |end| format!("{metric}{end}"))).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        self.split.check_rows("task.leaderboard.split", rows)
+    }
+}

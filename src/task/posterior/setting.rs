@@ -1,0 +1,97 @@
+//! What a spec says of a classifier whose posterior is approximated.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::advi::{Family, Sampling};
+use crate::setting::rules::{count, positive, range, to_test};
+use crate::setting::{Checked, MechanismSetting, ThresholdSetting};
+use crate::task::{Described, Setting};
+
+/// A Bayesian classifier, fitted to the first rows and tested on the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PosteriorTask {
+    /// The likelihood and the prior.
+    pub model: PosteriorModel,
+    /// The class of a row: whether its target compares so with a number.
+    pub positive: ThresholdSetting,
+    /// Rows at the beginning that are trained on; the others are tested.
+    pub train: usize,
+    /// How the posterior is found.
+    pub method: PosteriorMethod,
+}
+
+/// A likelihood and a prior.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorModel {
+    /// Logistic regression without intercept on standardised inputs.
+    Logistic {
+        /// Variance of each weight under the prior.
+        prior_variance: f64,
+    },
+}
+
+/// How a posterior is found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PosteriorMethod {
+    /// Its mode, without privacy.
+    Mode {},
+    /// Variational inference by stochastic gradients.
+    Advi(AdviSetting),
+}
+
+/// Variational inference by stochastic gradients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdviSetting {
+    /// The variational family.
+    pub family: Family,
+    /// Steps.
+    pub steps: usize,
+    /// The share of the training rows that a step samples.
+    pub rate: f64,
+    /// How it samples them.
+    pub sampling: Sampling,
+    /// The learning rate of windowed AdaGrad.
+    pub learning_rate: f64,
+}
+
+impl AdviSetting {
+    fn check(&self, path: &str) -> Checked {
+        count(&format!("{path}.steps"), self.steps)?;
+        let inside = self.rate > 0.0 && self.rate <= 1.0;
+        range(&format!("{path}.rate"), inside, "greater than 0 and at most 1", self.rate)?;
+        positive(&format!("{path}.learning_rate"), self.learning_rate)
+    }
+}
+
+impl Described for PosteriorTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let PosteriorModel::Logistic { prior_variance } = self.model;
+        positive("task.posterior.model.logistic.prior_variance", prior_variance)?;
+        self.positive.check("task.posterior.positive")?;
+        count("task.posterior.train", self.train)?;
+        if let PosteriorMethod::Advi(advi) = &self.method {
+            advi.check("task.posterior.method.advi")?;
+        }
+        let privacy = &setting.privacy;
+        let MechanismSetting::Gradient(gradient) = &privacy.mechanism else {
+            return Err(privacy.wrong("gradient"));
+        };
+        if matches!(self.method, PosteriorMethod::Mode {}) {
+            privacy.protects_nothing("inf: the mode is computed without privacy")?;
+        }
+        gradient.check(privacy.epsilon)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        ["accuracy", "sigma", "tight-epsilon", "looseness"].map(str::to_owned).to_vec()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        to_test("task.posterior.train", self.train, rows)
+    }
+}

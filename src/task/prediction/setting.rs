@@ -1,0 +1,74 @@
+//! What a spec says of predictions on a grid.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::rules::{dimension, fail, grid, range};
+use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting};
+use crate::spec::label;
+use crate::task::{Described, Setting};
+
+/// Predictions of a regression on a grid, with all rows as training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PredictionTask {
+    /// The test inputs: the product of these, one per input; the last varies fastest.
+    pub grid: Vec<RangeSetting>,
+    /// A finer grid that a map draws contours on, without privacy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Vec<RangeSetting>>,
+    /// Private samples that the figure shows.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub draws: usize,
+    /// The points of the grid that have metrics of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Vec<f64>>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl PredictionTask {
+    /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
+    pub fn metric(name: &str, point: &[f64]) -> String {
+        let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
+        format!("{name}@{}", point.join(","))
+    }
+
+    fn check_points(&self, inputs: usize) -> Checked {
+        for (i, point) in self.at.iter().enumerate() {
+            let path = format!("task.prediction.at.{i}");
+            dimension(&path, inputs, point.len())?;
+            if let Some((x, _)) = point.iter().zip(&self.grid).find(|(x, range)| !range.holds(**x)) {
+                return fail(&path, Problem::Shape(format!("{x} is no point of the grid")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Described for PredictionTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        let inputs = setting.data.inputs.len();
+        setting.regression_model("task.prediction")?;
+        grid("task.prediction.grid", &self.grid, inputs)?;
+        if let Some(surface) = &self.surface {
+            grid("task.prediction.surface", surface, inputs)?;
+        }
+        range("task.prediction.draws", self.draws <= 1000, "at most 1000", self.draws as f64)?;
+        self.check_points(inputs)?;
+        match &setting.privacy.mechanism {
+            MechanismSetting::Function(_) => setting.privacy.has_change("function"),
+            _ => setting.privacy.cloaking().map(drop),
+        }
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        let at = self
+            .at
+            .iter()
+            .flat_map(|point| ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point)));
+        at.chain(["influence", "noise-rms", "sensitivity"].map(str::to_owned)).collect()
+    }
+}

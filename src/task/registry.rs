@@ -1,0 +1,77 @@
+//! All tasks. A new one is a folder of this room and a line here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, HyperparametersTask,
+    LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask, Setting, SurfaceTask,
+    Task, TutorialTask,
+};
+use crate::setting::Checked;
+use crate::spec::{ErrataTask, TaskSection};
+
+macro_rules! tasks {
+    ($($(#[$doc:meta])* $name:ident($setting:ty),)*) => {
+        /// What is measured.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum TaskSetting {
+            $($(#[$doc])* $name($setting),)*
+        }
+
+        impl TaskSetting {
+            /// The task itself.
+            pub(super) fn task(&self) -> &dyn Task {
+                match self {
+                    $(Self::$name(task) => task,)*
+                }
+            }
+        }
+    };
+}
+
+tasks! {
+    /// Root mean squared error of held-out targets.
+    Regression(RegressionTask),
+    /// Selection of a configuration by the exponential mechanism.
+    Selection(SelectionTask),
+    /// Test accuracy of a classifier whose posterior is approximated.
+    Posterior(PosteriorTask),
+    /// Predictions of a regression on a grid.
+    Prediction(PredictionTask),
+    /// The density of records over their inputs.
+    Density(DensityTask),
+    /// Binary classification by the Laplace approximation.
+    Classification(ClassificationTask),
+    /// The way of the Laplace approximation to its mode.
+    Convergence(ConvergenceTask),
+    /// A Gaussian process at two places, before or after an observation.
+    Tutorial(TutorialTask),
+    /// How well predictions from noisy sums are calibrated.
+    Calibration(CalibrationTask),
+    /// How often private selection finds the true hyperparameters.
+    Hyperparameters(HyperparametersTask),
+    /// Test accuracy of classification by regression on Dirichlet labels.
+    Dirichlet(DirichletTask),
+    /// Scores of the predictive distributions of a private regression.
+    Leaderboard(LeaderboardTask),
+    /// A surface from the sums over all rows, and what privacy changes in it.
+    Surface(SurfaceTask),
+    /// An error of a paper, with its counter-example.
+    Errata(ErrataTask),
+}
+
+impl TaskSection for TaskSetting {
+    fn check(setting: &Setting) -> Checked {
+        setting.task.task().check(setting)
+    }
+
+    fn metrics(&self, replicates: u32) -> Vec<String> {
+        self.task().metrics(replicates)
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        self.task().check_rows(rows)
+    }
+}

@@ -1,0 +1,77 @@
+//! What a spec says of a regression.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::setting::rules::count;
+use crate::setting::{Checked, MechanismSetting, SplitSetting};
+use crate::spec::FEWEST_FOR_QUANTILES;
+use crate::task::{Described, Setting};
+
+/// Cross-validated regression.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RegressionTask {
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// Draws of the privacy noise in each fold; 0 for the exact expectation over the noise of cloaking, as
+    /// `expected-rmse`.
+    pub draws: usize,
+    /// Which held-out targets predictions are compared with.
+    #[serde(default, skip_serializing_if = "ScoreSetting::is_original")]
+    pub score: ScoreSetting,
+}
+
+impl RegressionTask {
+    /// The metric that it measures.
+    pub fn metric(&self) -> &'static str {
+        if self.draws == 0 { "expected-rmse" } else { "rmse" }
+    }
+}
+
+/// Which held-out targets predictions are compared with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreSetting {
+    /// The targets of the data.
+    #[default]
+    Original,
+    /// The targets after clipping, which hides what the clip costs.
+    Clipped,
+}
+
+impl ScoreSetting {
+    fn is_original(&self) -> bool {
+        *self == Self::Original
+    }
+}
+
+impl Described for RegressionTask {
+    fn check(&self, setting: &Setting) -> Checked {
+        setting.regression_model("task.regression")?;
+        self.split.check("task.regression.split")?;
+        match &setting.privacy.mechanism {
+            MechanismSetting::Binning(binning) => {
+                count("task.regression.draws", self.draws)?;
+                setting.privacy.has_change("binning")?;
+                binning.check(setting.data.inputs.len())
+            }
+            _ => {
+                setting.privacy.cloaking()?;
+                // Zero draws stand for the exact expectation over the noise.
+                if self.draws == 0 { Ok(()) } else { count("task.regression.draws", self.draws) }
+            }
+        }
+    }
+
+    fn metrics(&self, replicates: u32) -> Vec<String> {
+        let ends =
+            [("", 1), ("-replicates", 2), ("-low", FEWEST_FOR_QUANTILES), ("-high", FEWEST_FOR_QUANTILES)];
+        let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
+        shown.map(|(end, _)| format!("{}{end}", self.metric())).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        self.split.check_rows("task.regression.split", rows)
+    }
+}

@@ -1,0 +1,39 @@
+//! What tasks on noisy sums need of a spec: a kernel that the bounds on features hold for, inducing inputs, and the
+//! mechanism.
+
+use crate::setting::rules::{grid, range};
+use crate::setting::{
+    Checked, Fault, MechanismSetting, ModelSetting, Problem, RangeSetting, Summed, SumsSetting,
+};
+
+use super::Setting;
+
+/// The model, whose kernel is one that the bounds on features hold for.
+pub(super) fn model<'a>(path: &str, setting: &'a Setting) -> Result<&'a ModelSetting, Fault> {
+    let model = setting.model(path)?;
+    if model.exponentiated_quadratic().is_none() {
+        let why = "this task needs the kernel `eq`".to_owned();
+        return Err(Fault::new("model.kernel", Problem::Shape(why)));
+    }
+    Ok(model)
+}
+
+/// The most inducing inputs.
+const MOST_INDUCING: usize = 1000;
+
+/// Checks the inducing inputs of the task at a path.
+pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Setting) -> Checked {
+    let path = format!("{path}.inducing");
+    grid(&path, ranges, setting.data.inputs.len())?;
+    let total: usize = ranges.iter().map(|range| range.points).product();
+    range(&path, total <= MOST_INDUCING, "at most 1000 points", total as f64)
+}
+
+/// The settings of noisy sums, the only mechanism that these tasks know.
+pub(super) fn mechanism(setting: &Setting, summed: Summed) -> Result<&SumsSetting, Fault> {
+    let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else {
+        return Err(setting.privacy.wrong("sums"));
+    };
+    sums.check(setting.data.inputs.len(), summed)?;
+    Ok(sums)
+}
