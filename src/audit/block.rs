@@ -43,7 +43,7 @@ pub fn audit(
         Job { setting: block, cells, sample, streams: &attacks.streams, prices: &prices, audited: true };
     let norms = FunctionNorms::default();
     let mut findings = Vec::with_capacity(cells.len());
-    for measured in measure(&job)? {
+    for measured in measure(&block.task, &job)? {
         let mut claims = measured.metrics.iter().map(|measurement| &measurement.certificate);
         let claimed = claims.find_map(|claim| Some((claim, claim.guarantee?)));
         findings.push(match claimed {

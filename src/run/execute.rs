@@ -132,7 +132,7 @@ impl Work<'_> {
             prices: &self.prices,
             audited: false,
         };
-        measure(&job).map_err(|cause| {
+        measure(&first.setting().task, &job).map_err(|cause| {
             let failure = CellFailure { cell: first.place(), replicate: unit.replicate, cause };
             RunError::Cells { experiment: experiment.name.clone(), failures: vec![failure], done: 0, all: 0 }
         })

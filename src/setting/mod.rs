@@ -39,4 +39,4 @@ pub use source::{ImagesSetting, SourceSetting, TripsSetting};
 pub use split::SplitSetting;
 pub use synthetic::SyntheticSetting;
 pub use threshold::ThresholdSetting;
-pub use whole::Setting;
+pub use whole::{Sections, Setting};

@@ -1,29 +1,45 @@
 //! All sections of a cell.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::rules::{Checked, Fault};
 use super::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Problem};
 use crate::data::Manifest;
 
-/// Everything that determines a cell's numbers, seeds aside; `T` is what the rooms above measure. Cells share the sections
-/// that no axis changes.
+/// The sections of a cell but its task. Cells share the sections that no axis changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting<T> {
+pub struct Sections {
     /// Where the rows come from.
     pub data: Arc<DataSetting>,
     /// How targets are brought to the scale of the model.
     pub normalise: Arc<NormaliseSetting>,
     /// The Gaussian process; not used by every task.
     pub model: Option<Arc<ModelSetting>>,
-    /// What is measured.
-    pub task: Arc<T>,
     /// The guarantee and the mechanism.
     pub privacy: Arc<PrivacySetting>,
 }
 
-impl<T> Setting<T> {
-    /// Checks every section but the task.
+/// Everything that determines a cell's numbers, seeds aside; `T` is what the rooms above measure. A task that asks for the
+/// other sections takes [`Sections`], so that it need not know all tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting<T> {
+    /// What is measured.
+    pub task: Arc<T>,
+    /// On what, with which model and guarantee.
+    pub sections: Sections,
+}
+
+impl<T> Deref for Setting<T> {
+    type Target = Sections;
+
+    fn deref(&self) -> &Sections {
+        &self.sections
+    }
+}
+
+impl Sections {
+    /// Checks every section.
     ///
     /// # Errors
     /// [`Fault`] of the first value that is wrong.

@@ -12,7 +12,8 @@ use super::source::{SourceText, keys, plain};
 use super::{Problem, SpecError, TaskSection};
 use crate::data::Manifest;
 use crate::setting::{
-    Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Setting,
+    Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Sections,
+    Setting,
 };
 
 /// The largest grid that is expanded.
@@ -123,14 +124,13 @@ impl<T: TaskSection> Builders<T> {
             Some(privacy.text),
             Some(task.text),
         ];
-        let setting = Setting {
+        let sections = Sections {
             data: data.value,
             normalise: normalise.map(|section| section.value).unwrap_or_default(),
             model: model.map(|section| section.value),
-            task: task.value,
             privacy: privacy.value,
         };
-        Ok((setting, texts))
+        Ok((Setting { task: task.value, sections }, texts))
     }
 }
 

@@ -2,12 +2,10 @@
 
 use crate::privacy::ReleaseRecipe;
 use crate::setting::rules::fail;
-use crate::setting::{Checked, Problem};
-
-use super::Setting;
+use crate::setting::{Checked, Problem, Sections};
 
 /// Checks the model of a classifier and what it releases, for the task at a path.
-pub(super) fn check(path: &str, setting: &Setting) -> Checked {
+pub(super) fn check(path: &str, setting: &Sections) -> Checked {
     setting.model(path)?.classifies()?;
     if setting.privacy.cloaking()?.release != ReleaseRecipe::Projection {
         let why = "classification releases a projection".to_owned();

@@ -1,7 +1,6 @@
 //! What a spec may say of a task, apart from how it is measured.
 
-use super::Setting;
-use crate::setting::Checked;
+use crate::setting::{Checked, Sections};
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
 pub trait Described {
@@ -9,7 +8,7 @@ pub trait Described {
     ///
     /// # Errors
     /// [`crate::setting::Fault`] of the first value that is wrong.
-    fn check(&self, setting: &Setting) -> Checked;
+    fn check(&self, setting: &Sections) -> Checked;
 
     /// The metrics that it measures, in the order of the table; with several replicates also their spread between
     /// replicates.

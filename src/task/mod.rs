@@ -64,7 +64,7 @@ pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask
 pub use leaderboard::{ChooseSetting, LeaderboardTask};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;
-pub use registry::TaskSetting;
+pub use registry::{Cell, Experiment, Setting, TaskSetting};
 pub use regression::{RegressionTask, ScoreSetting};
 pub use selection::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};
 pub use surface::SurfaceTask;
@@ -73,12 +73,3 @@ pub use tutorial::TutorialTask;
 use measurement::Certified;
 use one_target::OneTarget;
 use task::Task;
-
-/// The setting of a cell.
-pub type Setting = crate::setting::Setting<TaskSetting>;
-
-/// A checked point of the grid.
-pub type Cell = crate::spec::Cell<TaskSetting>;
-
-/// A spec whose every value has been checked.
-pub type Experiment = crate::spec::Experiment<TaskSetting>;

@@ -1,8 +1,7 @@
 //! Clipping, centring and scaling of targets.
 
 use crate::privacy::Caveat;
-use crate::setting::{CentreSetting, NormaliseSetting};
-use crate::task::Setting;
+use crate::setting::{CentreSetting, NormaliseSetting, Sections};
 
 /// Targets on the scale of the model.
 pub(super) struct Normalised {
@@ -86,7 +85,7 @@ fn private(targets: &[f64], clip: Option<f64>, centre: CentreSetting, scale: boo
 }
 
 /// What the use of private targets outside the mechanism takes from the guarantee.
-pub(super) fn caveats(block: &Setting, normalised: &Normalised) -> [(Caveat, bool); 2] {
+pub(super) fn caveats(block: &Sections, normalised: &Normalised) -> [(Caveat, bool); 2] {
     let chosen = block.data.chosen_by_target();
     [(Caveat::PrivateNormalisation, normalised.private), (Caveat::PrivateFilter, chosen)]
 }

@@ -5,11 +5,20 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, HyperparametersTask,
-    LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask, Setting, SurfaceTask,
-    Task, TutorialTask,
+    LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask, SurfaceTask, Task,
+    TutorialTask,
 };
 use crate::setting::Checked;
 use crate::spec::{ErrataTask, TaskSection};
+
+/// The setting of a cell.
+pub type Setting = crate::setting::Setting<TaskSetting>;
+
+/// A checked point of the grid.
+pub type Cell = crate::spec::Cell<TaskSetting>;
+
+/// A spec whose every value has been checked.
+pub type Experiment = crate::spec::Experiment<TaskSetting>;
 
 macro_rules! tasks {
     ($($(#[$doc:meta])* $name:ident($setting:ty),)*) => {

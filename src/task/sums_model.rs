@@ -3,13 +3,11 @@
 
 use crate::setting::rules::{grid, range};
 use crate::setting::{
-    Checked, Fault, MechanismSetting, ModelSetting, Problem, RangeSetting, Summed, SumsSetting,
+    Checked, Fault, MechanismSetting, ModelSetting, Problem, RangeSetting, Sections, Summed, SumsSetting,
 };
 
-use super::Setting;
-
 /// The model, whose kernel is one that the bounds on features hold for.
-pub(super) fn model<'a>(path: &str, setting: &'a Setting) -> Result<&'a ModelSetting, Fault> {
+pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, Fault> {
     let model = setting.model(path)?;
     if model.exponentiated_quadratic().is_none() {
         let why = "this task needs the kernel `eq`".to_owned();
@@ -22,7 +20,7 @@ pub(super) fn model<'a>(path: &str, setting: &'a Setting) -> Result<&'a ModelSet
 const MOST_INDUCING: usize = 1000;
 
 /// Checks the inducing inputs of the task at a path.
-pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Setting) -> Checked {
+pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) -> Checked {
     let path = format!("{path}.inducing");
     grid(&path, ranges, setting.data.inputs.len())?;
     let total: usize = ranges.iter().map(|range| range.points).product();
@@ -30,7 +28,7 @@ pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Setting) -
 }
 
 /// The settings of noisy sums, the only mechanism that these tasks know.
-pub(super) fn mechanism(setting: &Setting, summed: Summed) -> Result<&SumsSetting, Fault> {
+pub(super) fn mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetting, Fault> {
     let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else {
         return Err(setting.privacy.wrong("sums"));
     };

@@ -1,8 +1,7 @@
 //! What every task is asked, and what it is asked with.
 
 use super::{Described, Measured, Prices, Sample, Streams, TaskError};
-use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting, SumsSetting};
-use crate::task::Setting;
+use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting, Sections, SumsSetting};
 
 /// A quantity that can be measured.
 pub trait Task: Described {
@@ -18,7 +17,7 @@ pub trait Task: Described {
 #[derive(Debug, Clone, Copy)]
 pub struct Job<'a> {
     /// What all cells of the block share; their privacy sections differ.
-    pub setting: &'a Setting,
+    pub setting: &'a Sections,
     /// The privacy section of each cell.
     pub cells: &'a [&'a PrivacySetting],
     /// The rows.

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{count, grid, range, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, RangeSetting, Summed};
-use crate::task::{Described, Setting, sums_model};
+use crate::setting::{Checked, NoiseAwareSetting, RangeSetting, Sections, Summed};
+use crate::task::{Described, sums_model};
 
 /// How well predictions from noisy sums are calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,7 +60,7 @@ impl PosteriorRule {
 }
 
 impl Described for CalibrationTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.calibration";
         sums_model::model(path, setting)?.has_noise("calibration")?;
         count(&format!("{path}.train"), self.train)?;

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{count, points, to_test};
-use crate::setting::{Checked, ThresholdSetting};
+use crate::setting::{Checked, Sections, ThresholdSetting};
 use crate::task::prediction::PredictionTask;
-use crate::task::{Described, Setting, classifier};
+use crate::task::{Described, classifier};
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ impl ClassificationTask {
 }
 
 impl Described for ClassificationTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.classification";
         count(&format!("{path}.train"), self.train)?;
         self.positive.check(&format!("{path}.positive"))?;

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{count, to_test};
-use crate::setting::{Checked, ThresholdSetting};
-use crate::task::{Described, Setting, classifier};
+use crate::setting::{Checked, Sections, ThresholdSetting};
+use crate::task::{Described, classifier};
 
 /// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ impl ConvergenceTask {
 }
 
 impl Described for ConvergenceTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.convergence";
         count(&format!("{path}.train"), self.train)?;
         self.positive.check(&format!("{path}.positive"))?;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::Observed;
 use crate::setting::rules::{count, dimension, fail, grid, positive};
-use crate::setting::{Checked, CutSetting, MechanismSetting, Problem, RangeSetting, cuts};
-use crate::task::{Described, Setting};
+use crate::setting::{Checked, CutSetting, MechanismSetting, Problem, RangeSetting, Sections, cuts};
+use crate::task::Described;
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
 /// a row says how many records it stands for.
@@ -85,7 +85,7 @@ impl ProcessSetting {
 
 impl DensityTask {
     /// The mechanism of a density must be that of its estimate.
-    fn check_mechanism(&self, setting: &Setting) -> Checked {
+    fn check_mechanism(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;
         match (&self.estimate, &privacy.mechanism) {
             (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) => {
@@ -99,7 +99,7 @@ impl DensityTask {
 }
 
 impl Described for DensityTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let (path, inputs) = ("task.density", setting.data.inputs.len());
         if matches!(self.estimate, DensityEstimate::Function { .. }) {
             setting.regression_model("task.density.estimate.function")?;

@@ -20,7 +20,8 @@ const DRAWS: usize = 64;
 /// 64 draws of them at each row).
 impl Task for DirichletTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let model = ClassModel::of(job.setting).ok_or(TaskError::Missing { needed: "a model of classes" })?;
+        let model = ClassModel::of_task(self, job.setting);
+        let model = model.ok_or(TaskError::Missing { needed: "a model of classes" })?;
         let inducing = model.inducing()?;
         let classes = job.sample.targets.iter().map(|y| class(self, *y));
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;

@@ -8,7 +8,7 @@ use crate::gp::variational::{
 };
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
-use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, SumsSetting};
+use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, Sections, SumsSetting};
 use crate::stream::{ClassSummand, Kernel};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, Sensitivity};
@@ -30,6 +30,10 @@ impl ClassModel {
     /// The model of a cell; none if it has another task or mechanism, or another kernel than the exponentiated quadratic.
     pub fn of(setting: &Setting) -> Option<Self> {
         let TaskSetting::Dirichlet(task) = &*setting.task else { return None };
+        Self::of_task(task, setting)
+    }
+
+    pub(super) fn of_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
         let MechanismSetting::Sums(mechanism) = &setting.privacy.mechanism else { return None };
         let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
         Some(Self {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::privacy::HeteroscedasticRule;
 use crate::setting::rules::{count, fail, positive, range, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Summed};
-use crate::task::{Described, Setting, sums_model};
+use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
+use crate::task::{Described, sums_model};
 
 /// Classification by regression on Dirichlet labels. Targets are the classes 0, 1, 2, ...
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub enum DirichletRelease {
 }
 
 impl Described for DirichletTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.dirichlet";
         sums_model::model(path, setting)?;
         count(&format!("{path}.train"), self.train)?;

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::number::Budget;
 use crate::privacy::PrivateSelection;
 use crate::setting::rules::{count, fail, positive, range, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Summed};
-use crate::task::{Described, Setting, sums_model};
+use crate::setting::{Checked, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed};
+use crate::task::{Described, sums_model};
 
 /// How often private selection finds the true hyperparameters: those of the model section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,7 +98,7 @@ impl HyperparametersMethod {
 }
 
 impl Described for HyperparametersTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.hyperparameters";
         sums_model::model(path, setting)?.has_noise("hyperparameters")?;
         count(&format!("{path}.train"), self.train)?;

@@ -7,10 +7,11 @@ use crate::gp::variational::{Correction, Regularisation};
 use crate::privacy::SensitivityRule;
 use crate::setting::rules::{count, fail, positive, range};
 use crate::setting::{
-    Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, SplitSetting, Summed,
+    Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
+    SplitSetting, Summed,
 };
 use crate::task::selection::{GpGrid, SelectionTask};
-use crate::task::{Described, Setting, sums_model};
+use crate::task::{Described, sums_model};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
 /// intervals hold them. Targets are compared as they are, not clipped.
@@ -75,7 +76,7 @@ impl ChooseSetting {
 }
 
 impl ChooseSetting {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard.choose";
         if self.lengthscales.is_empty() {
             return fail(&format!("{path}.lengthscales"), Problem::Empty);
@@ -97,7 +98,7 @@ impl ChooseSetting {
 }
 
 impl Described for LeaderboardTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard";
         let inputs = setting.data.inputs.len();
         setting.regression_model(path)?;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::advi::{Family, Sampling};
 use crate::setting::rules::{count, positive, range, to_test};
-use crate::setting::{Checked, MechanismSetting, ThresholdSetting};
-use crate::task::{Described, Setting};
+use crate::setting::{Checked, MechanismSetting, Sections, ThresholdSetting};
+use crate::task::Described;
 
 /// A Bayesian classifier, fitted to the first rows and tested on the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ impl AdviSetting {
 }
 
 impl Described for PosteriorTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let PosteriorModel::Logistic { prior_variance } = self.model;
         positive("task.posterior.model.logistic.prior_variance", prior_variance)?;
         self.positive.check("task.posterior.positive")?;

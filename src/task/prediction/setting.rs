@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{dimension, fail, grid, range};
-use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting};
+use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};
 use crate::spec::label;
-use crate::task::{Described, Setting};
+use crate::task::Described;
 
 /// Predictions of a regression on a grid, with all rows as training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +49,7 @@ impl PredictionTask {
 }
 
 impl Described for PredictionTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let inputs = setting.data.inputs.len();
         setting.regression_model("task.prediction")?;
         grid("task.prediction.grid", &self.grid, inputs)?;

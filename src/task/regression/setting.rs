@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::count;
-use crate::setting::{Checked, MechanismSetting, SplitSetting};
+use crate::setting::{Checked, MechanismSetting, Sections, SplitSetting};
 use crate::spec::FEWEST_FOR_QUANTILES;
-use crate::task::{Described, Setting};
+use crate::task::Described;
 
 /// Cross-validated regression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ impl ScoreSetting {
 }
 
 impl Described for RegressionTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.regression")?;
         self.split.check("task.regression.split")?;
         match &setting.privacy.mechanism {

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
 use super::{Form, Predictions, PreparedRelease, rounded};
-use crate::task::Setting;
+use crate::setting::Sections;
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
 use crate::task::normalise::{caveats, normalise};
@@ -29,7 +29,7 @@ pub(super) struct Means {
 impl Means {
     /// Fits the model to all rows.
     pub fn prepared(
-        setting: &Setting,
+        setting: &Sections,
         sample: &Sample,
         points: &DMatrix<f64>,
         streams: &Streams,

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::privacy::SensitivityRule;
 use crate::setting::rules::{count, fail, positive, range};
-use crate::setting::{Checked, Problem, SplitSetting};
+use crate::setting::{Checked, Problem, Sections, SplitSetting};
 use crate::spec::label;
-use crate::task::{Described, Setting};
+use crate::task::Described;
 
 /// Selection among candidates by cross-validated expected squared error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,7 +180,7 @@ impl SelectionTask {
 }
 
 impl Described for SelectionTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         self.split.check("task.selection.split")?;
         if let Some(rows) = self.rows {
             range("task.selection.rows.to", rows.to > rows.from, "greater than from", rows.to as f64)?;

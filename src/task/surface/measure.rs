@@ -17,7 +17,7 @@ use crate::task::{Frame, Job, Measured, Task, TaskError};
 /// `inducing`.
 impl Task for SurfaceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let model = SurfaceModel::new(job.setting);
+        let model = SurfaceModel::of_task(self, job.setting);
         let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
         let sums = model.sums(job.sample);
         let inducing = model.inducing()?;

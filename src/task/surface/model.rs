@@ -10,7 +10,7 @@ use crate::gp::variational::{
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, Certificate, SumsNoise};
 use crate::setting::{
-    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, SumsSetting,
+    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
 };
 use crate::stream::{Kernel, SumRows, Summand, Sums, Targets, collect_here};
 use crate::task::grid::grid;
@@ -47,6 +47,10 @@ impl SurfaceModel {
     /// The model of a cell; none if it has another task or model, or targets without public bounds.
     pub fn new(setting: &Setting) -> Option<Self> {
         let TaskSetting::Surface(task) = &*setting.task else { return None };
+        Self::of_task(task, setting)
+    }
+
+    pub(super) fn of_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
         let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else { return None };
         let model = setting.model.as_deref()?;
         let inputs = setting.data.inputs.len();

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{dimension, fail, grid, range};
-use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Summed};
-use crate::task::{Described, Setting, sums_model};
+use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
+use crate::task::{Described, sums_model};
 
 /// A surface over the inputs from the sums over all rows, and what privacy changes in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ impl SurfaceTask {
 }
 
 impl Described for SurfaceTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         let (path, inputs) = ("task.surface", setting.data.inputs.len());
         let model = setting.model(path)?;
         if model.lengthscales(inputs).is_none() {

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::setting::rules::{dimension, grid, range};
-use crate::setting::{Checked, RangeSetting};
-use crate::task::{Described, Setting};
+use crate::setting::{Checked, RangeSetting, Sections};
+use crate::task::Described;
 
 /// A Gaussian process at two places, before or after the observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ impl TutorialTask {
 }
 
 impl Described for TutorialTask {
-    fn check(&self, setting: &Setting) -> Checked {
+    fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.tutorial")?;
         dimension("data.inputs", 1, setting.data.inputs.len())?;
         range("task.tutorial.draws", self.draws <= 1000, "at most 1000", self.draws as f64)?;

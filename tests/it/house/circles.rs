@@ -10,7 +10,7 @@ use crate::support::shipped::root;
 const LONGEST: usize = 8;
 
 /// Rooms whose circle is still longer, with its length today; an entry goes when the circle is opened.
-const STILL_LONGER: &[(&str, usize)] = &[("cli", 29), ("publish", 21), ("task", 30)];
+const STILL_LONGER: &[(&str, usize)] = &[("cli", 29), ("publish", 21)];
 
 fn rooms(graph: &Graph) -> Vec<String> {
     let mut rooms: Vec<String> = graph.modules().filter_map(|module| module.first().cloned()).collect();
@@ -41,6 +41,7 @@ fn no_circle_of_files_is_long() {
         too_long |= circle.len() > longest;
         table += &format!("{room}: {} files, at most {longest}\n{}", circle.len(), describe(&graph, &circle));
     }
+    println!("{table}");
     assert!(!too_long, "the longest circle in each room:\n{table}");
 }
 
