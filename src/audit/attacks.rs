@@ -2,18 +2,20 @@
 
 use rand_pcg::Pcg64;
 
-use crate::task::Streams;
+use crate::task::{Prices, Streams};
 
 /// How attacks sample.
 #[derive(Debug, Clone)]
-pub struct Attacks {
+pub struct Attacks<'a> {
     /// Their random streams.
     pub streams: Streams,
+    /// Prices of noise that are known.
+    pub prices: &'a Prices,
     /// The confidence of their bounds.
     pub confidence: f64,
 }
 
-impl Attacks {
+impl Attacks<'_> {
     /// A stream of the block's own, apart from those of the task.
     pub(super) fn stream(&self, purpose: &str) -> Pcg64 {
         self.streams.of_block(&format!("audit {purpose}"))

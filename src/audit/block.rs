@@ -13,8 +13,7 @@ use crate::linalg::largest;
 use crate::privacy::accounting::AccountingError;
 use crate::privacy::{Caveat, Certificate, Guarantee, Mechanism};
 use crate::setting::PrivacySetting;
-use crate::task::Setting;
-use crate::task::{Job, Prices, Sample, Sampled, TaskError, measure};
+use crate::task::{Job, Sample, Sampled, Setting, TaskError, measure};
 
 /// Why a block could not be audited.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -36,11 +35,10 @@ pub fn audit(
     block: &Setting,
     cells: &[&PrivacySetting],
     sample: &Sample,
-    attacks: &Attacks,
+    attacks: &Attacks<'_>,
 ) -> Result<Vec<Option<Finding>>, AuditError> {
-    let prices = Prices::default();
-    let job =
-        Job { setting: block, cells, sample, streams: &attacks.streams, prices: &prices, audited: true };
+    let Attacks { streams, prices, .. } = attacks;
+    let job = Job { setting: block, cells, sample, streams, prices, audited: true };
     let norms = FunctionNorms::default();
     let mut findings = Vec::with_capacity(cells.len());
     for measured in measure(&block.task, &job)? {
@@ -76,7 +74,7 @@ fn rest(claim: &Certificate, guarantee: Guarantee, evidence: &[Sampled]) -> Guar
 fn judged(
     sampled: &Sampled,
     claim: Guarantee,
-    attacks: &Attacks,
+    attacks: &Attacks<'_>,
     norms: &FunctionNorms,
 ) -> Result<Vec<Check>, AuditError> {
     Ok(vec![match sampled {

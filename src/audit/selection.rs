@@ -21,7 +21,7 @@ const SELECTIONS: usize = 500;
 ///
 /// Obligation: by Theorem 3.4 of Liu and Talwar 2019 the claim follows from the budget of one draw, and that from its
 /// parts, which are judged one by one. Attacks on whole draws and selections look for what the proof may have missed.
-pub(super) fn selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Vec<Check> {
+pub(super) fn selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Vec<Check> {
     let draw = Guarantee::from(draws.selection.draw);
     let mut checks = vec![total(draws, claim)];
     checks.extend(draws.sums.iter().map(|sums| part("sums of a draw", records(sums, draw), draw)));
@@ -82,7 +82,7 @@ fn values(range: Within, rows: usize, moved: bool) -> Vec<f64> {
 }
 
 /// Means under two data sets, of which one has all values at the bottom and the other one at the top.
-fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Check {
+fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
         (0..MEANS).map(|_| mean(draws, moved, &mut stream)).collect::<Vec<f64>>()
@@ -98,7 +98,7 @@ fn mean(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
 }
 
 /// Selections between two candidates whose values differ in one record.
-fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks) -> Check {
+fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("selection {moved}"));
         (0..SELECTIONS).map(|_| selected(draws, moved, &mut stream)).collect::<Vec<f64>>()

@@ -18,8 +18,7 @@ use crate::publish::plain_table;
 use crate::run::{RunError, Unit, load};
 use crate::setting::PrivacySetting;
 use crate::spec::Block;
-use crate::task::{Cell, Experiment};
-use crate::task::{Sample, Streams};
+use crate::task::{Cell, Experiment, Prices, Sample, Streams};
 
 const EXAMPLES: &str = "\
 Each cell that claims privacy is measured once more, in one replicate, and what it sampled is judged apart from the code
@@ -113,13 +112,13 @@ fn experiment_audited<'e>(
     let jobs = arguments.work.jobs();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.map_err(|cause| RunError::Threads { jobs, cause })?;
-    let empty = Sample::new(&[], Vec::new());
+    let (empty, prices) = (Sample::new(&[], Vec::new()), Prices::default());
     let of_unit = |unit: &Unit| {
         if stop.load(Ordering::Relaxed) {
             return Err(CliError::CheckInterrupted { done: 0, all: units.len() });
         }
         let data = experiment.cells[unit.missing[0]].data_id();
-        unit_audited(experiment, unit, samples.get(&data).unwrap_or(&empty), arguments)
+        unit_audited(experiment, unit, samples.get(&data).unwrap_or(&empty), &prices, arguments)
     };
     let audited: Result<Vec<Vec<_>>, CliError> =
         pool.install(|| units.par_iter().with_max_len(1).map(of_unit).collect());
@@ -138,6 +137,7 @@ fn unit_audited(
     experiment: &Experiment,
     unit: &Unit,
     sample: &Sample,
+    prices: &Prices,
     arguments: &AuditArguments,
 ) -> Result<Vec<(usize, Finding)>, CliError> {
     let private = |cell: &&usize| claims(experiment.cells[**cell].setting());
@@ -151,7 +151,7 @@ fn unit_audited(
     };
     let settings: Vec<&PrivacySetting> =
         cells.iter().map(|&cell| &*experiment.cells[cell].setting().privacy).collect();
-    let attacks = Attacks { streams, confidence: arguments.confidence };
+    let attacks = Attacks { streams, prices, confidence: arguments.confidence };
     let findings =
         audit_block(first.setting(), &settings, sample, &attacks).map_err(|cause| CliError::NotAudited {
             experiment: experiment.name.clone(),

@@ -27,8 +27,12 @@ pub(super) fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<
 
 fn cut(order: &[usize], count: usize) -> Vec<Vec<usize>> {
     let (size, larger) = (order.len() / count, order.len() % count);
-    let start = |fold: usize| fold * size + fold.min(larger);
-    (0..count).map(|fold| order[start(fold)..start(fold + 1)].to_vec()).collect()
+    let mut from = 0;
+    let folds = (0..count).map(|fold| {
+        let to = from + size + usize::from(fold < larger);
+        order[std::mem::replace(&mut from, to)..to].to_vec()
+    });
+    folds.collect()
 }
 
 /// The rows that are not in the fold, in file order.

@@ -42,11 +42,7 @@ fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Re
     let mut stream = streams.of_data("draw");
     let mut chosen = Vec::new();
     for quota in quotas {
-        let is = |row: &usize| {
-            sample.targets[*row] == quota.target
-                && sample.inputs.row(*row).iter().zip(&quota.inputs).all(|(a, b)| a == b)
-        };
-        let mut of_kind: Vec<usize> = (0..sample.rows()).filter(is).collect();
+        let mut of_kind: Vec<usize> = (0..sample.rows()).filter(|&row| is_of(quota, sample, row)).collect();
         if of_kind.len() < quota.rows {
             let QuotaSetting { target, inputs, rows: wanted } = quota.clone();
             return Err(TaskError::TooFewRows { target, inputs, wanted, found: of_kind.len() });
@@ -55,6 +51,11 @@ fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Re
         chosen.extend_from_slice(some);
     }
     Ok(sample.select(&chosen))
+}
+
+fn is_of(quota: &QuotaSetting, sample: &Sample, row: usize) -> bool {
+    let inputs = sample.inputs.row(row);
+    sample.targets[row] == quota.target && inputs.iter().zip(&quota.inputs).all(|(a, b)| a == b)
 }
 
 fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
@@ -67,7 +68,7 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
             synthetic::sinc(*points, *noise, *grid, &mut stream)
         }
         SyntheticSetting::GaussianProcess { points, noise, lengthscale, test } => {
-            return gaussian_process((*points, *test), *noise, *lengthscale, &mut stream);
+            return gaussian_process(*points, *test, *noise, *lengthscale, &mut stream);
         }
         SyntheticSetting::Moons { points, noise } => synthetic::moons(*points, *noise, &mut stream),
         SyntheticSetting::Spirals { points, arms, noise } => {
@@ -78,19 +79,14 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
 }
 
 /// A draw f of a Gaussian process at `x ~ U(-4, 4)`: training rows with noise, test rows with noise, and the same test rows without.
-fn gaussian_process(
-    (points, test): (usize, usize),
-    noise: f64,
-    lengthscale: f64,
-    stream: &mut Pcg64,
-) -> Sample {
+fn gaussian_process(points: usize, test: usize, noise: f64, lengthscale: f64, stream: &mut Pcg64) -> Sample {
     let inputs = DMatrix::from_fn(points + test, 1, |_, _| 8.0 * stream.random::<f64>() - 4.0);
     let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
-    let mut noisy = |f: &f64| -> f64 {
+    let noisy = f.iter().map(|f| {
         let z: f64 = StandardNormal.sample(stream);
         f + noise * z
-    };
-    let mut targets: Vec<f64> = f.iter().map(&mut noisy).collect();
+    });
+    let mut targets: Vec<f64> = noisy.collect();
     targets.extend(f.iter().skip(points));
     let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
     Sample { inputs: inputs.select_rows(&rows), targets }

@@ -7,8 +7,10 @@ use crate::setting::RangeSetting;
 /// The product of the ranges, a row per point; the last dimension varies fastest.
 pub(super) fn grid(ranges: &[RangeSetting]) -> DMatrix<f64> {
     let rows: usize = ranges.iter().map(|range| range.points).product();
-    let inner = |d: usize| ranges[d + 1..].iter().map(|range| range.points).product::<usize>();
-    DMatrix::from_fn(rows, ranges.len(), |i, d| ranges[d].at(i / inner(d) % ranges[d].points))
+    DMatrix::from_fn(rows, ranges.len(), |i, d| {
+        let inner: usize = ranges[d + 1..].iter().map(|range| range.points).product();
+        ranges[d].at(i / inner % ranges[d].points)
+    })
 }
 
 #[cfg(test)]

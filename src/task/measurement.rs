@@ -49,9 +49,9 @@ impl Measured {
     /// # Errors
     /// [`TaskError::NotFinite`] with the first metric or frame that holds a number which is not finite.
     pub(super) fn ensure_finite(&self) -> Result<(), TaskError> {
-        let metric = self.metrics.iter().find(|m| !m.is_finite()).map(|m| &m.metric);
-        let frame = || self.frames.iter().find(|frame| !frame.is_finite()).map(|frame| &frame.name);
-        match metric.or_else(frame) {
+        let metrics = self.metrics.iter().filter(|metric| !metric.is_finite()).map(|metric| &metric.metric);
+        let frames = self.frames.iter().filter(|frame| !frame.is_finite()).map(|frame| &frame.name);
+        match metrics.chain(frames).next() {
             Some(metric) => Err(TaskError::NotFinite { metric: metric.clone() }),
             None => Ok(()),
         }

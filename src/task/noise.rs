@@ -41,19 +41,19 @@ pub(super) struct Noise {
     pub map: DMatrix<f64>,
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
     pub ratio: f64,
-    design: Design,
+    design: NoiseDesign,
 }
 
 /// What the noise covers.
-enum Design {
+enum NoiseDesign {
     /// The predictions, as the cloak releases them.
     Cloak(Box<Cloak>),
     /// The mean as a function.
-    Function(MeanFunction),
+    Function(NoisyFunction),
 }
 
 /// A mean as a function, which gets a sample of its process.
-struct MeanFunction {
+struct NoisyFunction {
     /// Its weights, and the covariance of its basis.
     mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
     /// The sensitivity at change 1 that the noise is scaled by.
@@ -72,7 +72,11 @@ impl Noise {
             return Self::of_function(function.sensitivity, &process.representer()?, process.kernel, test);
         }
         let cloak = cloak_of(mechanism, map)?;
-        Ok(Self { map: cloak.noise_map(), ratio: cloak.sensitivity, design: Design::Cloak(Box::new(cloak)) })
+        Ok(Self {
+            map: cloak.noise_map(),
+            ratio: cloak.sensitivity,
+            design: NoiseDesign::Cloak(Box::new(cloak)),
+        })
     }
 
     /// Samples of the process at the test inputs, scaled by a sensitivity of the mean.
@@ -86,14 +90,14 @@ impl Noise {
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
         let map = FunctionNoise::new(&kernel.matrix(test, test))?.noise_map() * bound;
         let mean = Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis)));
-        Ok(Self { map, ratio: exact / bound, design: Design::Function(MeanFunction { mean, bound }) })
+        Ok(Self { map, ratio: exact / bound, design: NoiseDesign::Function(NoisyFunction { mean, bound }) })
     }
 
     /// The sensitivity of a function at change 1 that the noise is scaled by; none of cloaking.
     pub fn bound(&self) -> Option<f64> {
         match &self.design {
-            Design::Cloak(_) => None,
-            Design::Function(function) => Some(function.bound),
+            NoiseDesign::Cloak(_) => None,
+            NoiseDesign::Function(function) => Some(function.bound),
         }
     }
 
@@ -101,18 +105,18 @@ impl Noise {
     /// noise covers. `plain` where it covers all of it.
     pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         match &self.design {
-            Design::Cloak(cloak) => cloak.mean_columns(),
-            Design::Function(_) => plain.columns().clone(),
+            NoiseDesign::Cloak(cloak) => cloak.mean_columns(),
+            NoiseDesign::Function(_) => plain.columns().clone(),
         }
     }
 
     /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
     pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
         match &self.design {
-            Design::Cloak(cloak) => {
+            NoiseDesign::Cloak(cloak) => {
                 Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
             }
-            Design::Function(MeanFunction { mean, bound }) => {
+            NoiseDesign::Function(NoisyFunction { mean, bound }) => {
                 Sampled::Function { mean: Arc::clone(mean), scale: scale * bound, change }
             }
         }
@@ -126,10 +130,10 @@ impl Noise {
     /// The certificate of a release with it.
     pub fn certificate(&self, target: OneTarget, caveats: &[(Caveat, bool)]) -> Certificate {
         match &self.design {
-            Design::Cloak(cloak) => {
+            NoiseDesign::Cloak(cloak) => {
                 target.cloaked(Release::Predictions, self.ratio, cloak.gap).with_caveats(caveats)
             }
-            Design::Function(_) => target
+            NoiseDesign::Function(_) => target
                 .gaussian(Release::Function, Mechanism::Function, self.ratio)
                 .certificate()
                 .with_caveats(caveats)

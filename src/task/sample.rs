@@ -20,14 +20,14 @@ impl Sample {
 
     /// The rows of several samples with the same inputs, one after the other.
     pub fn concat(parts: &[Self]) -> Self {
-        let dimension = parts.first().map_or(0, |part| part.inputs.ncols());
-        let column = |d: usize| {
-            parts
-                .iter()
-                .flat_map(move |part| part.inputs.as_slice().iter().skip(d * part.rows()).take(part.rows()))
-        };
-        let inputs: Vec<Vec<f64>> = (0..dimension).map(|d| column(d).copied().collect()).collect();
-        Self::new(&inputs, parts.iter().flat_map(|part| part.targets.iter().copied()).collect())
+        let columns = parts.first().map_or(0, |part| part.inputs.ncols());
+        let mut inputs = DMatrix::zeros(parts.iter().map(Self::rows).sum(), columns);
+        let mut targets = Vec::with_capacity(inputs.nrows());
+        for part in parts {
+            inputs.rows_mut(targets.len(), part.rows()).copy_from(&part.inputs);
+            targets.extend_from_slice(&part.targets);
+        }
+        Self { inputs, targets }
     }
 
     /// The rows at these positions, in this order.

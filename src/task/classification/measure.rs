@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use super::{Problem, Steps};
+use super::{Classifier, Steps};
 use crate::gp::{averaged_probability, latent_variance, newton_path};
 use crate::privacy::PrivateStep;
 use crate::setting::PrivacySetting;
@@ -17,11 +17,11 @@ const SHOWN: usize = 2;
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
 impl Task for ClassificationTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let problem = Problem::new(job, self.train, &self.positive, &self.at)?;
-        let zero = DVector::zeros(problem.labels.len());
-        let first = if job.is_private() { Some(problem.step(&zero)?) } else { None };
+        let classifier = Classifier::new(job, self.train, &self.positive, &self.at)?;
+        let zero = DVector::zeros(classifier.labels.len());
+        let first = if job.is_private() { Some(classifier.step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
-        let block = ClassificationBlock { task: self, job, problem: &problem, first, shown };
+        let block = ClassificationBlock { task: self, job, classifier: &classifier, first, shown };
         job.cells.iter().map(|cell| block.cell(cell)).collect()
     }
 }
@@ -30,7 +30,7 @@ impl Task for ClassificationTask {
 struct ClassificationBlock<'a> {
     task: &'a ClassificationTask,
     job: &'a Job<'a>,
-    problem: &'a Problem,
+    classifier: &'a Classifier,
     /// The first private step, which all draws share.
     first: Option<PrivateStep>,
     shown: bool,
@@ -45,23 +45,23 @@ struct DrawnClasses {
 
 impl ClassificationBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
-        let Self { task, problem, .. } = self;
+        let Self { task, classifier, .. } = self;
         let target = OneTarget::of(cell)?;
         let (draws, certified) = match &self.first {
             Some(first) if target.is_private() => self.private(target, first)?,
             _ => {
-                let path = newton_path(&problem.features.training, &problem.labels, task.newton)?;
+                let path = newton_path(&classifier.features.training, &classifier.labels, task.newton)?;
                 let weights = path.last().cloned().unwrap_or_default();
                 (vec![self.predict(&weights)?], Certified::nothing())
             }
         };
-        let measured = certified.measured(problem.features.jitter, self.metrics(&draws));
+        let measured = certified.measured(classifier.features.jitter, self.metrics(&draws));
         let frames = if self.shown { self.frames(&draws, target.is_private()) } else { Vec::new() };
         Ok(measured.with_frames(frames))
     }
 
     fn metrics(&self, draws: &[DrawnClasses]) -> Vec<(String, f64)> {
-        let rows = self.problem.truth.len();
+        let rows = self.classifier.truth.len();
         let mut metrics = Vec::new();
         if rows > 0 {
             let accuracy = Moments::of(draws.iter().map(|draw| draw.accuracy));
@@ -85,7 +85,7 @@ impl ClassificationBlock<'_> {
         target: OneTarget,
         first: &PrivateStep,
     ) -> Result<(Vec<DrawnClasses>, Certified), TaskError> {
-        let Self { task, problem, .. } = self;
+        let Self { task, classifier, .. } = self;
         let count = task.iterations as f64;
         let each = OneTarget { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
         let mut steps = Steps::new(self.job, each, task.iterations);
@@ -94,7 +94,7 @@ impl ClassificationBlock<'_> {
         for _ in 0..task.draws {
             let mut weights = steps.weights(first);
             for place in 1..task.iterations {
-                let step = problem.step(&problem.latent(&weights))?;
+                let step = classifier.step(&classifier.latent(&weights))?;
                 steps.see(place, &step);
                 weights = steps.weights(&step);
             }
@@ -104,13 +104,13 @@ impl ClassificationBlock<'_> {
     }
 
     fn predict(&self, weights: &DVector<f64>) -> Result<DrawnClasses, TaskError> {
-        let accuracy = self.problem.accuracy(weights);
+        let accuracy = self.classifier.accuracy(weights);
         if !self.shown && self.task.at.is_empty() {
             return Ok(DrawnClasses { accuracy, latent: Vec::new(), probability: Vec::new() });
         }
-        let features = &self.problem.features;
+        let features = &self.classifier.features;
         let test = (&features.test, features.residual.as_slice());
-        let variance = latent_variance(&features.training, &self.problem.latent(weights), test)?;
+        let variance = latent_variance(&features.training, &self.classifier.latent(weights), test)?;
         let latent: Vec<f64> = (&features.test * weights).iter().copied().collect();
         let probability = latent.iter().zip(&variance).map(|(f, v)| averaged_probability(*f, *v)).collect();
         Ok(DrawnClasses { accuracy, latent, probability })
@@ -118,10 +118,10 @@ impl ClassificationBlock<'_> {
 
     /// The training data, and the predictions at the points of the task, or else at the test rows.
     fn frames(&self, draws: &[DrawnClasses], private: bool) -> Vec<Frame> {
-        let rows = self.problem.truth.len();
+        let rows = self.classifier.truth.len();
         let from = if self.task.at.is_empty() { 0 } else { rows };
         let to = draws.first().map_or(0, |draw| draw.latent.len());
-        let points = self.problem.test.rows(from, to - from).into_owned();
+        let points = self.classifier.test.rows(from, to - from).into_owned();
         let mut frame = Frame::new(if private { "samples" } else { "classes" }).with_points(&points);
         for (i, draw) in draws.iter().enumerate() {
             let number = if private { (i + 1).to_string() } else { String::new() };
@@ -134,7 +134,7 @@ impl ClassificationBlock<'_> {
 
     /// In one dimension how many rows of each class each input has, otherwise the rows themselves.
     fn training(&self) -> Frame {
-        let Problem { inputs, labels, .. } = self.problem;
+        let Classifier { inputs, labels, .. } = self.classifier;
         if inputs.ncols() > 1 {
             return Frame::new("training").with_points(inputs).with("y", labels.iter().copied());
         }
@@ -147,9 +147,13 @@ impl ClassificationBlock<'_> {
 
     /// How many training rows with a label each input has.
     fn counts(&self, inputs: &[f64], label: f64) -> Vec<f64> {
-        let rows = || self.problem.inputs.iter().zip(self.problem.labels.iter());
-        let count = inputs.iter().map(|x| rows().filter(|(i, l)| *i == x && **l == label).count() as f64);
-        count.collect()
+        let Classifier { inputs: rows, labels, .. } = self.classifier;
+        let mut counts = vec![0.0; inputs.len()];
+        for (count, input) in counts.iter_mut().zip(inputs) {
+            let own = rows.iter().zip(labels.iter()).filter(|(x, y)| *x == input && **y == label);
+            *count = own.count() as f64;
+        }
+        counts
     }
 }
 

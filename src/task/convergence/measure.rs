@@ -5,7 +5,7 @@ use nalgebra::DVector;
 use crate::gp::newton_path;
 use crate::setting::PrivacySetting;
 use crate::task::ConvergenceTask;
-use crate::task::classification::{Problem, Steps};
+use crate::task::classification::{Classifier, Steps};
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
 /// Newton steps after which the mode is found to rounding.
@@ -16,10 +16,11 @@ const TO_THE_MODE: usize = 100;
 /// from the mode after each step.
 impl Task for ConvergenceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let problem = Problem::new(job, self.train, &self.positive, &[])?;
-        let mode = newton_path(&problem.features.training, &problem.labels, TO_THE_MODE)?;
-        let mode = problem.latent(mode.last().unwrap_or(&DVector::zeros(problem.features.training.ncols())));
-        job.cells.iter().map(|cell| self.cell(job, cell, &problem, &mode)).collect()
+        let classifier = Classifier::new(job, self.train, &self.positive, &[])?;
+        let mode = newton_path(&classifier.features.training, &classifier.labels, TO_THE_MODE)?;
+        let mode =
+            classifier.latent(mode.last().unwrap_or(&DVector::zeros(classifier.features.training.ncols())));
+        job.cells.iter().map(|cell| self.cell(job, cell, &classifier, &mode)).collect()
     }
 }
 
@@ -28,39 +29,44 @@ impl ConvergenceTask {
         &self,
         job: &Job<'_>,
         cell: &PrivacySetting,
-        problem: &Problem,
+        classifier: &Classifier,
         mode: &DVector<f64>,
     ) -> Result<Measured, TaskError> {
         let target = OneTarget::of(cell)?;
         if !target.is_private() {
-            let path = newton_path(&problem.features.training, &problem.labels, self.steps)?;
-            return Ok(measured(problem, mode, &path, Certified::nothing()));
+            let path = newton_path(&classifier.features.training, &classifier.labels, self.steps)?;
+            return Ok(measured(classifier, mode, &path, Certified::nothing()));
         }
         // Each step spends the whole budget, and the claim is that of all of them.
         let mut steps = Steps::new(job, target, self.steps);
         let mut path: Vec<DVector<f64>> = Vec::with_capacity(self.steps);
         for place in 0..self.steps {
             let latent = match path.last() {
-                Some(weights) => problem.latent(weights),
-                None => DVector::zeros(problem.labels.len()),
+                Some(weights) => classifier.latent(weights),
+                None => DVector::zeros(classifier.labels.len()),
             };
-            let step = problem.step(&latent)?;
+            let step = classifier.step(&latent)?;
             steps.see(place, &step);
             path.push(steps.weights(&step));
         }
-        Ok(measured(problem, mode, &path, steps.certified()?))
+        Ok(measured(classifier, mode, &path, steps.certified()?))
     }
 }
 
-fn measured(problem: &Problem, mode: &DVector<f64>, path: &[DVector<f64>], certified: Certified) -> Measured {
+fn measured(
+    classifier: &Classifier,
+    mode: &DVector<f64>,
+    path: &[DVector<f64>],
+    certified: Certified,
+) -> Measured {
     let mut distances = vec![mode.abs()];
-    distances.extend(path.iter().map(|weights| (problem.latent(weights) - mode).abs()));
+    distances.extend(path.iter().map(|weights| (classifier.latent(weights) - mode).abs()));
     let share = distances.get(1).map_or(0.0, |first| 1.0 - first.sum() / mode.abs().sum());
-    let accuracy = path.last().map_or(0.0, |weights| problem.accuracy(weights));
+    let accuracy = path.last().map_or(0.0, |weights| classifier.accuracy(weights));
     let mut frame = Frame::new("trace").with("iteration", (0..distances.len()).map(|i| i as f64));
     for i in 0..mode.len() {
         frame = frame.with(format!("element{}", i + 1), distances.iter().map(|d| d[i]));
     }
     let metrics = ConvergenceTask::METRICS.into_iter().zip([share, accuracy]);
-    certified.measured(problem.features.jitter, metrics).with_frames(vec![frame])
+    certified.measured(classifier.features.jitter, metrics).with_frames(vec![frame])
 }

@@ -128,8 +128,11 @@ impl ClassModel {
     /// A pair of sums for each class, and how records of each class enter it.
     pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
         let (sums, classes) = (self.noisy_sums(), self.task.classes);
-        let of_class = |class| sums.sampled(noise, (0..classes).map(|of| self.label(class == of)).collect());
-        Sampled::Records(sums.together((0..classes).map(of_class).collect()))
+        let pairs = (0..classes).map(|class| {
+            let labels = (0..classes).map(|of| self.label(class == of));
+            sums.sampled(noise, labels.collect())
+        });
+        Sampled::Records(sums.together(pairs.collect()))
     }
 
     /// How a record enters the sums of a class: its own or another.

@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::measure::{HyperparametersBlock, Pair, PreparedSums, greatest};
+use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest};
 use crate::privacy::SumsNoise;
 use crate::setting::PrivacySetting;
 use crate::task::{Sampled, TaskError};
@@ -46,12 +46,12 @@ impl<'a> Composition<'a> {
     }
 
     /// The pair with the greatest noisy mean.
-    pub fn best(&self, stream: &mut impl Rng) -> Result<Pair, TaskError> {
-        let (mut best, mut pair) = (f64::NEG_INFINITY, Pair { lengthscale: 0, noise_sd: 0 });
+    pub fn best(&self, stream: &mut impl Rng) -> Result<CandidatePair, TaskError> {
+        let (mut best, mut pair) = (f64::NEG_INFINITY, CandidatePair { lengthscale: 0, noise_sd: 0 });
         for (lengthscale, prepared) in self.block.prepared.iter().enumerate() {
             let noisy = self.noise(prepared).release(&prepared.statistics, stream);
             for (noise_sd, sd) in self.block.task.noise_sds.iter().enumerate() {
-                let candidate = Pair { lengthscale, noise_sd };
+                let candidate = CandidatePair { lengthscale, noise_sd };
                 let prediction = self.block.predict(candidate, &noisy)?;
                 let most = greatest(*sd);
                 let densities = prediction.log_densities(self.block.observed, sd * sd);

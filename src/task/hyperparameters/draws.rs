@@ -2,7 +2,7 @@
 
 use rand::{Rng, RngExt};
 
-use super::measure::{HyperparametersBlock, Pair, PreparedSums, greatest};
+use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest};
 use crate::privacy::{
     Guarantee, PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares, gaussian_rho,
     zcdp_rho_classic,
@@ -62,10 +62,10 @@ impl<'a> Draws<'a> {
     }
 
     /// The score of a candidate drawn at random; none where it is refused.
-    pub fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, Pair)>, TaskError> {
+    pub fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, CandidatePair)>, TaskError> {
         let HyperparametersBlock { prepared, task, observed, .. } = self.block;
         let lengthscale = stream.random_range(0..prepared.len());
-        let pair = Pair { lengthscale, noise_sd: stream.random_range(0..task.noise_sds.len()) };
+        let pair = CandidatePair { lengthscale, noise_sd: stream.random_range(0..task.noise_sds.len()) };
         let (prepared, noise_sd) = (&prepared[pair.lengthscale], task.noise_sds[pair.noise_sd]);
         let noisy = self.noise[pair.lengthscale].release(&prepared.statistics, stream);
         let prediction = self.block.predict(pair, &noisy)?;

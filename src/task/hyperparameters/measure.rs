@@ -62,7 +62,7 @@ pub(super) struct HyperparametersBlock<'a> {
 
 /// Positions of a lengthscale and of a standard deviation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair {
+pub(super) struct CandidatePair {
     pub lengthscale: usize,
     pub noise_sd: usize,
 }
@@ -112,7 +112,7 @@ impl HyperparametersBlock<'_> {
     }
 
     /// Which lengthscale and which standard deviation was chosen, and whether both are right.
-    fn indicators(&self, chosen: Option<Pair>) -> Vec<f64> {
+    fn indicators(&self, chosen: Option<CandidatePair>) -> Vec<f64> {
         let HyperparametersTask { lengthscales, noise_sds, .. } = self.task;
         let mut indicators: Vec<bool> =
             (0..lengthscales.len()).map(|i| chosen.is_some_and(|pair| pair.lengthscale == i)).collect();
@@ -125,7 +125,7 @@ impl HyperparametersBlock<'_> {
     }
 
     /// The predictions for the validation rows from the noisy sums of a lengthscale.
-    pub fn predict(&self, pair: Pair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
+    pub fn predict(&self, pair: CandidatePair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
         let PreparedSums { inducing, validation, .. } = &self.prepared[pair.lengthscale];
         let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].powi(-2));
         let rule = self.task.posterior;

@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::method::{Context, Method};
+use super::method::{Leaderboard, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Statistic;
 use crate::setting::{BinningSetting, PrivacySetting};
@@ -13,7 +13,7 @@ use crate::task::model::kernel;
 use crate::task::{Certified, Job, OneTarget, TaskError};
 
 /// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model.
-pub(super) struct Bins {
+pub(super) struct BinnedRegression {
     binned: Binned,
     statistic: Statistic,
     places: Vec<Option<usize>>,
@@ -23,8 +23,8 @@ pub(super) struct Bins {
     scale: f64,
 }
 
-impl Bins {
-    pub fn new(context: &Context<'_>, setting: &BinningSetting, rows: &FoldRows) -> Self {
+impl BinnedRegression {
+    pub fn new(context: &Leaderboard<'_>, setting: &BinningSetting, rows: &FoldRows) -> Self {
         let binned = Binned::new(setting, &rows.inputs, &rows.targets);
         let places = binned.places(&rows.test);
         let prior = kernel(&context.model.kernel, &rows.inputs).diagonal(&rows.test);
@@ -36,7 +36,7 @@ impl Bins {
     }
 }
 
-impl Method for Bins {
+impl Method for BinnedRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         let sds = self.binned.sds(self.noise(cell)?.sd());
         let mean = of_bins(&self.binned.noisy(&sds, stream), &self.places);

@@ -3,8 +3,8 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::linear::Linear;
-use super::method::{Context, Method};
+use super::linear::NoisyRegression;
+use super::method::{Leaderboard, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::setting::{KernelSetting, ModelSetting, PrivacySetting};
@@ -18,21 +18,25 @@ use crate::task::{Certified, Job, OneTarget, TaskError};
 ///
 /// Obligation: the choice is `share epsilon`-DP and the release, whatever was chosen, `((1 - share) epsilon, delta)`-DP;
 /// by basic composition (Dwork et al. 2006) both together are `(epsilon, delta)`-DP for the delta of the release.
-pub(super) struct Chosen {
+pub(super) struct ChosenRegression {
     choice: Choice,
-    candidates: Vec<Linear>,
+    candidates: Vec<NoisyRegression>,
     share: f64,
 }
 
-impl Chosen {
-    pub fn new(context: &Context<'_>, setting: &ChooseSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+impl ChosenRegression {
+    pub fn new(
+        context: &Leaderboard<'_>,
+        setting: &ChooseSetting,
+        rows: &FoldRows,
+    ) -> Result<Self, TaskError> {
         let choice = Choice::new(context.job, setting.task(context.model), rows, context.scale)?;
         let (variance, _) = context.job.exponentiated_quadratic()?;
         let mut candidates = Vec::with_capacity(setting.lengthscales.len());
         for &lengthscale in &setting.lengthscales {
             let kernel = KernelSetting::Eq { variance, lengthscale };
             let model = ModelSetting { kernel, ..context.model.clone() };
-            candidates.push(Linear::new(context, &model, rows)?);
+            candidates.push(NoisyRegression::new(context, &model, rows)?);
         }
         Ok(Self { choice, candidates, share: setting.share })
     }
@@ -43,17 +47,17 @@ impl Chosen {
     }
 
     /// The guarantee of the release, whatever was chosen.
-    fn worst_certificate(&self, rest: OneTarget) -> Certificate {
-        let mut certificates = self.candidates.iter().map(|candidate| candidate.certificate(rest));
-        let first = certificates.next().unwrap_or_else(Certificate::none);
-        certificates.fold(first, |mut worst, other| {
+    fn worst_certificate(&self, rest: OneTarget) -> Result<Certificate, TaskError> {
+        let certificates = self.candidates.iter().map(|candidate| candidate.certificate(rest));
+        let worst = certificates.reduce(|mut worst, other| {
             worst.absorb(&other);
             worst
-        })
+        });
+        worst.ok_or(TaskError::Missing { needed: "a lengthscale to choose" })
     }
 }
 
-impl Method for Chosen {
+impl Method for ChosenRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         let rest = self.rest(cell)?;
         let chances = self.choice.probabilities(rest, self.share * cell.epsilon);
@@ -72,7 +76,7 @@ impl Method for Chosen {
         if !rest.is_private() {
             return Ok(Certified::nothing());
         }
-        job.certify(self.worst_certificate(rest).after_choice(cell.epsilon), || {
+        job.certify(self.worst_certificate(rest)?.after_choice(cell.epsilon), || {
             let choice = self.choice.sampled(rest, self.share * cell.epsilon);
             std::iter::once(choice).chain(self.candidates.iter().map(|c| c.sampled(rest))).collect()
         })

@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::method::{Context, Method};
+use super::method::{Leaderboard, Method};
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};
@@ -14,7 +14,7 @@ use crate::task::streams::normal_vector;
 use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
 
 /// A Gaussian process whose mean is released with noise.
-pub(super) struct Linear {
+pub(super) struct NoisyRegression {
     /// The mean without privacy, and the mean that is released.
     plain: DVector<f64>,
     released: DVector<f64>,
@@ -28,8 +28,8 @@ pub(super) struct Linear {
     jitter: f64,
 }
 
-impl Linear {
-    pub fn new(context: &Context<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
+impl NoisyRegression {
+    pub fn new(context: &Leaderboard<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let Job { setting, streams, .. } = *context.job;
         let kernel = kernel(&model.kernel, &rows.inputs);
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
@@ -68,7 +68,7 @@ impl Linear {
     }
 }
 
-impl Method for Linear {
+impl Method for NoisyRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         Ok(self.release(OneTarget::of(cell)?, stream))
     }

@@ -1,6 +1,6 @@
 //! Scores of predictive distributions, fold by fold.
 
-use super::method::{Context, Method};
+use super::method::{Leaderboard, Method};
 use crate::privacy::Caveat;
 use crate::setting::PrivacySetting;
 use crate::task::cross_validation::FoldRows;
@@ -17,7 +17,7 @@ const MASS: f64 = 0.9;
 impl Task for LeaderboardTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
-        let context = Context { job, task: self, model: job.model()?, scale: normalised.scale };
+        let context = Leaderboard { job, task: self, model: job.model()?, scale: normalised.scale };
         let mut folds = Vec::new();
         // Targets are compared as they are: a method that profits from clipping them has to pay for it.
         for rows in FoldRows::of(job.sample, &normalised, self.split, ScoreSetting::Original, job.streams) {
@@ -36,7 +36,7 @@ struct ScoredFold<'a> {
     truth: Vec<f64>,
 }
 
-impl Context<'_> {
+impl Leaderboard<'_> {
     fn measured(
         &self,
         cell: &PrivacySetting,
@@ -48,15 +48,10 @@ impl Context<'_> {
             let of_fold = self.scores(cell, fold)?;
             scores.iter_mut().zip(of_fold).for_each(|(values, score)| values.push(score));
         }
-        let mut certified: Option<Certified> = None;
-        for fold in folds {
-            let own = fold.method.certified(self.job, cell)?;
-            certified = Some(match certified {
-                None => own,
-                Some(others) => others.and(own),
-            });
-        }
-        let certified = certified.unwrap_or_else(Certified::nothing).with_caveats(caveats);
+        let certified = folds.iter().map(|fold| fold.method.certified(self.job, cell));
+        let certified: Vec<Certified> = certified.collect::<Result<_, TaskError>>()?;
+        let certified = certified.into_iter().reduce(Certified::and);
+        let certified = certified.ok_or(TaskError::Missing { needed: "a fold" })?.with_caveats(caveats);
         let jitter = folds.iter().map(|fold| fold.method.jitter()).fold(0.0, f64::max);
         Ok(certified.measured_often(jitter, LeaderboardTask::METRICS.into_iter().zip(scores)))
     }

@@ -2,10 +2,10 @@
 
 use rand_pcg::Pcg64;
 
-use super::bins::Bins;
-use super::chosen::Chosen;
-use super::linear::Linear;
-use super::sums::Sums;
+use super::bins::BinnedRegression;
+use super::chosen::ChosenRegression;
+use super::linear::NoisyRegression;
+use super::sums::SummedRegression;
 use crate::gp::variational::Prediction;
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::LeaderboardTask;
@@ -27,7 +27,7 @@ pub(super) trait Method {
 
 /// What all folds share.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(super) struct Leaderboard<'a> {
     pub job: &'a Job<'a>,
     pub task: &'a LeaderboardTask,
     pub model: &'a ModelSetting,
@@ -35,14 +35,14 @@ pub(super) struct Context<'a> {
     pub scale: f64,
 }
 
-impl<'a> Context<'a> {
+impl<'a> Leaderboard<'a> {
     /// The method of the block's mechanism.
     pub fn method(&self, rows: &FoldRows) -> Result<Box<dyn Method + 'a>, TaskError> {
         Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
-            (MechanismSetting::Binning(setting), _) => Box::new(Bins::new(self, setting, rows)),
-            (MechanismSetting::Sums(_), _) => Box::new(Sums::new(self, rows)?),
-            (_, None) => Box::new(Linear::new(self, self.model, rows)?),
-            (_, Some(choose)) => Box::new(Chosen::new(self, choose, rows)?),
+            (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)),
+            (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),
+            (_, None) => Box::new(NoisyRegression::new(self, self.model, rows)?),
+            (_, Some(choose)) => Box::new(ChosenRegression::new(self, choose, rows)?),
         })
     }
 }

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
-use super::method::{Context, Method};
+use super::method::{Leaderboard, Method};
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::setting::PrivacySetting;
@@ -15,7 +15,7 @@ use crate::task::noisy_sums::TargetSums;
 use crate::task::{Certified, Job, TaskError};
 
 /// The posterior from noisy sums over the training rows, its covariance corrected for the noise.
-pub(super) struct Sums<'a> {
+pub(super) struct SummedRegression<'a> {
     sums: TargetSums<'a>,
     kernel: ExponentiatedQuadratic,
     points: DMatrix<f64>,
@@ -24,8 +24,8 @@ pub(super) struct Sums<'a> {
     noise_variance: f64,
 }
 
-impl<'a> Sums<'a> {
-    pub fn new(context: &Context<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
+impl<'a> SummedRegression<'a> {
+    pub fn new(context: &Leaderboard<'a>, rows: &FoldRows) -> Result<Self, TaskError> {
         let (variance, lengthscale) = context.job.exponentiated_quadratic()?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = grid(&context.task.inducing);
@@ -38,7 +38,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-impl Method for Sums<'_> {
+impl Method for SummedRegression<'_> {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         let inducing = Inducing::new(&self.kernel, &self.points)?;
         let noisy = self.sums.noise(cell).release(&self.statistics, stream).scaled(1.0 / self.noise_variance);

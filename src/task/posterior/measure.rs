@@ -73,8 +73,7 @@ impl Models {
         job: &Job<'_>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let missing = TaskError::Missing { needed: "mechanism.gradient.clip" };
-        let clip = gradient.clip.ok_or(missing)?;
+        let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?;
         let question = PriceQuestion::new(advi, gradient, cell)?;
         let price = job.prices.of(&question)?;
         let noise = price.multiplier * clip;

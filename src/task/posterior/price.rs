@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::advi;
-use crate::number::{Budget, OutOfRange};
+use crate::number::Budget;
 use crate::privacy::accounting::{
     Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, LossDistribution, Relation,
     Sampling, Schedule, noise_multiplier,
 };
 use crate::setting::{GradientSetting, PrivacySetting};
-use crate::task::AdviSetting;
+use crate::task::{AdviSetting, TaskError};
 
 /// What is asked of an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,14 +33,14 @@ pub(super) struct Price {
     pub caveats: Vec<AccountingCaveat>,
 }
 
-type Answer = Arc<OnceLock<Result<Price, AccountingError>>>;
+type PriceAnswer = Arc<OnceLock<Result<Price, AccountingError>>>;
 
 /// The answers of accountants: replicates, blocks and threads that ask the same question share one computation, which
 /// takes seconds. A run owns one.
 #[derive(Debug, Default)]
 pub struct Prices {
     /// A list, since there are few questions and they have no order.
-    known: Mutex<Vec<(PriceQuestion, Answer)>>,
+    known: Mutex<Vec<(PriceQuestion, PriceAnswer)>>,
 }
 
 impl Prices {
@@ -49,12 +49,12 @@ impl Prices {
         self.answer(question).get_or_init(|| question.price()).clone()
     }
 
-    fn answer(&self, question: &PriceQuestion) -> Answer {
+    fn answer(&self, question: &PriceQuestion) -> PriceAnswer {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, answer)) = known.iter().find(|(asked, _)| asked == question) {
             return Arc::clone(answer);
         }
-        let answer = Answer::default();
+        let answer = PriceAnswer::default();
         known.push((*question, Arc::clone(&answer)));
         answer
     }
@@ -64,19 +64,21 @@ impl PriceQuestion {
     /// The question about a training for the guarantee of a cell.
     ///
     /// # Errors
-    /// [`OutOfRange`] for a guarantee that is none, which the checks of a spec refuse.
+    /// [`TaskError`] for a guarantee that is none, which the checks of a spec refuse, and for more steps than an accountant
+    /// counts.
     pub fn new(
         advi: &AdviSetting,
         gradient: &GradientSetting,
         cell: &PrivacySetting,
-    ) -> Result<Self, OutOfRange> {
+    ) -> Result<Self, TaskError> {
         let rate = advi.rate;
         let sampling = match advi.sampling {
             advi::Sampling::Poisson => Sampling::Poisson { rate },
             advi::Sampling::WithReplacement => Sampling::WithReplacement { rate },
             advi::Sampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
         };
-        let steps = u32::try_from(advi.steps).unwrap_or(u32::MAX);
+        let steps = u32::try_from(advi.steps);
+        let steps = steps.map_err(|_| TaskError::Missing { needed: "fewer than 2^32 steps" })?;
         Ok(Self {
             accountant: gradient.accountant,
             relation: gradient.relation,

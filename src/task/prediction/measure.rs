@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::gp::LinearMap;
 use crate::kernel::DensityLengthscale;
-use crate::privacy::{Caveat, Certificate};
+use crate::privacy::Caveat;
 use crate::setting::{KernelSetting, ModelSetting, PrivacySetting};
 use crate::task::PredictionTask;
 use crate::task::grid::grid;
@@ -12,7 +12,7 @@ use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
 use crate::task::normalise::{Normalised, caveats, normalise};
 use crate::task::streams::normal_vector;
-use crate::task::{Frame, Job, Measured, OneTarget, Sample, Task, TaskError};
+use crate::task::{Certified, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError};
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
 /// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
@@ -27,22 +27,19 @@ impl Task for PredictionTask {
         let grid = grid(&self.grid);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
         let map = process.map(&grid)?;
-        let noise = match job.is_private() {
-            true => Some(Noise::new(&job.setting.privacy.mechanism, &process, &grid, &map)?),
+        let private = match job.is_private() {
+            true => Some(NoisyMean::new(job, &process, &grid, &map, &normalised)?),
             false => None,
         };
-        let released = noise.as_ref().map(|noise| noise.released_columns(&map));
-        let released = released.map(|columns| columns * map.sum_groups(&normalised.targets));
         let block = PredictionBlock {
             task: self,
             job,
             gp_sd: process.variance(&grid)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
             mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
-            released: released.map(|mean| mean.map(|m| normalised.in_units(m))),
             beside: beside(self, model, &process, sample, &normalised)?,
             caveats: caveats(job.setting, &normalised),
             map,
-            noise,
+            private,
             grid,
         };
         job.cells.iter().map(|cell| block.cell(cell)).collect()
@@ -56,39 +53,70 @@ struct PredictionBlock<'a> {
     grid: DMatrix<f64>,
     map: LinearMap,
     mean: DVector<f64>,
-    /// The mean that noise is added to: without the directions that a rank rule drops. None without privacy.
-    released: Option<DVector<f64>>,
     gp_sd: Vec<f64>,
-    noise: Option<Noise>,
+    private: Option<NoisyMean>,
     /// The frames beside the predictions.
     beside: Vec<Frame>,
     caveats: [(Caveat, bool); 2],
+}
+
+/// What is released with privacy.
+struct NoisyMean {
+    noise: Noise,
+    /// What noise is added to: the mean without the directions that a rank rule drops.
+    mean: DVector<f64>,
+}
+
+impl NoisyMean {
+    fn new(
+        job: &Job<'_>,
+        process: &Process<'_>,
+        grid: &DMatrix<f64>,
+        map: &LinearMap,
+        normalised: &Normalised,
+    ) -> Result<Self, TaskError> {
+        let noise = Noise::new(&job.setting.privacy.mechanism, process, grid, map)?;
+        let mean = noise.released_columns(map) * map.sum_groups(&normalised.targets);
+        Ok(Self { mean: mean.map(|m| normalised.in_units(m)), noise })
+    }
+
+    /// With a column for each private sample: the mean with one draw of the noise times `scale`.
+    fn draws(&self, mut frame: Frame, draws: usize, scale: f64, streams: &Streams) -> Frame {
+        let mut stream = streams.of_block("draws");
+        for number in 1..=draws {
+            let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), &mut stream) * scale;
+            frame = frame.with(format!("draw{number}"), (&self.mean + noise).iter().copied());
+        }
+        frame
+    }
 }
 
 impl PredictionBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let target = OneTarget::of(cell)?;
         let scale = target.scale();
-        let private = self.noise.as_ref().filter(|_| target.is_private());
-        let noise_sd = match private {
-            Some(noise) => noise.standard_deviations() * scale,
-            None => DVector::zeros(self.grid.nrows()),
+        let private = self.private.as_ref().filter(|_| target.is_private());
+        let (noise_sd, certified) = match private {
+            None => (DVector::zeros(self.grid.nrows()), Certified::nothing()),
+            Some(NoisyMean { noise, .. }) => {
+                let certificate = noise.certificate(target, &self.caveats);
+                let certified =
+                    self.job.certify(certificate, || vec![noise.sampled(scale, target.change)])?;
+                (noise.standard_deviations() * scale, certified)
+            }
         };
-        let certificate = private.map_or_else(Certificate::none, |n| n.certificate(target, &self.caveats));
-        let certified = self.job.certify(certificate, || {
-            private.iter().map(|noise| noise.sampled(scale, target.change)).collect()
-        })?;
         let mut metrics = self.at_points(&noise_sd)?;
         metrics.push(("influence".to_owned(), self.map.columns().amax()));
         let mut frame = Frame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
             .with_points(&self.grid)
             .with("mean", self.mean.iter().copied())
             .with("gp-sd", self.gp_sd.iter().copied());
-        if let Some(noise) = private {
+        if let Some(released) = private {
             let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
             metrics.push(("noise-rms".to_owned(), rms));
-            metrics.extend(noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
-            frame = self.draws(frame.with("noise-sd", noise_sd.iter().copied()), noise, scale);
+            metrics.extend(released.noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
+            frame = frame.with("noise-sd", noise_sd.iter().copied());
+            frame = released.draws(frame, self.task.draws, scale, self.job.streams);
         }
         let frames = std::iter::once(frame).chain(self.beside.iter().cloned()).collect();
         Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
@@ -110,17 +138,6 @@ impl PredictionBlock<'_> {
         (0..self.grid.nrows()).find(|&row| {
             self.grid.row(row).iter().zip(point).all(|(x, p)| (x - p).abs() <= 1e-9 * (1.0 + x.abs()))
         })
-    }
-
-    /// With a column for each private sample: the released mean with one draw of the noise.
-    fn draws(&self, mut frame: Frame, noise: &Noise, scale: f64) -> Frame {
-        let mut stream = self.job.streams.of_block("draws");
-        let mean = self.released.as_ref().unwrap_or(&self.mean);
-        for number in 1..=self.task.draws {
-            let unit = normal_vector(noise.map.ncols(), &mut stream);
-            frame = frame.with(format!("draw{number}"), (mean + &noise.map * unit * scale).iter().copied());
-        }
-        frame
     }
 }
 

@@ -26,7 +26,7 @@ impl Task for RegressionTask {
         let model = job.model()?;
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
         let kernel = kernel(&model.kernel, &job.sample.inputs);
-        let fit = Fit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
+        let fit = FoldFit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
         let folds = FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<FoldErrors> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;
         let caveats = caveats(job.setting, &normalised);
@@ -101,7 +101,7 @@ impl FoldErrors {
 }
 
 /// A model that is fitted to each fold.
-struct Fit<'a> {
+struct FoldFit<'a> {
     task: &'a RegressionTask,
     model: &'a ModelSetting,
     kernel: &'a dyn Kernel,
@@ -110,7 +110,7 @@ struct Fit<'a> {
     job: &'a Job<'a>,
 }
 
-impl Fit<'_> {
+impl FoldFit<'_> {
     fn fold(&self, rows: &FoldRows) -> Result<FoldErrors, TaskError> {
         let Job { setting, streams, .. } = *self.job;
         let purpose = rows.purpose();

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{Form, Predictions, PreparedRelease, rounded};
+use super::{BeforeNoise, Predictions, PreparedRelease, rounded};
 use crate::setting::Sections;
 use crate::task::model::{Process, kernel};
 use crate::task::noise::Noise;
@@ -50,7 +50,7 @@ impl Means {
             map: &noise.map * target.scale(),
         };
         Ok(PreparedRelease {
-            form: Form::Means(means),
+            form: BeforeNoise::Means(means),
             certificate: noise.certificate(target, &caveats(setting, &normalised)),
             mu: noise.ratio / target.sigma(),
         })

@@ -11,7 +11,7 @@ use crate::privacy::Certificate;
 use crate::setting::{DrawSetting, MechanismSetting, SourceSetting};
 use crate::task::{Setting, TaskSetting};
 use means::Means;
-use sums::Sums;
+use sums::BareSums;
 
 /// Half the width of a central interval of 95 % over the standard deviation.
 const CENTRAL_95: f64 = 1.959_963_984_540_054;
@@ -19,7 +19,7 @@ const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// Predictions before their noise, which must never be shown, and the noise that they get.
 #[derive(Debug, Clone)]
 pub struct PreparedRelease {
-    form: Form,
+    form: BeforeNoise,
     /// What is guaranteed.
     pub certificate: Certificate,
     /// The sensitivity over the standard deviation of the noise, by which releases compose.
@@ -28,11 +28,11 @@ pub struct PreparedRelease {
 
 /// What gets the noise.
 #[derive(Debug, Clone)]
-enum Form {
+enum BeforeNoise {
     /// The predictions themselves.
     Means(Means),
     /// The sums that predictions follow from.
-    Sums(Box<Sums>),
+    Sums(Box<BareSums>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
@@ -69,12 +69,12 @@ impl PreparedRelease {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
-            TaskSetting::Surface(_) => Sums::prepared(setting, sample, points)?,
+            TaskSetting::Surface(_) => BareSums::prepared(setting, sample, points)?,
             _ => Means::prepared(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
-            Form::Means(means) => means.is_finite(),
-            Form::Sums(sums) => sums.is_finite(),
+            BeforeNoise::Means(means) => means.is_finite(),
+            BeforeNoise::Sums(sums) => sums.is_finite(),
         };
         if finite && release.certificate.is_finite() && release.mu > 0.0 {
             return Ok(release);
@@ -91,8 +91,8 @@ impl PreparedRelease {
     /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
         match &self.form {
-            Form::Means(means) => Ok(means.draw(random)),
-            Form::Sums(sums) => sums.draw(random),
+            BeforeNoise::Means(means) => Ok(means.draw(random)),
+            BeforeNoise::Sums(sums) => sums.draw(random),
         }
     }
 }
@@ -156,7 +156,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
     }
 
     fn means(release: &PreparedRelease) -> &Means {
-        let Form::Means(means) = &release.form else { panic!("noise on sums") };
+        let BeforeNoise::Means(means) = &release.form else { panic!("noise on sums") };
         means
     }
 

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{Form, Predictions, PreparedRelease, rounded};
+use super::{BeforeNoise, Predictions, PreparedRelease, rounded};
 use crate::gp::variational::Statistics;
 use crate::privacy::SumsNoise;
 use crate::task::Setting;
@@ -14,14 +14,14 @@ use crate::task::{Sample, SurfaceModel, TaskError};
 /// Obligation: all of [`Predictions`] is computed from the noisy sums, the points and the settings, so that what is
 /// guaranteed of the sums holds for it.
 #[derive(Debug, Clone)]
-pub(super) struct Sums {
+pub(super) struct BareSums {
     model: SurfaceModel,
     points: DMatrix<f64>,
     statistics: Statistics,
     noise: SumsNoise,
 }
 
-impl Sums {
+impl BareSums {
     /// Sums over all rows.
     pub fn prepared(
         setting: &Setting,
@@ -32,10 +32,10 @@ impl Sums {
             return Err(TaskError::NotReleasable { reason: "it has no model of a surface" });
         };
         let guarantee = model.guarantee(&setting.privacy);
-        let (points, statistics) = (points.clone(), model.sums(sample).statistics());
+        let (points, statistics) = (points.clone(), model.sums(sample)?.statistics());
         let sums = Self { model, points, statistics, noise: guarantee.noise };
         Ok(PreparedRelease {
-            form: Form::Sums(Box::new(sums)),
+            form: BeforeNoise::Sums(Box::new(sums)),
             certificate: guarantee.certificate,
             mu: guarantee.mu,
         })

@@ -1,6 +1,7 @@
 //! A choice that is part of another task.
 
-use super::candidates::{CandidateFold, Compared};
+use super::candidates::Compared;
+use super::fold::CandidateFold;
 use super::judged::{Judge, clipped_range};
 use crate::task::SelectionTask;
 use crate::task::cross_validation::FoldRows;

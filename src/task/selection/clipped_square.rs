@@ -36,15 +36,19 @@ fn lost_to_the_clip(mean: f64, sd: f64, threshold: f64) -> f64 {
         ((5.0 + near).sqrt() / 3.0, (322.0 - far) / 900.0),
     ];
     let half = threshold / PANELS as f64;
-    let integrand = |x: f64| (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd;
-    let panel = |p: usize| {
+    let panels = (0..PANELS).map(|p| {
         let middle = -threshold + half * (2 * p + 1) as f64;
-        let pair = |(node, weight): &(f64, f64)| {
-            weight * (integrand(middle - half * node) + integrand(middle + half * node))
-        };
-        nodes[0].1 * integrand(middle) + nodes[1..].iter().map(pair).sum::<f64>()
-    };
-    half * (0..PANELS).map(panel).sum::<f64>()
+        let pairs = nodes[1..].iter().map(|(node, weight)| {
+            let (left, right) = (middle - half * node, middle + half * node);
+            weight * (lost_density(left, mean, sd, threshold) + lost_density(right, mean, sd, threshold))
+        });
+        nodes[0].1 * lost_density(middle, mean, sd, threshold) + pairs.sum::<f64>()
+    });
+    half * panels.sum::<f64>()
+}
+
+fn lost_density(x: f64, mean: f64, sd: f64, threshold: f64) -> f64 {
+    (threshold - x) * (threshold + x) * normal_pdf((x - mean) / sd) / sd
 }
 
 /// Panels of the quadrature.

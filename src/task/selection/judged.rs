@@ -1,6 +1,6 @@
 //! The exponential mechanism on the errors of candidates.
 
-use super::candidates::CandidateFold;
+use super::fold::CandidateFold;
 use super::selected::Selected;
 use crate::linalg::largest;
 use crate::privacy::{FoldColumns, selection_probabilities, sse_sensitivity};

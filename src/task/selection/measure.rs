@@ -1,6 +1,7 @@
 //! The candidate that is selected, and how it errs.
 
-use super::candidates::{CandidateFold, Compared};
+use super::candidates::Compared;
+use super::fold::CandidateFold;
 use super::judged::{Judge, Judged, clipped_range};
 use crate::linalg::largest;
 use crate::privacy::{Caveat, Certificate, SensitivityRule};

@@ -3,6 +3,7 @@
 mod candidates;
 mod choice;
 mod clipped_square;
+mod fold;
 mod judged;
 mod measure;
 mod selected;

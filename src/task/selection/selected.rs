@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::candidates::CandidateFold;
+use super::fold::CandidateFold;
 use crate::privacy::FoldColumns;
 
 /// What the exponential mechanism chose from, as a function of the targets.

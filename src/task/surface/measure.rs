@@ -19,7 +19,7 @@ impl Task for SurfaceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let model = SurfaceModel::of_task(self, job.setting);
         let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
-        let sums = model.sums(job.sample);
+        let sums = model.sums(job.sample)?;
         let inducing = model.inducing()?;
         let statistics = sums.statistics();
         let exact = model.posterior(&inducing, &statistics.exact())?;

@@ -81,13 +81,16 @@ impl SurfaceModel {
     }
 
     /// The sums over the rows of a sample, which have passed the filters.
-    pub(in crate::task) fn sums(&self, sample: &Sample) -> Sums {
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] if a row has no place in them.
+    pub(in crate::task) fn sums(&self, sample: &Sample) -> Result<Sums, TaskError> {
         let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
         let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
         let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
-        // Rows in memory cannot fail.
-        let forest = collect_here(&mut InMemory::new(columns), &summand).unwrap_or_default();
-        forest.total(summand.zero())
+        let forest = collect_here(&mut InMemory::new(columns), &summand);
+        let forest = forest.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?;
+        Ok(forest.total(summand.zero()))
     }
 
     /// The inducing inputs (m x d).

@@ -11,7 +11,7 @@ use crate::task::noise::cloaking;
 use crate::task::{Job, TaskError};
 
 /// A training set as features, with its labels; test inputs likewise.
-pub(in crate::task) struct Problem {
+pub(in crate::task) struct Classifier {
     pub features: Features,
     /// The public upper triangular R of `Phi = Q R`.
     root: DMatrix<f64>,
@@ -25,7 +25,7 @@ pub(in crate::task) struct Problem {
     options: CloakingOptions,
 }
 
-impl Problem {
+impl Classifier {
     /// The first `train` rows of the sample train, the others and then the points `at` are test inputs.
     pub fn new(
         job: &Job<'_>,
