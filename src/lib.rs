@@ -25,6 +25,9 @@ mod documentation {
     #[doc = include_str!("../docs/add-a-mechanism.md")]
     struct AddAMechanism;
 
+    #[doc = include_str!("../docs/add-a-task.md")]
+    struct AddATask;
+
     #[doc = include_str!("../docs/mechanisms.md")]
     struct Mechanisms;
 

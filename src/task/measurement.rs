@@ -63,7 +63,7 @@ impl Measured {
 /// Obligation: no [`Measured`] claims privacy but through this type, and a claim takes its evidence along: what an audit
 /// judges is what the certificate is about.
 #[derive(Debug, Clone)]
-pub(super) struct Certified {
+pub struct Certified {
     certificate: Certificate,
     /// Kept for an audit alone: the matrices of all cells of a block would stay in memory.
     evidence: Vec<Sampled>,
@@ -74,7 +74,7 @@ impl Job<'_> {
     ///
     /// # Errors
     /// [`TaskError::NoEvidence`] if there is nothing to judge the claim by.
-    pub(super) fn certify(
+    pub fn certify(
         &self,
         certificate: Certificate,
         sampled: impl FnOnce() -> Vec<Sampled>,

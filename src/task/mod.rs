@@ -44,7 +44,7 @@ pub use error::TaskError;
 pub use evidence::{LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel};
 pub use frame::Frame;
 pub use measure::measure;
-pub use measurement::{Measured, Measurement};
+pub use measurement::{Certified, Measured, Measurement};
 pub use posterior::Prices;
 pub use release::{Predictions, PreparedRelease, refusal};
 pub use sample::Sample;
@@ -52,7 +52,7 @@ pub use selection::Selected;
 pub use streams::Streams;
 pub use summary::{Row, summarise};
 pub use surface::{SumsGuarantee, SurfaceModel};
-pub use task::Job;
+pub use task::{Job, Task};
 
 pub use calibration::{CalibrationTask, PosteriorRule};
 pub use classification::ClassificationTask;
@@ -70,6 +70,4 @@ pub use selection::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 
-use measurement::Certified;
 use one_target::OneTarget;
-use task::Task;
