@@ -1,8 +1,11 @@
 //! A lower bound on epsilon from samples of a mechanism under two neighbouring data sets.
+//!
+//! It knows nothing of the mechanism: it finds a mistake of a proof or of the code where both share it. Source: Ding et al. 2018,
+//! "Detecting violations of differential privacy"; Bichsel et al. 2021, "DP-Sniper".
 
-use super::binomial::Count;
+use super::binomial::Trials;
 
-/// Thresholds that are tried.
+/// Thresholds that are tried, at equal shares of the samples.
 const THRESHOLDS: usize = 200;
 
 /// The epsilon that the samples prove, with the given confidence; zero where nothing is proved.
@@ -52,13 +55,15 @@ struct HalfLine {
 }
 
 impl HalfLine {
-    fn count(self, samples: &[f64]) -> Count {
+    /// How many samples lie in it.
+    fn count(self, samples: &[f64]) -> Trials {
         let inside = samples.iter().filter(|x| (**x >= self.threshold) == self.above).count();
-        Count { successes: inside as u32, trials: samples.len() as u32 }
+        Trials { successes: inside as u32, trials: samples.len() as u32 }
     }
 }
 
-/// Half-lines at quantiles of all samples.
+/// Half-lines at quantiles of all samples, both sides of each: likelihood ratios that rise or fall along the output, as
+/// those of noise on one number, are told apart best by one of them (Neyman and Pearson).
 fn sets(one: &[f64], other: &[f64]) -> Vec<HalfLine> {
     let mut all = [one, other].concat();
     all.sort_by(f64::total_cmp);

@@ -4,7 +4,7 @@ use rand_pcg::Pcg64;
 
 use crate::task::{Prices, Streams};
 
-/// How attacks sample.
+/// How attacks sample: from streams of their own, so that an audit draws nothing that a run has drawn.
 #[derive(Debug, Clone)]
 pub struct Attacks<'a> {
     /// Their random streams.

@@ -1,25 +1,28 @@
 //! Bounds of Clopper and Pearson on a probability.
+//!
+//! They are exact: their error is at most the one named for every probability and every number of trials, which
+//! approximations by a normal distribution are not for rare events.
 
 use libm::lgamma;
 
-/// Successes among trials.
+/// Trials, and how many of them succeeded.
 ///
 /// ```
-/// use dpgp::audit::Count;
+/// use dpgp::audit::Trials;
 /// // No failure in n trials: p^n = error at the bound.
-/// let all = Count { successes: 10, trials: 10 };
+/// let all = Trials { successes: 10, trials: 10 };
 /// assert!((all.at_least(0.05) - 0.05f64.powf(0.1)).abs() < 1e-12);
 /// assert_eq!(all.at_most(0.05), 1.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count {
+pub struct Trials {
     /// Successes.
     pub successes: u32,
     /// Trials.
     pub trials: u32,
 }
 
-impl Count {
+impl Trials {
     /// The probability is at least this, with an error of at most `error`: the p at which as many successes or more have
     /// that probability. Source: Clopper and Pearson 1934.
     pub fn at_least(self, error: f64) -> f64 {
@@ -29,7 +32,7 @@ impl Count {
         bisect(|p| self.log_tail(p, self.successes) > error.ln())
     }
 
-    /// The probability is at most this, with an error of at most `error`.
+    /// The probability is at most this, with an error of at most `error`: one less the lower bound for failures.
     pub fn at_most(self, error: f64) -> f64 {
         let failures = Self { successes: self.trials - self.successes, trials: self.trials };
         1.0 - failures.at_least(error)
@@ -80,8 +83,8 @@ fn bisect(beyond: impl Fn(f64) -> bool) -> f64 {
 mod tests {
     use super::*;
 
-    fn count(successes: u32, trials: u32) -> Count {
-        Count { successes, trials }
+    fn count(successes: u32, trials: u32) -> Trials {
+        Trials { successes, trials }
     }
 
     /// With no failure in n trials the bound is `error^(1/n)`; the others are from tables of the 95 % intervals.
@@ -99,11 +102,11 @@ mod tests {
 
     #[test]
     fn many_trials_do_not_overflow() {
-        let count = Count { successes: 50_000, trials: 100_000 };
+        let count = Trials { successes: 50_000, trials: 100_000 };
         let (low, high) = (count.at_least(0.025), count.at_most(0.025));
         // The normal approximation: 0.5 -+ 1.96 sqrt(0.25 / n).
         assert!((low - 0.4969).abs() < 1e-4 && (high - 0.5031).abs() < 1e-4, "{low} {high}");
-        assert_eq!(Count { successes: 0, trials: 5 }.at_least(0.05), 0.0);
-        assert_eq!(Count { successes: 5, trials: 5 }.at_most(0.05), 1.0);
+        assert_eq!(Trials { successes: 0, trials: 5 }.at_least(0.05), 0.0);
+        assert_eq!(Trials { successes: 5, trials: 5 }.at_most(0.05), 1.0);
     }
 }

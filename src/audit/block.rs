@@ -1,4 +1,4 @@
-//! The audit of the cells of one block.
+//! The audit of the cells of one block: claims on one side, evidence on the other.
 
 use thiserror::Error;
 
@@ -28,6 +28,9 @@ pub enum AuditError {
 
 /// Measures one replicate of a block again and judges what was sampled. The outer list follows `cells`; none where a cell
 /// claims nothing.
+///
+/// Obligation: the samples are those of the run that the block's results come from, since all streams of a replicate follow
+/// from its seed, so that a verdict is about the numbers that were published.
 ///
 /// # Errors
 /// [`AuditError`] if a cell cannot be measured.
@@ -59,7 +62,8 @@ pub fn audit(
     Ok(findings)
 }
 
-/// The claim that is left for a release after the choices before it, by basic composition.
+/// The claim that is left for a release after the choices before it: by basic composition their epsilons add up, and a
+/// choice by the exponential mechanism has no delta.
 fn rest(claim: &Certificate, guarantee: Guarantee, evidence: &[Sampled]) -> Guarantee {
     if claim.mechanism == Mechanism::Exponential {
         return guarantee;
@@ -71,6 +75,7 @@ fn rest(claim: &Certificate, guarantee: Guarantee, evidence: &[Sampled]) -> Guar
     Guarantee { epsilon: guarantee.epsilon - chosen, ..guarantee }
 }
 
+/// The checks of one release: each kind of evidence has its own, which uses nothing of the code that made the claim.
 fn judged(
     sampled: &Sampled,
     claim: Guarantee,

@@ -1,4 +1,6 @@
 //! The exponential mechanism: its probabilities under pairs of data sets that are made to tell it apart.
+//!
+//! They are computed, not sampled, so that a break is certain and small.
 
 use std::cell::OnceCell;
 
@@ -21,8 +23,10 @@ const SEARCHED: usize = 400;
 const CANDIDATES: usize = 12;
 
 /// The worst that a search over data sets found.
-struct Search {
+struct WorstFound {
+    /// The greatest logarithm of a ratio of probabilities.
     epsilon: f64,
+    /// The greatest change of a sum of squares, in squared targets.
     change_of_sum: f64,
 }
 
@@ -60,7 +64,8 @@ fn most(v: f64, clip: f64) -> f64 {
     if v <= clip { (2.0 * clip - v) * v } else { clip * clip }
 }
 
-/// For each row, how far the sum of squares of a candidate moves at most when its target does.
+/// For each row, how far the sum of squares of a candidate moves at most when its target does: once as a test point, and
+/// through the predictions of each fold that trains on it.
 fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
     let Selected { clip, change, rows, .. } = *selected;
     let mut of_row = vec![most(change, clip); rows];
@@ -75,8 +80,8 @@ fn bounds(selected: &Selected, candidate: usize) -> Vec<f64> {
 }
 
 /// The worst of many pairs of data sets: targets at which the sums of squares of a candidate move far when one row's does.
-fn search(selected: &Selected) -> Search {
-    let mut worst = Search { epsilon: 0.0, change_of_sum: 0.0 };
+fn search(selected: &Selected) -> WorstFound {
+    let mut worst = WorstFound { epsilon: 0.0, change_of_sum: 0.0 };
     if selected.rows > SEARCHED {
         return worst;
     }
@@ -96,7 +101,8 @@ fn search(selected: &Selected) -> Search {
     worst
 }
 
-/// The candidates with the greatest valid bounds.
+/// The candidates with the greatest valid bounds: where the sensitivity used is too small, it is so for the largest of
+/// them.
 fn worst_candidates(selected: &Selected) -> Vec<usize> {
     let mut candidates: Vec<(usize, f64)> =
         (0..selected.candidates()).map(|c| (c, largest(bounds(selected, c)))).collect();
@@ -104,7 +110,7 @@ fn worst_candidates(selected: &Selected) -> Vec<usize> {
     candidates.into_iter().take(CANDIDATES).map(|(candidate, _)| candidate).collect()
 }
 
-/// The rows that move the errors of a candidate most, in sum.
+/// The rows that move the errors of a candidate most, in sum; a move beyond the clip counts as one to the clip.
 fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
     let weights: Vec<f64> = (0..selected.rows)
         .map(|row| map.column(row).iter().map(|v| (selected.change * v.abs()).min(selected.clip)).sum())
@@ -116,6 +122,8 @@ fn worst_rows(selected: &Selected, map: &DMatrix<f64>) -> Vec<usize> {
 }
 
 /// Targets before the change of a row that put every error where its square moves most: just within the clip after it.
+/// Where targets have a range, the nearest ones within it are improved by coordinate ascent. The search proves nothing but
+/// what it finds, so it need not end at the worst targets.
 fn adversarial(
     selected: &Selected,
     solver: &ErrorSolver<'_>,
@@ -201,17 +209,18 @@ impl Ascent<'_> {
         pairs.map(|(e, v)| self.clipped_square(e + v) - self.clipped_square(*e)).sum()
     }
 
+    /// The square of an error, clipped as the task clips it.
     fn clipped_square(&self, error: f64) -> f64 {
         error.clamp(-self.clip, self.clip).powi(2)
     }
 }
 
-/// The sums of squared errors of all candidates.
+/// The sums of squared errors of all candidates, with the noise and the clip of the task.
 fn sums(selected: &Selected, maps: &[DMatrix<f64>], targets: &DVector<f64>) -> Vec<f64> {
     maps.iter().enumerate().map(|(c, map)| selected.sum(c, &(map * targets))).collect()
 }
 
-/// The greatest logarithm of a ratio of probabilities.
+/// The greatest logarithm of a ratio of probabilities, which is the least epsilon that this pair of data sets allows.
 fn ratio(selected: &Selected, before: &[f64], after: &[f64]) -> f64 {
     let rate = selected.epsilon / (2.0 * selected.sensitivity);
     let pairs = log_probabilities(before, rate).into_iter().zip(log_probabilities(after, rate));

@@ -5,7 +5,12 @@ use serde::Serialize;
 use super::normal::exact_delta;
 use crate::privacy::{Certificate, Guarantee};
 
-/// The verdict on a guarantee, from the best to the worst.
+/// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
+///
+/// ```
+/// use dpgp::audit::AuditVerdict::{Broken, Caveat, Holds, NotAudited};
+/// assert_eq!([Holds, Broken, Caveat, NotAudited].into_iter().max(), Some(Broken));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditVerdict {
@@ -31,7 +36,8 @@ impl AuditVerdict {
     }
 }
 
-/// One number that was recomputed, and from which side it bounds the truth.
+/// One number that was recomputed, and from which side it bounds the truth. A bound from above can prove a claim, one
+/// from below can only break it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
@@ -49,6 +55,12 @@ pub enum Found {
 
 impl Found {
     /// A few words for tables.
+    ///
+    /// ```
+    /// use dpgp::audit::Found;
+    /// assert_eq!(Found::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
+    /// assert_eq!(Found::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
+    /// ```
     pub fn text(self) -> String {
         match self {
             Self::Delta(x) => format!("delta = {}", short(x)),
@@ -60,7 +72,7 @@ impl Found {
     }
 }
 
-/// Four digits.
+/// Four digits: fixed from a thousandth to a hundred thousand, with an exponent beyond.
 pub(super) fn short(x: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
@@ -99,7 +111,8 @@ impl Check {
     }
 }
 
-/// The claim of a cell beside the checks of its releases.
+/// The claim of a cell beside the checks of its releases. A claim is as good as its worst release, since all of them are
+/// published; caveats of the claim itself stay, whatever the checks say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The certificate of the rows of the cell.

@@ -1,4 +1,7 @@
 //! Gaussian noise, from the very matrices that it was sampled with.
+//!
+//! Each check bounds the shift of the worst pair of neighbours in standard deviations of the noise; its exact delta at
+//! the claimed epsilon is then compared with the claim. Norms are computed in 106 bits, since the factors are graded.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,10 +18,10 @@ use crate::task::LinearRelease;
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
 const WORST: usize = 8;
 
-/// How noise and private targets were scaled.
+/// How noise and private targets were scaled: a shift is a change over the noise, so that the units cancel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scaling {
-    /// What the noise was multiplied by.
+    /// The factor of the noise, `sigma change`, in units of the targets.
     pub noise: f64,
     /// The most that a target moves.
     pub change: f64,
@@ -50,18 +53,18 @@ fn leverage(release: &LinearRelease) -> f64 {
     largest_solved_norm(&release.factor, &release.columns)
 }
 
-/// How far mean functions move at most, in the norm of their Hilbert space when one target moves by 1: cells that share a
+/// The norms of mean functions that are known: how far they move at most, in the norm of their Hilbert space when one target moves by 1: cells that share a
 /// design share the computation.
 #[derive(Debug, Default)]
 pub(super) struct FunctionNorms {
-    known: RefCell<Vec<(Arc<MeanFunction>, f64)>>,
+    known: RefCell<Vec<(Arc<WeightsAndGram>, f64)>>,
 }
 
 /// The weights of a mean function (m x n), and the covariance of its basis (m x m).
-type MeanFunction = (DMatrix<f64>, DMatrix<f64>);
+type WeightsAndGram = (DMatrix<f64>, DMatrix<f64>);
 
 impl FunctionNorms {
-    fn of(&self, mean: &Arc<MeanFunction>) -> f64 {
+    fn of(&self, mean: &Arc<WeightsAndGram>) -> f64 {
         let known = self.known.borrow().iter().find(|(of, _)| Arc::ptr_eq(of, mean)).map(|known| known.1);
         known.unwrap_or_else(|| {
             let norm = largest_norm(&mean.0, &mean.1);
@@ -87,7 +90,7 @@ fn largest_norm(weights: &DMatrix<f64>, gram: &DMatrix<f64>) -> f64 {
 /// Obligation: the shift is the change of the function in the norm of its Hilbert space over the scale of the process, at
 /// any finite set of inputs (Hall, Rinaldo and Wasserman 2013, Corollary 9).
 pub(super) fn function(
-    mean: &Arc<MeanFunction>,
+    mean: &Arc<WeightsAndGram>,
     norms: &FunctionNorms,
     scaling: Scaling,
     claim: Guarantee,

@@ -1,5 +1,8 @@
 //! Audits: the guarantee of what was sampled, recomputed from the very numbers that noise was drawn with.
 //!
+//! A verdict is one of four ([`AuditVerdict`]): the claim holds for all neighbours, holds but for a caveat, is not known to
+//! hold, or is broken by two data sets that were found.
+//!
 //! A cell is measured once more as an audited job, which keeps what was sampled beside each claim
 //! ([`crate::task::Measured::evidence`]); it is then judged apart from the code that claims something about it.
 //!
@@ -26,7 +29,7 @@ mod records;
 mod selection;
 
 pub use attacks::Attacks;
-pub use binomial::Count;
+pub use binomial::Trials;
 pub use block::{AuditError, audit};
 pub use finding::{AuditVerdict, Check, Finding, Found};
 pub use normal::exact_delta;

@@ -1,4 +1,8 @@
 //! Noise on the sums of a variational model: the worst pair of records, from both sides.
+//!
+//! A record with covariances k and a label enters each pair of sums as `a k` and `b k k'`. Replacing it moves the pair by a
+//! distance that depends on both norms and the inner product alone, in the metric in which off-diagonal entries count
+//! twice, as their noise is `sqrt 2` times smaller.
 
 use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::normal::exact_delta;
@@ -43,6 +47,9 @@ pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
 }
 
 /// The greatest squared shift that the norms of the covariances allow.
+///
+/// It takes the worst t for each pair of sums by itself, though one pair of records has one t for all that share their
+/// inducing inputs: a bound, which is exact for a single pair of sums.
 fn bound(releases: &RecordReleases) -> f64 {
     let norms: Vec<f64> = releases.sums.iter().map(|sum| greatest_square(sum, releases)).collect();
     largest(pairs(releases).map(|(l, m)| {
@@ -68,7 +75,8 @@ struct Products {
     cross: f64,
 }
 
-/// The squared shift between two records with these labels and products.
+/// The squared shift between two records with these labels and products:
+/// `|a k - a' k'|^2 / s_a^2 + |b k k' - b' l l'|^2 / s_b^2`, with the squares multiplied out.
 fn shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, products: Products) -> f64 {
     let Products { one: k, other: l, cross: t } = products;
     let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
@@ -87,7 +95,7 @@ fn pairs(releases: &RecordReleases) -> impl Iterator<Item = (usize, usize)> {
     (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
 }
 
-/// The interval of the inputs along a dimension.
+/// The interval of the inputs along a dimension: the public box, or one that reaches beyond the inducing inputs.
 fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> [f64; 2] {
     let range = &sum.inducing[dimension];
     let margin = BEYOND * sum.kernel.1;
@@ -156,7 +164,7 @@ struct WorstPair {
     labels: (usize, usize),
 }
 
-/// The worst pair with inputs on a grid and any labels.
+/// The worst pair with inputs on a grid and any labels: two data sets that exist, so that its shift is a lower bound.
 fn search(releases: &RecordReleases) -> WorstPair {
     let mut worst = WorstPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
     let points = grid(releases);
@@ -194,6 +202,7 @@ fn products(releases: &RecordReleases, features: &[Vec<Vec<f64>>], i: usize, j: 
     products
 }
 
+/// Whether two pairs of sums are of the same covariances.
 fn same(one: &SumsRelease, other: &SumsRelease) -> bool {
     one.kernel == other.kernel && one.inducing == other.inducing
 }
@@ -214,7 +223,7 @@ fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
     values
 }
 
-/// A grid over the inputs allowed.
+/// A grid over the inputs allowed, with about [`POINTS`] points whatever the dimension.
 fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
     let Some(sum) = releases.sums.first() else { return Vec::new() };
     let side = match sum.inducing.len() {
@@ -233,6 +242,7 @@ fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
     points
 }
 
+/// An input as a note prints it.
 fn point(x: &[f64]) -> String {
     let numbers: Vec<String> = x.iter().map(|x| format!("{x:.2}")).collect();
     format!("({})", numbers.join(", "))

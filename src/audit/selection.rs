@@ -1,4 +1,6 @@
 //! Private selection: the budget of each draw recomputed, and an attack on what is drawn.
+//!
+//! The proof is checked part by part, and the attacks run the very functions that drew for the results.
 
 use std::convert::Infallible;
 
@@ -51,12 +53,13 @@ fn total(draws: &SelectionDraws, claim: Guarantee) -> Check {
     Check { verdict, found: Found::EpsilonAtMost(spent), note }
 }
 
+/// A check of a part, at the budget of one draw.
 fn part(what: &str, check: Check, claim: Guarantee) -> Check {
     let note = format!("{what}, at ({}, {}): {}", short(claim.epsilon), short(claim.delta), check.note);
     Check { note, ..check }
 }
 
-/// The steps of a mean, each a Gaussian mechanism given the former: the root of the sum of their squared shifts, of the
+/// CoinPress as a Gaussian mechanism: the steps of a mean, each a Gaussian mechanism given the former: the root of the sum of their squared shifts, of the
 /// worst range.
 fn coinpress(draws: &SelectionDraws, claim: Guarantee) -> Check {
     let squares = largest(draws.ranges.iter().map(|&(_, radius)| {
@@ -81,7 +84,7 @@ fn values(range: Within, rows: usize, moved: bool) -> Vec<f64> {
     values
 }
 
-/// Means under two data sets, of which one has all values at the bottom and the other one at the top.
+/// An attack on one draw: means under two data sets, of which one has all values at the bottom and the other one at the top.
 fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
@@ -97,7 +100,7 @@ fn mean(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
     coinpress_mean(&mut values(range, draws.rows, moved), range, &draws.shares, stream)
 }
 
-/// Selections between two candidates whose values differ in one record.
+/// An attack on the whole: selections between two candidates whose values differ in one record.
 fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("selection {moved}"));
@@ -107,7 +110,7 @@ fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<
     empirical(found, claim, format!("{SELECTIONS} selections between two candidates"))
 }
 
-/// The candidate that is selected, 0 or 1, of which the second one alone has the record that may be moved; -1 for none.
+/// One run of the whole mechanism, draws and stop, by the code that releases run. The candidate that is selected, 0 or 1, of which the second one alone has the record that may be moved; -1 for none.
 fn selected(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
     let chosen = draws.selection.select(stream, |stream| -> Result<_, Infallible> {
         let candidate = usize::from(rand::RngExt::random::<bool>(stream));
@@ -119,6 +122,7 @@ fn selected(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
     }
 }
 
+/// An attack on samples against a claim.
 fn empirical(found: f64, claim: Guarantee, what: String) -> Check {
     // The lower bound is a statement of confidence, not a proof: an epsilon above the claim is a break all the same.
     let verdict = if found > claim.epsilon { AuditVerdict::Broken } else { AuditVerdict::Holds };
@@ -129,7 +133,8 @@ fn empirical(found: f64, claim: Guarantee, what: String) -> Check {
     }
 }
 
-/// The widest range of a candidate, in which a record moves the most.
+/// The widest range of a candidate, in which a record moves the most. Noise is scaled by the range, so that it is as good as
+/// another for the proof; rounding and clips show most in it.
 fn widest(draws: &SelectionDraws) -> Within {
     let (centre, radius) = draws
         .ranges

@@ -57,10 +57,6 @@ impl CoinPressStep {
 }
 
 /// Shares of rho: 3/4 for the last of `steps` and the rest evenly for the others; all for a single one.
-///
-/// ```
-/// assert_eq!(dpgp::privacy::coinpress_shares(3, 2.0), [0.25, 0.25, 1.5]);
-/// ```
 pub fn coinpress_shares(steps: usize, rho: f64) -> Vec<f64> {
     if steps <= 1 {
         return vec![rho];
@@ -114,32 +110,4 @@ pub fn coinpress_mean(values: &mut [f64], within: Within, shares: &[f64], stream
         radius = step.next_radius;
     }
     centre
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand_pcg::Pcg64;
-
-    #[test]
-    fn a_far_mean_is_found_from_loose_bounds() {
-        let mut stream = Pcg64::from_seed([5; 32]);
-        let mut error = 0.0;
-        for _ in 0..50 {
-            let normals: Vec<f64> = (0..2000).map(|_| StandardNormal.sample(&mut stream)).collect();
-            let mut values: Vec<f64> = normals.iter().map(|z| 40.0 + z).collect();
-            let loose = Within { centre: 0.0, radius: 1000.0 };
-            let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 0.5), &mut stream);
-            error += (mean - 40.0_f64).powi(2) / 50.0;
-        }
-        assert!(error.sqrt() < 0.04, "{error}");
-    }
-
-    #[test]
-    fn shares_sum_to_rho() {
-        let shares = coinpress_shares(12, 2.0);
-        assert!((shares.iter().sum::<f64>() - 2.0).abs() < 1e-15 && shares[11] == 1.5);
-        assert_eq!(coinpress_shares(1, 2.0), [2.0]);
-    }
 }

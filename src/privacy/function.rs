@@ -59,7 +59,6 @@ impl FunctionSensitivity {
 #[derive(Debug, Clone)]
 pub struct FunctionNoise {
     factor: DMatrix<f64>,
-    jitter: f64,
 }
 
 impl FunctionNoise {
@@ -68,62 +67,11 @@ impl FunctionNoise {
     /// # Errors
     /// [`LinalgError`] if K cannot be factorised.
     pub fn new(covariance: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        let cholesky = Cholesky::new("K_**", covariance)?;
-        Ok(Self { factor: cholesky.factor().clone(), jitter: cholesky.jitter() })
+        Ok(Self { factor: Cholesky::new("K_**", covariance)?.factor().clone() })
     }
 
     /// The matrix (t x t) that turns standard normal draws into samples of the process.
     pub fn noise_map(&self) -> &DMatrix<f64> {
         &self.factor
-    }
-
-    /// What was added to the diagonal of K.
-    pub fn jitter(&self) -> f64 {
-        self.jitter
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gp::{exact_representer, fitc_representer};
-    use crate::kernel::{ExponentiatedQuadratic, Kernel};
-
-    #[test]
-    fn norms_of_a_matrix() {
-        let weights = DMatrix::from_row_slice(2, 3, &[1.0, -2.0, 4.0, -3.0, 0.5, 0.0]);
-        for (rule, expected) in [
-            (FunctionSensitivity::Published, 7.0),
-            (FunctionSensitivity::Column, 4.0),
-            (FunctionSensitivity::SameSign, 5.0),
-            (FunctionSensitivity::Exact, 0.9),
-        ] {
-            assert_eq!(rule.of(&weights, &[0.3, 0.9, 0.2]), expected);
-        }
-    }
-
-    /// The column bound holds; and at any finite set of inputs the change of the mean, measured by the covariance
-    /// of the noise, is at most the exact sensitivity, and comes up to it where the inputs hold the basis.
-    #[test]
-    fn the_exact_sensitivity_covers_every_finite_set() {
-        let training = DMatrix::from_fn(9, 1, |i, _| 0.8 * i as f64);
-        let inducing = DMatrix::from_column_slice(2, 1, &[1.0, 5.0]);
-        let kernel = ExponentiatedQuadratic::isotropic(1.0, 0.6);
-        let means = [
-            exact_representer(&kernel, 0.2, &training).unwrap(),
-            fitc_representer(&kernel, 0.2, &inducing, &training).unwrap(),
-        ];
-        for mean in means {
-            let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
-            assert!(exact <= FunctionSensitivity::Column.of(&mean.weights, &mean.norms));
-            let change = |test: &DMatrix<f64>| {
-                let factor = Cholesky::new("K", &kernel.matrix(test, test)).unwrap();
-                let moved = kernel.matrix(test, &mean.basis) * &mean.weights;
-                largest(factor.half_solve(&moved).column_iter().map(|c| c.norm()))
-            };
-            let elsewhere = DMatrix::from_fn(6, 1, |i, _| 1.3 * i as f64 - 1.0);
-            assert!(change(&elsewhere) < exact);
-            assert!((change(&mean.basis) - exact).abs() < 1e-8);
-        }
     }
 }

@@ -12,7 +12,7 @@ const ROWS: usize = 256;
 
 /// An exponentiated quadratic kernel `v exp(-sum_d (x_d - z_d)^2 / (2 l_d^2))` and m inducing inputs z.
 #[derive(Debug, Clone)]
-pub struct Kernel {
+pub struct PackedKernel {
     variance: f64,
     /// `1 / (sqrt 2 l_d)`.
     scales: Vec<f64>,
@@ -30,7 +30,7 @@ pub struct Scratch {
     b: Vec<f64>,
 }
 
-impl Kernel {
+impl PackedKernel {
     /// For inducing inputs (m x d), and a lengthscale for each dimension.
     pub fn new(variance: f64, lengthscales: &[f64], inducing: &DMatrix<f64>) -> Self {
         let scales: Vec<f64> = lengthscales.iter().map(|l| std::f64::consts::FRAC_1_SQRT_2 / l).collect();
@@ -76,7 +76,7 @@ impl Scratch {
     }
 
     /// Adds some rows, at most [`ROWS`].
-    fn add(&mut self, kernel: &Kernel, inputs: &[&[f64]], targets: &[f64]) {
+    fn add(&mut self, kernel: &PackedKernel, inputs: &[&[f64]], targets: &[f64]) {
         let panels = &mut self.panels[..self.a.len() * targets.len()];
         let level = Level::new();
         dispatch!(level, simd => simd.vectorize(
@@ -101,7 +101,7 @@ impl Scratch {
 /// Writes the covariances of each row with all inducing inputs, and adds them times the target to `a`. Compiled for each
 /// set of vector instructions, of which the processor's best is taken; all give the same numbers.
 #[inline(always)]
-fn fill(kernel: &Kernel, inputs: &[&[f64]], targets: &[f64], panels: &mut [Lanes], a: &mut [Lanes]) {
+fn fill(kernel: &PackedKernel, inputs: &[&[f64]], targets: &[f64], panels: &mut [Lanes], a: &mut [Lanes]) {
     for (p, (panel, sum)) in panels.chunks_exact_mut(targets.len()).zip(a).enumerate() {
         let mut total = sum.0;
         for (i, (out, y)) in panel.iter_mut().zip(targets).enumerate() {
@@ -139,7 +139,7 @@ mod tests {
         (inputs, (0..n).map(|i| (i as f64 * 0.11).cos()).collect())
     }
 
-    fn sums(kernel: &Kernel, inputs: &DMatrix<f64>, targets: &[f64]) -> Sums {
+    fn sums(kernel: &PackedKernel, inputs: &DMatrix<f64>, targets: &[f64]) -> Sums {
         let columns: Vec<&[f64]> = inputs.as_slice().chunks_exact(targets.len()).collect();
         let mut sums = Sums::zero(kernel.size());
         kernel.add(&columns, targets, &mut sums, &mut Scratch::default());
@@ -153,7 +153,7 @@ mod tests {
             let z = DMatrix::from_fn(m, 2, |i, d| (i % 5) as f64 * 0.4 - (i / 5 + d) as f64 * 0.3);
             let exact = ExponentiatedQuadratic::isotropic(1.3, 0.6);
             let (inputs, targets) = rows(n);
-            let found = sums(&Kernel::new(1.3, &[0.6, 0.6], &z), &inputs, &targets);
+            let found = sums(&PackedKernel::new(1.3, &[0.6, 0.6], &z), &inputs, &targets);
             let k = exact.matrix(&inputs, &z);
             let (a, b) = (k.transpose() * DMatrix::from_column_slice(n, 1, &targets), k.transpose() * &k);
             let statistics = found.statistics();
@@ -169,7 +169,7 @@ mod tests {
     fn each_input_has_its_lengthscale() {
         let z = DMatrix::from_row_slice(1, 3, &[1.0, -2.0, 0.5]);
         let x = DMatrix::from_row_slice(1, 3, &[0.0, 1.0, 0.0]);
-        let found = sums(&Kernel::new(2.0, &[1.0, 3.0, 0.25], &z), &x, &[3.0]);
+        let found = sums(&PackedKernel::new(2.0, &[1.0, 3.0, 0.25], &z), &x, &[3.0]);
         let expected = 2.0 * (-0.5f64 * (1.0 + 1.0 + 4.0)).exp();
         assert!((found.a[0] - 3.0 * expected).abs() < 1e-15);
         assert!((found.b[(0, 0)] - expected * expected).abs() < 1e-16);

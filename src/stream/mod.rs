@@ -10,8 +10,6 @@ mod collect;
 mod counts;
 mod error;
 mod filters;
-#[cfg(test)]
-mod fixture;
 mod forest;
 mod kernel;
 mod record;
@@ -26,7 +24,7 @@ pub use collect::{BLOCK, collect, collect_here};
 pub use counts::{CountSummand, Counts};
 pub use error::StreamError;
 pub use forest::{Forest, Node};
-pub use kernel::{Kernel, Scratch};
+pub use kernel::{PackedKernel, Scratch};
 pub use record::{FileRecord, NodeRecord, Record};
 pub use sum::{Misfit, Sum, SumRows};
 pub use summand::Summand;

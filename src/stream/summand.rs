@@ -1,14 +1,14 @@
 //! The sums of a regression.
 
 use super::filters::retain;
-use super::{Kernel, Misfit, Scratch, SumRows, Sums, Targets};
+use super::{Misfit, PackedKernel, Scratch, SumRows, Sums, Targets};
 use crate::data::Comparison;
 
 /// The summand: the first columns that are read are inputs, then comes the target, then one for each filter.
 #[derive(Debug, Clone)]
 pub struct Summand {
     /// The kernel and its inducing inputs.
-    pub kernel: Kernel,
+    pub kernel: PackedKernel,
     /// The units of the targets.
     pub targets: Targets,
     /// Only rows that pass all of these count; they keep their numbers.

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{check_delta, check_epsilon};
 use super::{AccountingError, Event, Relation, Sampling};
 
 /// A reason why a bound is weaker than it looks.
@@ -96,7 +95,9 @@ pub trait Accountant {
     /// [`AccountingError`] if the event is refused or a number is out of range.
     fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
         event.check()?;
-        check_delta(delta)?;
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(AccountingError::out_of_range("delta", "between 0 and 1", delta));
+        }
         self.spent(event, relation, Given::Delta(delta))
     }
 
@@ -106,7 +107,9 @@ pub trait Accountant {
     /// [`AccountingError`] if the event is refused or a number is out of range.
     fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
         event.check()?;
-        check_epsilon(epsilon)?;
+        if !(epsilon >= 0.0 && epsilon.is_finite()) {
+            return Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon));
+        }
         self.spent(event, relation, Given::Epsilon(epsilon))
     }
 

@@ -30,7 +30,7 @@ use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relatio
 pub struct AdvancedComposition;
 
 /// The numbers in the formulas above but for delta.
-struct Composition {
+struct AdvancedSteps {
     /// `T`.
     steps: f64,
     /// `q`.
@@ -38,7 +38,7 @@ struct Composition {
     sigma: f64,
 }
 
-impl Composition {
+impl AdvancedSteps {
     fn new(event: &Event, relation: Relation) -> Self {
         let sigma = event.noise_multiplier / relation.sensitivity();
         Self { steps: f64::from(event.steps), rate: event.sampling.rate(), sigma }
@@ -91,7 +91,7 @@ impl Accountant for AdvancedComposition {
     }
 
     fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
-        let composition = Composition::new(event, relation);
+        let composition = AdvancedSteps::new(event, relation);
         let (upper, delta) = match given {
             Given::Delta(delta) => (composition.epsilon(delta), delta),
             Given::Epsilon(epsilon) => {

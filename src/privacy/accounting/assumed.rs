@@ -43,16 +43,6 @@ impl<A: Accountant> Accountant for AssumePoisson<A> {
 /// `q` times the divergence of Gaussians two apart (Balle, Barthe and Gaboardi 2018, Theorem 2), for orders of at
 /// least 1. Orders below 1 belong to the other direction, so composing one direction by itself and taking the
 /// larger delta, as is usual, is no proof.
-///
-/// ```
-/// use dpgp::privacy::accounting::{Accountant, DoubledSensitivity, Event, Relation, Renyi, Sampling};
-/// let sampling = Sampling::Poisson { rate: 0.1 };
-/// let (replaced, added) = (4.0, 2.0);
-/// let event = |noise_multiplier| Event { noise_multiplier, sampling, steps: 10 };
-/// let spent = DoubledSensitivity(Renyi).epsilon(&event(replaced), Relation::ReplaceOne, 1e-5)?;
-/// assert_eq!(spent.upper, Renyi.epsilon(&event(added), Relation::AddRemove, 1e-5)?.upper);
-/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DoubledSensitivity<A>(pub A);
 

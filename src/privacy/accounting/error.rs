@@ -53,19 +53,3 @@ impl AccountingError {
         Self::OutOfRange { what, condition, value }
     }
 }
-
-/// Refuses a delta outside (0, 1).
-pub(super) fn check_delta(delta: f64) -> Result<(), AccountingError> {
-    if delta > 0.0 && delta < 1.0 {
-        return Ok(());
-    }
-    Err(AccountingError::out_of_range("delta", "between 0 and 1", delta))
-}
-
-/// Refuses an epsilon that is negative or not finite.
-pub(super) fn check_epsilon(epsilon: f64) -> Result<(), AccountingError> {
-    if epsilon >= 0.0 && epsilon.is_finite() {
-        return Ok(());
-    }
-    Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon))
-}

@@ -10,15 +10,6 @@ use crate::privacy::gaussian_delta;
 /// `N(1, .), N(0, .)`. Source: Dong, Roth and Su 2022, Corollary 3.3; Balle and Wang 2018, Theorem 8.
 ///
 /// Both bounds are the value of [`gaussian_delta`], whose rounding errors are about 1e-14.
-///
-/// ```
-/// use dpgp::privacy::accounting::{Accountant, Event, ExactGaussian, Relation, Sampling};
-/// use dpgp::privacy::gaussian_delta;
-/// let event = Event { noise_multiplier: 3.0, sampling: Sampling::FullBatch, steps: 9 };
-/// let spent = ExactGaussian.delta(&event, Relation::AddRemove, 1.0)?;
-/// assert_eq!((spent.lower, spent.upper), (gaussian_delta(1.0, 1.0), gaussian_delta(1.0, 1.0)));
-/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactGaussian;
 

@@ -30,8 +30,6 @@ mod gaussian;
 mod kind;
 mod loss_distribution;
 mod moment;
-#[cfg(test)]
-mod properties;
 mod renyi;
 mod root;
 

@@ -2,12 +2,12 @@
 
 /// A place with the value of a function there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Point {
+pub(super) struct ValueAt {
     pub x: f64,
     pub value: f64,
 }
 
-impl Point {
+impl ValueAt {
     /// Asks the function.
     pub fn at<E>(x: f64, f: &mut impl FnMut(f64) -> Result<f64, E>) -> Result<Self, E> {
         Ok(Self { x, value: f(x)? })
@@ -17,8 +17,8 @@ impl Point {
 /// An interval with the values of a function at its ends: positive at the lower, not positive at the upper.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bracket {
-    pub low: Point,
-    pub high: Point,
+    pub low: ValueAt,
+    pub high: ValueAt,
 }
 
 /// Where a bracket is looked for: from `start` by growing strides, between two limits.
@@ -33,12 +33,12 @@ pub(super) struct Search {
 impl Bracket {
     /// The first bracket that the strides find; `None` where the function keeps its sign up to the limit.
     pub fn search<E>(mut f: impl FnMut(f64) -> Result<f64, E>, search: Search) -> Result<Option<Self>, E> {
-        let mut at = Point::at(search.start, &mut f)?;
+        let mut at = ValueAt::at(search.start, &mut f)?;
         let (upwards, mut stride) = (at.value > 0.0, search.stride);
         let end = if upwards { search.greatest } else { search.least };
         while at.x != end {
             let x = if upwards { (at.x + stride).min(end) } else { (at.x - stride).max(end) };
-            let next = Point::at(x, &mut f)?;
+            let next = ValueAt::at(x, &mut f)?;
             if (next.value > 0.0) != upwards {
                 let (low, high) = if upwards { (at, next) } else { (next, at) };
                 return Ok(Some(Self { low, high }));
@@ -65,7 +65,7 @@ impl Bracket {
             if x <= self.low.x || x >= self.high.x {
                 break;
             }
-            let next = Point::at(x, &mut f)?;
+            let next = ValueAt::at(x, &mut f)?;
             *(if next.value > 0.0 { &mut self.low } else { &mut self.high }) = next;
             radius *= 0.5;
         }
@@ -78,7 +78,7 @@ impl Bracket {
 
     /// Interpolates, truncates towards the middle, and projects onto the ball around the middle.
     fn next_point(&self, kappa: f64, radius: f64) -> f64 {
-        let (Point { x: a, value: fa }, Point { x: b, value: fb }) = (self.low, self.high);
+        let (ValueAt { x: a, value: fa }, ValueAt { x: b, value: fb }) = (self.low, self.high);
         let middle = 0.5 * (a + b);
         let chord = (fb * a - fa * b) / (fb - fa);
         if !chord.is_finite() {

@@ -9,7 +9,7 @@ use crate::gp::variational::{
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
 use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, Sections, SumsSetting};
-use crate::stream::{ClassSummand, Kernel};
+use crate::stream::{ClassSummand, PackedKernel};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, Sensitivity};
 use crate::task::{DirichletRelease, DirichletTask, Setting, TaskSetting};
@@ -73,7 +73,7 @@ impl ClassModel {
         let inputs = data.inputs.len();
         let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
-            kernel: Kernel::new(self.variance, &lengthscales, &self.points()),
+            kernel: PackedKernel::new(self.variance, &lengthscales, &self.points()),
             classes: self.task.classes,
             filters: data.filter.iter().map(|filter| (filter.is, filter.value)).collect(),
             inputs,

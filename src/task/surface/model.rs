@@ -12,7 +12,7 @@ use crate::privacy::{Caveat, Certificate, SumsNoise};
 use crate::setting::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
 };
-use crate::stream::{Kernel, SumRows, Summand, Sums, Targets, collect_here};
+use crate::stream::{PackedKernel, SumRows, Summand, Sums, Targets, collect_here};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, TargetSums};
 use crate::task::{Sample, Sampled, TaskError};
@@ -66,7 +66,7 @@ impl SurfaceModel {
             mechanism: scaled(sums, &lengthscales),
             ranges: task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect(),
             summand: Summand {
-                kernel: Kernel::new(variance, &lengthscales, &inducing),
+                kernel: PackedKernel::new(variance, &lengthscales, &inducing),
                 targets,
                 filters,
                 inputs,

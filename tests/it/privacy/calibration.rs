@@ -1,6 +1,7 @@
-//! Gaussian calibrations against values computed with 50 digits elsewhere.
+//! Gaussian calibrations: laws, and values computed with 50 digits elsewhere.
 
 use dpgp::privacy::{Calibration, gaussian_delta};
+use proptest::prelude::*;
 
 use crate::support::golden::{assert_relative, calibration, number};
 
@@ -44,4 +45,35 @@ fn the_constants_of_the_protocol() {
         let exact = gaussian_delta(Calibration::Classic.sigma(epsilon, 0.01), epsilon);
         assert!((exact - delta).abs() <= half_digit, "{epsilon}: {exact}");
     }
+}
+
+proptest! {
+    #[test]
+    fn delta_falls_with_sigma_and_epsilon(sigma in 0.1..20.0f64, epsilon in 0.01..8.0f64) {
+        let delta = gaussian_delta(sigma, epsilon);
+        prop_assert!(gaussian_delta(1.1 * sigma, epsilon) <= delta);
+        prop_assert!(gaussian_delta(sigma, 1.1 * epsilon) <= delta);
+    }
+
+    #[test]
+    fn analytic_noise_spends_delta_and_no_more(epsilon in 0.05..10.0f64, exponent in -10.0..-1.0f64) {
+        let delta = 10f64.powf(exponent);
+        let sigma = Calibration::Analytic.sigma(epsilon, delta);
+        let spent = gaussian_delta(sigma, epsilon);
+        prop_assert!(spent <= delta * (1.0 + 1e-12));
+        prop_assert!(spent >= delta * (1.0 - 1e-6));
+    }
+
+    #[test]
+    fn classic_noise_is_safe_within_its_proof(epsilon in 0.01..1.0f64, exponent in -10.0..-1.0f64) {
+        let delta = 10f64.powf(exponent);
+        prop_assert!(gaussian_delta(Calibration::Classic.sigma(epsilon, delta), epsilon) <= delta);
+    }
+}
+
+#[test]
+fn no_privacy_asks_for_no_noise() {
+    assert_eq!(Calibration::Classic.sigma(f64::INFINITY, 0.01), 0.0);
+    assert_eq!(Calibration::Analytic.sigma(f64::INFINITY, 0.01), 0.0);
+    assert_eq!(gaussian_delta(0.0, 3.0), 1.0);
 }

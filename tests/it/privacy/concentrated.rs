@@ -1,9 +1,14 @@
-//! Zero-concentrated privacy and CoinPress against values computed elsewhere.
+//! Zero-concentrated privacy, CoinPress and private selection: laws, and values computed elsewhere.
 
+use dpgp::number::Budget;
 use dpgp::privacy::{
-    CoinPressStep, coinpress_shares, gaussian_rho, tail_bound, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho,
-    zcdp_rho_classic, zcdp_rho_of_pure,
+    CoinPressStep, PrivateSelection, Within, coinpress_mean, coinpress_shares, gaussian_delta, gaussian_rho,
+    tail_bound, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
 };
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
 use serde_json::Value;
 
 use crate::support::golden::{assert_relative, calibration, golden, number, numbers};
@@ -81,4 +86,77 @@ fn clip(row: &mut [f64], centre: &[f64], radius: f64) {
     if distance > radius {
         row.iter_mut().zip(centre).for_each(|(x, c)| *x = c + (*x - c) * radius / distance);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn inverses_and_order(epsilon in 0.05..20.0f64, exponent in -12.0..-1.0f64) {
+        let delta = 10f64.powf(exponent);
+        let (classic, tight, exact) =
+            (zcdp_rho_classic(epsilon, delta), zcdp_rho(epsilon, delta), gaussian_rho(epsilon, delta));
+        prop_assert!(classic <= tight && tight <= exact * (1.0 + 1e-9));
+        prop_assert!((zcdp_epsilon(tight, delta) / epsilon - 1.0).abs() < 1e-9);
+        prop_assert!(zcdp_epsilon(tight, delta) <= epsilon);
+        let spent = gaussian_delta(1.0 / (2.0 * exact).sqrt(), epsilon);
+        prop_assert!(spent <= delta * (1.0 + 1e-9) && spent > 0.99 * delta);
+    }
+}
+
+#[test]
+fn a_far_mean_is_found_from_loose_bounds() {
+    let mut stream = Pcg64::from_seed([5; 32]);
+    let mut error = 0.0;
+    for _ in 0..50 {
+        let normals: Vec<f64> = (0..2000).map(|_| StandardNormal.sample(&mut stream)).collect();
+        let mut values: Vec<f64> = normals.iter().map(|z| 40.0 + z).collect();
+        let loose = Within { centre: 0.0, radius: 1000.0 };
+        let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 0.5), &mut stream);
+        error += (mean - 40.0_f64).powi(2) / 50.0;
+    }
+    assert!(error.sqrt() < 0.04, "{error}");
+}
+
+#[test]
+fn shares_sum_to_rho() {
+    let shares = coinpress_shares(12, 2.0);
+    assert!((shares.iter().sum::<f64>() - 2.0).abs() < 1e-15 && shares[11] == 1.5);
+    assert_eq!(coinpress_shares(1, 2.0), [2.0]);
+}
+
+/// The figures of the protocol, computed independently: t0 = 7.8392e-6, delta = 3.0727e-15, T = 1176.
+#[test]
+fn figures_of_the_protocol() {
+    let selection = PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.01).unwrap();
+    assert!((selection.root / 7.8392e-6 - 1.0).abs() < 1e-5);
+    assert!((selection.draw.delta.get() / 3.0727e-15 - 1.0).abs() < 2e-5);
+    assert_eq!(selection.most, 1176);
+    assert!((selection.draw.epsilon.get() - (1.0 - 7.8e-8)).abs() < 1e-9);
+    let t = selection.root;
+    assert!((t * (1.0 - t.ln()) / 1e-4 - 1.0).abs() < 1e-12);
+    let total = selection.gamma * t * (-t.ln() / selection.gamma) + t;
+    assert!((total / 1e-4 - 1.0).abs() < 1e-12);
+    assert!(PrivateSelection::new(Budget::new(1e-9, 1e-4).unwrap(), 0.01).is_none());
+}
+
+#[test]
+fn the_greatest_score_wins_and_the_stop_is_geometric() {
+    let selection = PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.05).unwrap();
+    let mut stream = Pcg64::from_seed([9; 32]);
+    let mut draws = 0;
+    for _ in 0..2000 {
+        let mut greatest = f64::NEG_INFINITY;
+        let best = selection.select(&mut stream, |stream: &mut Pcg64| -> Result<_, ()> {
+            draws += 1;
+            let score: f64 = stream.random();
+            if score > 0.5 {
+                greatest = greatest.max(score)
+            };
+            Ok((score > 0.5).then_some((score, score)))
+        });
+        assert_eq!(best.unwrap().unwrap_or(f64::NEG_INFINITY), greatest);
+    }
+    let mean = f64::from(draws) / 2000.0;
+    assert!((mean - 20.0).abs() < 1.5, "{mean}");
 }

@@ -1,5 +1,6 @@
 //! Noise and guarantees against independent values, wide arithmetic and the audit.
 
+mod accountants;
 mod accounting;
 mod audit;
 mod calibration;
@@ -8,3 +9,6 @@ mod cloaking_properties;
 mod concentrated;
 mod safety;
 mod selection_sensitivity;
+mod sensitivities;
+mod streams;
+mod sums;

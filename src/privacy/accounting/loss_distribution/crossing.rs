@@ -3,13 +3,13 @@
 use std::convert::Infallible;
 
 use super::composed::Composed;
-use crate::privacy::accounting::root::{Bracket, Point, Search};
+use crate::privacy::accounting::root::{Bracket, Search, ValueAt};
 
 /// An epsilon where the upper bound on delta is at most `delta`; infinite if there is none in the window.
 pub(super) fn least_epsilon(above: &Composed, delta: f64) -> f64 {
     // Logarithms: delta falls by powers of ten along epsilon.
     let mut excess = |epsilon: f64| Ok::<f64, Infallible>((above.upper(epsilon) / delta).ln());
-    let (Ok(low), Ok(high)) = (Point::at(0.0, &mut excess), Point::at(above.top(), &mut excess));
+    let (Ok(low), Ok(high)) = (ValueAt::at(0.0, &mut excess), ValueAt::at(above.top(), &mut excess));
     if low.value <= 0.0 {
         return 0.0;
     }

@@ -17,7 +17,7 @@ impl Discrete {
         let mut masses = vec![0.0; (last - first + 2) as usize];
         let mut start = pair.cut(range.low);
         while start.x < range.high {
-            let Cell { end, masses: cell } = end_of_cell(pair, width, &start);
+            let LossCell { end, masses: cell } = end_of_cell(pair, width, &start);
             // A smaller p and a larger q: whatever the rounding, the true cell has at least this mass and loss.
             let mass = cell.p - cell.error;
             let loss = ((cell.p - cell.error) / (cell.q + cell.error)).ln() / width;
@@ -32,14 +32,14 @@ impl Discrete {
 }
 
 /// A cell and the cut where it ends.
-struct Cell {
+struct LossCell {
     end: Cut,
     masses: Masses,
 }
 
 /// The end of the cell that starts at a cut, by secants in units of the loss. On a flat density the loss of a
 /// cell is in its middle, so the end is as far above the grid point as the start is below.
-fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> Cell {
+fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> LossCell {
     let from = pair.loss(start.x) / width;
     let goal = (from + 0.125).floor() + 1.0;
     let mut end = 2.0 * goal - from + AIM;
@@ -64,7 +64,7 @@ fn end_of_cell(pair: &DominatingPair, width: f64, start: &Cut) -> Cell {
 }
 
 /// The cell from a cut to a loss, or a little further where the loss lies below it.
-fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> Cell {
+fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> LossCell {
     let end = pair.cut(pair.point(loss).max(start.x + 1e-9 * pair.sd));
-    Cell { end, masses: start.to(&end) }
+    LossCell { end, masses: start.to(&end) }
 }

@@ -25,16 +25,6 @@ use refine::Refinement;
 /// grid once from above and once from below, and the steps are summed by a Fourier transform; cut tails, folding
 /// and rounding are bounded and added. Assumed are floating-point arithmetic after IEEE 754, and an `erfc`, `exp`
 /// and `ln` good to 4 units in the last place.
-///
-/// ```
-/// use dpgp::privacy::accounting::{Accountant, Event, ExactGaussian, LossDistribution, Relation, Sampling};
-/// // A sampling rate of 1 is the full batch, whose epsilon is known.
-/// let event = Event { noise_multiplier: 4.0, sampling: Sampling::Poisson { rate: 1.0 }, steps: 10 };
-/// let exact = ExactGaussian.epsilon(&event, Relation::AddRemove, 1e-5)?;
-/// let found = LossDistribution::default().epsilon(&event, Relation::AddRemove, 1e-5)?;
-/// assert!(found.lower <= exact.upper && exact.lower <= found.upper);
-/// # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossDistribution {
     /// The grid is refined until the bounds on epsilon are this close, relative to the upper one, or until it would

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
+use dpgp::data::rows::{InMemory, Rows};
+use dpgp::stream::{BLOCK, Forest, PackedKernel, StreamError, SumRows, collect};
 use nalgebra::DMatrix;
-
-use super::{BLOCK, Forest, Kernel, StreamError, SumRows, collect};
-use crate::data::rows::{InMemory, Rows};
 
 /// The rows: a few blocks and a part of one.
 pub(super) const N: usize = 4 * BLOCK + 321;
@@ -16,9 +15,9 @@ pub(super) fn wave(step: f64) -> Vec<f64> {
 }
 
 /// A kernel with twelve inducing inputs in two dimensions.
-pub(super) fn kernel() -> Kernel {
+pub(super) fn kernel() -> PackedKernel {
     let z = DMatrix::from_fn(12, 2, |i, d| if d == 0 { (i % 4) as f64 } else { (i / 4) as f64 } - 1.0);
-    Kernel::new(1.0, &[0.8, 0.5], &z)
+    PackedKernel::new(1.0, &[0.8, 0.5], &z)
 }
 
 /// Its covariance of a row of two columns with the first inducing input, by the definition.

@@ -1,9 +1,11 @@
 //! Laws of every accountant, and between them.
 
+use dpgp::number::Budget;
+use dpgp::privacy::accounting::{
+    Accountant, AccountingCaveat, AccountingError, AdvancedComposition, AssumePoisson, DoubledSensitivity,
+    Event, ExactGaussian, LossDistribution, Relation, Renyi, Sampling, Schedule, noise_multiplier,
+};
 use proptest::prelude::*;
-
-use super::*;
-use crate::number::Budget;
 
 const PLD: LossDistribution = LossDistribution { tolerance: 1e-3 };
 

@@ -1,0 +1,54 @@
+//! The sums of each class.
+
+use dpgp::data::{CellProblem, Comparison};
+use dpgp::stream::{BLOCK, ClassSummand, Misfit, StreamError, class_of};
+
+use super::rows::{N, covariance, kernel, same_in_parts, summed, wave};
+
+/// Two inputs, one of three classes, and a column that a filter looks at.
+fn columns() -> Vec<Vec<f64>> {
+    let classes = (0..N).map(|i| (i * i % 7 % 3) as f64).collect();
+    vec![wave(0.37), wave(0.011), classes, wave(0.41)]
+}
+
+fn summand() -> ClassSummand {
+    let filters = vec![(Comparison::Greater, -2.5)];
+    ClassSummand { kernel: kernel(), classes: 3, filters, inputs: 2 }
+}
+
+/// Against plain sums over the rows of each class that pass.
+#[test]
+fn each_class_has_the_sums_of_its_rows() {
+    let columns = columns();
+    let total = same_in_parts(&summand(), &columns);
+    for (class, sums) in total.0.iter().enumerate() {
+        let rows: Vec<usize> =
+            (0..N).filter(|i| columns[2][*i] == class as f64 && columns[3][*i] > -2.5).collect();
+        assert_eq!((sums.rows, sums.clipped), (rows.len() as u64, 0));
+        let k: Vec<f64> = rows.iter().map(|row| covariance(&columns, *row)).collect();
+        let (a, b) = (k.iter().sum::<f64>(), k.iter().map(|k| k * k).sum::<f64>());
+        assert!((sums.a[0] / a - 1.0).abs() < 1e-12 && (sums.b[(0, 0)] / b - 1.0).abs() < 1e-12);
+    }
+}
+
+/// The first of them is named, whichever thread comes first; rows that do not pass may be of any class.
+#[test]
+fn unknown_classes_are_named_by_their_rows() {
+    let mut columns = columns();
+    let rows = [2 * BLOCK + 5, 2 * BLOCK + 77, 4 * BLOCK + 3];
+    rows.iter().for_each(|row| (columns[2][*row], columns[3][*row]) = (3.0, 0.0));
+    (columns[2][7], columns[3][7]) = (0.5, -3.0);
+    for threads in [1, 2, 5] {
+        let Err(StreamError::Misfit(found)) = summed(&summand(), &columns, 0..u64::MAX, threads) else {
+            panic!("summed")
+        };
+        let problem = CellProblem::NoClass("3".to_owned(), 2);
+        assert_eq!(found, Misfit { row: rows[0] as u64, problem });
+    }
+}
+
+#[test]
+fn classes_are_whole_numbers() {
+    let found = [0.0, 2.0, 3.0, 0.5, -1.0, f64::NAN].map(|target| class_of(target, 3));
+    assert_eq!(found, [Some(0), Some(2), None, None, None, None]);
+}

@@ -1,0 +1,6 @@
+//! Sums over rows, and the law that all of them keep.
+
+mod classes;
+mod counts;
+mod rows;
+mod targets;

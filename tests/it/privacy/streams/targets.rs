@@ -1,0 +1,37 @@
+//! The sums of a regression.
+
+use dpgp::data::Comparison;
+use dpgp::data::rows::InMemory;
+use dpgp::stream::{Summand, Sums, Targets, collect_here};
+
+use super::rows::{N, covariance, kernel, same_in_parts, wave};
+
+fn summand() -> Summand {
+    let targets = Targets { low: -2.0, high: 2.0, centre: 0.0, scale: 2.0, bound: 1.0 };
+    Summand { kernel: kernel(), targets, filters: vec![(Comparison::Greater, -2.5)], inputs: 2 }
+}
+
+/// Against plain sums over the rows that pass.
+#[test]
+fn filters_and_clips() {
+    let columns = vec![wave(0.37), wave(0.011), wave(0.23), wave(0.41)];
+    let total = same_in_parts(&summand(), &columns);
+    let kept: Vec<usize> = (0..N).filter(|i| columns[3][*i] > -2.5).collect();
+    assert_eq!(total.rows, kept.len() as u64);
+    assert_eq!(total.clipped, kept.iter().filter(|i| columns[2][**i].abs() > 2.0).count() as u64);
+    let targets: Vec<f64> = kept.iter().map(|i| columns[2][*i].clamp(-2.0, 2.0) / 2.0).collect();
+    let squares: f64 = targets.iter().map(|y| y * y).sum();
+    assert!((total.squares / squares - 1.0).abs() < 1e-12);
+    let k: Vec<f64> = kept.iter().map(|row| covariance(&columns, *row)).collect();
+    let a: f64 = k.iter().zip(&targets).map(|(k, y)| k * y).sum();
+    assert!((total.a[0] - a).abs() < 1e-9, "{} {a}", total.a[0]);
+    let b: f64 = k.iter().map(|k| k * k).sum();
+    assert!((total.b[(0, 0)] / b - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn no_rows_are_no_blocks() {
+    let mut rows = InMemory::new(vec![&[], &[], &[], &[]]);
+    let forest = collect_here(&mut rows, &summand()).unwrap();
+    assert_eq!((forest.blocks(), forest.total(Sums::zero(12))), (Some(0), Sums::zero(12)));
+}
