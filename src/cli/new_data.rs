@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::CliError;
-use crate::data::{column_types, guess_separator, is_parquet};
+use crate::data::{ColumnKind, column_types, guess_separator, is_parquet};
 
 /// What a spec protects, and its text with places to fill in.
 #[derive(Debug, Clone, Copy)]
@@ -60,11 +60,11 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
 
 fn columns(file: &Path) -> Result<Columns, CliError> {
     let mut columns = Columns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
-    for (name, kind) in column_types(file)? {
-        match kind {
-            Some(true) => columns.numbers.push(name),
-            Some(false) => columns.text.push(name),
-            None => columns.others.push(name),
+    for column in column_types(file)? {
+        match column.kind {
+            ColumnKind::Numbers => columns.numbers.push(column.name),
+            ColumnKind::Text => columns.text.push(column.name),
+            ColumnKind::Other => columns.others.push(column.name),
         }
     }
     Ok(columns)

@@ -166,22 +166,19 @@ impl Cache {
                 (Place::Cache, path, found)
             }
         };
-        let mismatch = |expected| {
-            let (dataset, path) = (dataset.name.clone(), path.clone());
-            let lock = (expected != file.expected).then(|| Lock::path(&self.directory));
-            let stamps = Box::new(Stamps { expected, found, lock });
-            DataError::Mismatch { dataset, path, place, stamps }
-        };
-        if !expected.admits(&found) {
-            return Err(mismatch(expected));
-        }
-        if let Expected::Unknown { .. } = expected {
-            let first = Lock::record(&self.directory, &file.path, found)?;
-            if first != found {
-                return Err(mismatch(Expected::Known(first)));
+        let expected = match expected {
+            // Another process may have recorded another copy meanwhile; the first one counts.
+            Expected::Unknown { .. } if expected.admits(&found) => {
+                Expected::Known(Lock::record(&self.directory, &file.path, found)?)
             }
+            expected => expected,
+        };
+        if expected.admits(&found) {
+            return Ok(path);
         }
-        Ok(path)
+        let lock = (expected != file.expected).then(|| Lock::path(&self.directory));
+        let stamps = Box::new(Stamps { expected, found, lock });
+        Err(DataError::Mismatch { dataset: dataset.name.clone(), path, place, stamps })
     }
 
     fn download(
@@ -193,7 +190,7 @@ impl Cache {
         progress: &dyn Progress,
     ) -> Result<Stamp, DataError> {
         if let Some(mirror) = self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
-            return Err(DataError::NoMirror { mirror: mirror.clone() });
+            return Err(DataError::NoMirror(mirror.clone()));
         }
         if file.urls.is_empty() {
             return Err(self.no_address(dataset, file));

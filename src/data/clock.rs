@@ -24,14 +24,11 @@ pub fn hour_of_week(text: &str) -> Option<f64> {
 
 /// The day of the week, Monday 0.
 fn weekday(date: &str) -> Option<u32> {
-    let numbers = |separator: char| {
-        let parts: Option<Vec<i64>> = date.split(separator).map(|part| part.parse().ok()).collect();
-        parts.filter(|parts| parts.len() == 3)
-    };
-    let (year, month, day) = match (numbers('-'), numbers('/')) {
-        (Some(ymd), _) => (ymd[0], ymd[1], ymd[2]),
-        (None, Some(mdy)) => (mdy[2], mdy[0], mdy[1]),
-        (None, None) => return None,
+    let parts: Option<Vec<i64>> = date.split(['-', '/']).map(|part| part.parse().ok()).collect();
+    let (year, month, day) = match (&parts?[..], date.contains('-'), date.contains('/')) {
+        (&[year, month, day], true, false) => (year, month, day),
+        (&[month, day, year], false, true) => (year, month, day),
+        _ => return None,
     };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let lengths = [31, if leap { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -6,21 +6,25 @@ use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::error::{Action, DataError};
+use super::error::{Action, DataError, Doing};
 
 /// How many bytes are read and hashed at a time.
 const BLOCK: usize = 1 << 16;
 
 /// A SHA-256 digest; it prints as 64 lower-case hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Digest([u8; 32]);
 
 /// What identifies the contents of a file: its digest and its size in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Stamp {
     /// SHA-256 of the whole file.
+    #[serde(rename = "sha256")]
     pub digest: Digest,
     /// Size in bytes.
     pub bytes: u64,
@@ -38,6 +42,14 @@ impl FromStr for Digest {
         let mut bytes = [0; 32];
         hex::decode_to_slice(text, &mut bytes).map_err(|_| NotADigest)?;
         Ok(Self(bytes))
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = NotADigest;
+
+    fn try_from(text: String) -> Result<Self, NotADigest> {
+        text.parse()
     }
 }
 
@@ -72,16 +84,14 @@ impl Digest {
 /// # Errors
 /// [`DataError::Io`] when the file cannot be read.
 pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
-    let fail = |source| DataError::io(Action::Read, path, source);
-    let mut file = File::open(path).map_err(fail)?;
+    let mut file = File::open(path).doing(Action::Read, path)?;
     let mut hasher = Sha256::new();
     let mut block = vec![0; BLOCK];
     let mut bytes = 0;
     loop {
-        let read = file.read(&mut block).map_err(fail)?;
+        let read = file.read(&mut block).doing(Action::Read, path)?;
         if read == 0 {
-            let digest = Digest(hasher.finalize().into());
-            return Ok(Stamp { digest, bytes });
+            return Ok(Stamp { digest: Digest(hasher.finalize().into()), bytes });
         }
         hasher.update(&block[..read]);
         bytes += read as u64;

@@ -74,11 +74,8 @@ pub enum DataError {
         place: PathBuf,
     },
     /// The mirror that was named is no folder.
-    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or leave it out to download", mirror.display())]
-    NoMirror {
-        /// The mirror.
-        mirror: PathBuf,
-    },
+    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or leave it out to download", .0.display())]
+    NoMirror(PathBuf),
     /// A file is here, but it is not the right one.
     #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, stamps.advice(*place))]
     Mismatch {
@@ -148,14 +145,21 @@ impl DataError {
         self.exit_code() == 3
     }
 
-    pub(super) fn io(action: Action, path: &Path, source: io::Error) -> Self {
-        let path = path.to_owned();
-        Self::Io { action, path, source }
-    }
-
     pub(crate) fn table(file: &Path, problem: TableError) -> Self {
         let (file, problem) = (file.to_owned(), Box::new(problem));
         Self::Table { file, problem }
+    }
+}
+
+/// Outcomes of the operating system, told with what was done to which file.
+pub(super) trait Doing<T> {
+    /// [`DataError::Io`] if the system refused.
+    fn doing(self, action: Action, path: &Path) -> Result<T, DataError>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, action: Action, path: &Path) -> Result<T, DataError> {
+        self.map_err(|source| DataError::Io { action, path: path.to_owned(), source })
     }
 }
 

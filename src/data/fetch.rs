@@ -233,5 +233,5 @@ impl Download<'_> {
 
 fn too_large(bound: u64, part: &mut Part) -> Result<(), Stop> {
     part.clear()?;
-    Err(FetchFailure::TooLarge { bound }.into())
+    Err(FetchFailure::TooLarge(bound).into())
 }

@@ -27,11 +27,8 @@ pub enum FetchFailure {
         expected: u64,
     },
     /// The answer is larger than the file can be.
-    #[error("the file is larger than the {bound} bytes it may have")]
-    TooLarge {
-        /// The bound.
-        bound: u64,
-    },
+    #[error("the file is larger than the {0} bytes it may have")]
+    TooLarge(u64),
     /// The server sends none of the file, or another part than the one asked for.
     #[error("the server did not send the part of the file that was asked for")]
     RangeRefused,
@@ -63,13 +60,13 @@ impl FetchFailure {
         match self {
             Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
             Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused => true,
-            Self::TooLarge { .. } | Self::Mismatch { .. } | Self::Insecure => false,
+            Self::TooLarge(_) | Self::Mismatch { .. } | Self::Insecure => false,
         }
     }
 
     /// Whether the bytes of an earlier download may be what is wrong.
     pub(super) fn may_be_left_over(&self) -> bool {
-        matches!(self, Self::RangeRefused | Self::TooLarge { .. } | Self::Mismatch { .. })
+        matches!(self, Self::RangeRefused | Self::TooLarge(_) | Self::Mismatch { .. })
     }
 }
 
@@ -85,7 +82,7 @@ pub(super) fn list_failures(failures: &[UrlFailure]) -> String {
 /// What the user can do but name a mirror.
 pub(super) fn failure_advice(failures: &[UrlFailure]) -> &'static str {
     let other =
-        |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge { .. } | FetchFailure::Mismatch { .. });
+        |f: &UrlFailure| matches!(f.failure, FetchFailure::TooLarge(_) | FetchFailure::Mismatch { .. });
     if failures.iter().any(other) {
         "If the file has changed, correct what is expected of it in the manifest or in datasets.lock.toml"
     } else {

@@ -1,6 +1,6 @@
 //! How the files of a dataset are laid out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -88,13 +88,12 @@ impl CsvFormat {
     /// The first unit whose column is not listed.
     #[must_use]
     pub fn stray_unit(&self) -> Option<&str> {
-        let known = |name: &&String| self.columns.contains(name);
-        self.units.keys().find(|name| !known(name)).map(String::as_str)
+        self.units.keys().find(|name| !self.columns.contains(name)).map(String::as_str)
     }
 }
 
 /// The first name that an earlier one equals.
 pub(super) fn repeated(names: &[String]) -> Option<&str> {
-    let earlier = |(i, name): &(usize, &String)| names[..*i].contains(name);
-    names.iter().enumerate().find(earlier).map(|(_, name)| name.as_str())
+    let mut seen = BTreeSet::new();
+    names.iter().find(|name| !seen.insert(*name)).map(String::as_str)
 }

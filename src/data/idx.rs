@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-use super::error::{Action, DataError};
+use super::error::{Action, DataError, Doing};
 use super::table_error::TableError;
 
 /// The first three bytes: two zeros, then the code of unsigned bytes.
@@ -30,10 +30,10 @@ impl IdxArray {
     /// # Errors
     /// [`DataError::Io`] when it cannot be read or is no gzip, [`DataError::Table`] when it is no such array.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let io = |source| DataError::io(Action::Read, path, source);
         let mut whole = Vec::new();
-        GzDecoder::new(File::open(path).map_err(io)?).read_to_end(&mut whole).map_err(io)?;
-        Self::parse(whole).map_err(|reason| DataError::table(path, TableError::NotIdx { reason }))
+        let file = File::open(path).doing(Action::Read, path)?;
+        GzDecoder::new(file).read_to_end(&mut whole).doing(Action::Read, path)?;
+        Self::parse(whole).map_err(|reason| DataError::table(path, TableError::NotIdx(reason)))
     }
 
     fn parse(mut whole: Vec<u8>) -> Result<Self, &'static str> {

@@ -7,8 +7,15 @@
 #[derive(Debug, Clone)]
 pub struct Downscale {
     from: usize,
-    /// For each output pixel: the first input pixel, and the weights from there on.
-    taps: Vec<(usize, Vec<f64>)>,
+    /// One for each output pixel.
+    taps: Vec<Tap>,
+}
+
+/// The input pixels that an output pixel is a mean of.
+#[derive(Debug, Clone)]
+struct Tap {
+    first: usize,
+    weights: Vec<f64>,
 }
 
 impl Downscale {
@@ -17,27 +24,27 @@ impl Downscale {
         let scale = from as f64 / to as f64;
         let taps = (0..to).map(|i| {
             let middle = (i as f64 + 0.5) * scale;
-            let weight = |j: usize| (1.0 - ((j as f64 + 0.5 - middle) / scale).abs()).max(0.0);
-            let inside: Vec<usize> = (0..from).filter(|&j| weight(j) > 0.0).collect();
-            let total: f64 = inside.iter().map(|&j| weight(j)).sum();
-            (inside.first().copied().unwrap_or(0), inside.iter().map(|&j| weight(j) / total).collect())
+            let all = (0..from).map(|j| (1.0 - ((j as f64 + 0.5 - middle) / scale).abs()).max(0.0));
+            let first = all.clone().take_while(|weight| *weight <= 0.0).count();
+            let mut weights: Vec<f64> = all.filter(|weight| *weight > 0.0).collect();
+            let total: f64 = weights.iter().sum();
+            weights.iter_mut().for_each(|weight| *weight /= total);
+            Tap { first, weights }
         });
         Self { from, taps: taps.collect() }
     }
 
     /// Scales a square image, row by row, then column by column.
     pub fn apply(&self, image: &[u8]) -> Vec<f64> {
-        let row = |r: usize| self.along(|j| f64::from(image[r * self.from + j]));
-        let rows: Vec<Vec<f64>> = (0..self.from).map(row).collect();
+        let rows = image.chunks_exact(self.from).map(|row| self.along(|j| f64::from(row[j])));
+        let rows: Vec<Vec<f64>> = rows.collect();
         let columns: Vec<Vec<f64>> = (0..self.taps.len()).map(|c| self.along(|j| rows[j][c])).collect();
         (0..self.taps.len()).flat_map(|r| columns.iter().map(move |column| column[r])).collect()
     }
 
     fn along(&self, pixel: impl Fn(usize) -> f64) -> Vec<f64> {
-        let tap = |(first, weights): &(usize, Vec<f64>)| {
-            weights.iter().enumerate().map(|(k, w)| w * pixel(first + k)).sum()
-        };
-        self.taps.iter().map(tap).collect()
+        let taps = self.taps.iter();
+        taps.map(|tap| tap.weights.iter().enumerate().map(|(k, w)| w * pixel(tap.first + k)).sum()).collect()
     }
 }
 
@@ -60,7 +67,7 @@ mod tests {
     #[test]
     fn halving_has_the_weights_of_the_triangle() {
         let scale = Downscale::new(8, 4);
-        let (first, weights) = &scale.taps[1];
+        let Tap { first, weights } = &scale.taps[1];
         assert_eq!((*first, weights.as_slice()), (1, [0.125, 0.375, 0.375, 0.125].as_slice()));
         let dot: Vec<u8> = (0..64).map(|i| u8::from(i == 3 * 8 + 2) * 64).collect();
         assert_eq!(scale.apply(&dot)[4 + 1], 64.0 * 0.375 * 0.375);

@@ -5,11 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use super::digest::{Digest, Stamp};
-use super::error::{Action, DataError};
+use super::digest::Stamp;
+use super::error::{Action, DataError, Doing};
 
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
@@ -28,19 +27,7 @@ pub struct Lock {
 #[serde(deny_unknown_fields)]
 struct RawLock {
     #[serde(default)]
-    file: BTreeMap<String, RawStamp>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawStamp {
-    #[serde(deserialize_with = "digest")]
-    sha256: Digest,
-    bytes: u64,
-}
-
-fn digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Digest, D::Error> {
-    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    file: BTreeMap<String, Stamp>,
 }
 
 impl Lock {
@@ -57,15 +44,12 @@ impl Lock {
     pub fn read(cache: &Path) -> Result<Self, DataError> {
         let path = Self::path(cache);
         let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(DataError::io(Action::Read, &path, error)),
+            text => text.doing(Action::Read, &path)?,
         };
         let raw: RawLock = toml::from_str(&text)
             .map_err(|source| DataError::LockSyntax { path: path.clone(), source: Box::new(source) })?;
-        let entry = |(file, raw): (String, RawStamp)| (file, Stamp { digest: raw.sha256, bytes: raw.bytes });
-        let stamps = raw.file.into_iter().map(entry).collect();
-        Ok(Self { path, stamps })
+        Ok(Self { path, stamps: raw.file })
     }
 
     /// What the first copy of this file was.
@@ -92,35 +76,36 @@ impl Lock {
     }
 
     fn write(&self, cache: &Path) -> Result<(), DataError> {
-        let fail = |source| DataError::io(Action::Write, &self.path, source);
-        let mut file = tempfile::NamedTempFile::new_in(cache).map_err(fail)?;
-        file.write_all(self.text().as_bytes()).map_err(fail)?;
-        file.persist(&self.path).map_err(|error| fail(error.error))?;
-        Ok(())
+        let written = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(cache)?;
+            file.write_all(self.text().as_bytes())?;
+            // A reader finds the old file or the new one, never half of one.
+            file.persist(&self.path)?;
+            Ok(())
+        };
+        written().doing(Action::Write, &self.path)
     }
 
     fn text(&self) -> String {
-        let entry = |(file, stamp): (&String, &Stamp)| {
-            format!("[file.{file:?}]\nsha256 = \"{}\"\nbytes = {}\n", stamp.digest, stamp.bytes)
-        };
-        let entries: Vec<String> = self.stamps.iter().map(entry).collect();
+        let mut entries = Vec::new();
+        for (file, Stamp { digest, bytes }) in &self.stamps {
+            entries.push(format!("[file.{file:?}]\nsha256 = \"{digest}\"\nbytes = {bytes}\n"));
+        }
         format!("{HEAD}{}", entries.join("\n"))
     }
 }
 
 /// Creates a folder and those above it.
 pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
-    fs::create_dir_all(folder).map_err(|source| DataError::io(Action::CreateFolder, folder, source))
+    fs::create_dir_all(folder).doing(Action::CreateFolder, folder)
 }
 
 /// Waits until no other process holds the file at `path`, and holds it until the result is dropped.
 /// `None` where the file system knows no locks.
 pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
-    let fail = |source| DataError::io(Action::Lock, path, source);
-    let file = File::options().create(true).append(true).open(path).map_err(fail)?;
+    let file = File::options().create(true).append(true).open(path).doing(Action::Lock, path)?;
     match file.lock() {
-        Ok(()) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
-        Err(error) => Err(fail(error)),
+        locked => locked.doing(Action::Lock, path).map(|()| Some(file)),
     }
 }

@@ -169,8 +169,8 @@ impl RawDataset {
         if self.file.is_empty() {
             return Err(ManifestProblem::NoFile);
         }
-        let check = |file: RawFile| file.check(self.format.as_ref(), paths);
-        let files = self.file.into_iter().map(check).collect::<Result<_, _>>()?;
+        let files = self.file.into_iter().map(|file| file.check(self.format.as_ref(), paths));
+        let files = files.collect::<Result<_, _>>()?;
         Ok(Dataset {
             name: name.to_owned(),
             title: self.title,
@@ -191,10 +191,10 @@ impl RawFile {
     ) -> Result<DataFile, ManifestProblem> {
         let path = self.path.clone();
         if !plain_path(&path) {
-            return Err(ManifestProblem::Path { path });
+            return Err(ManifestProblem::Path(path));
         }
         if !paths.insert(path.clone()) {
-            return Err(ManifestProblem::RepeatedPath { path });
+            return Err(ManifestProblem::RepeatedPath(path));
         }
         if let Some(url) = self.urls.iter().find(|url| !safe_url(url)) {
             let url = url.clone();
@@ -202,7 +202,7 @@ impl RawFile {
         }
         let expected = self.expected()?;
         let Some(format) = self.format.or_else(|| format.cloned()) else {
-            return Err(ManifestProblem::NoFormat { path });
+            return Err(ManifestProblem::NoFormat(path));
         };
         check_format(&format, &path)?;
         let (urls, bundled) = (self.urls, self.bundled);
@@ -214,7 +214,7 @@ impl RawFile {
         if self.sha256 == "unknown" {
             return match (self.bytes, self.max_bytes) {
                 (None, Some(max_bytes)) => Ok(Expected::Unknown { max_bytes }),
-                _ => Err(ManifestProblem::Size { path }),
+                _ => Err(ManifestProblem::Size(path)),
             };
         }
         let digest: Digest = self.sha256.parse().map_err(|_: NotADigest| ManifestProblem::Digest {
@@ -223,7 +223,7 @@ impl RawFile {
         })?;
         match (self.bytes, self.max_bytes) {
             (Some(bytes), None) => Ok(Expected::Known(Stamp { digest, bytes })),
-            _ => Err(ManifestProblem::Size { path }),
+            _ => Err(ManifestProblem::Size(path)),
         }
     }
 }
@@ -234,7 +234,7 @@ fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
     };
     let path = path.to_owned();
     if !csv.header && csv.columns.is_empty() {
-        return Err(ManifestProblem::NoColumns { path });
+        return Err(ManifestProblem::NoColumns(path));
     }
     if let Some(column) = csv.repeated_column().map(str::to_owned) {
         return Err(ManifestProblem::RepeatedColumn { path, column });

@@ -7,17 +7,11 @@ pub enum ManifestProblem {
     #[error("it has no file: add a [[dataset.NAME.file]]")]
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
-    #[error("path {path:?} must be relative, with \"/\" between plain names and no \"..\"")]
-    Path {
-        /// The path.
-        path: String,
-    },
+    #[error("path {0:?} must be relative, with \"/\" between plain names and no \"..\"")]
+    Path(String),
     /// Two files have the same path.
-    #[error("path {path:?} is listed twice")]
-    RepeatedPath {
-        /// The path.
-        path: String,
-    },
+    #[error("path {0:?} is listed twice")]
+    RepeatedPath(String),
     /// The digest is neither a digest nor "unknown".
     #[error("sha256 of {path:?} must be 64 hexadecimal digits or \"unknown\", not {text:?}")]
     Digest {
@@ -27,13 +21,8 @@ pub enum ManifestProblem {
         text: String,
     },
     /// `bytes` and `max_bytes` do not suit the digest.
-    #[error(
-        "{path:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both"
-    )]
-    Size {
-        /// The file.
-        path: String,
-    },
+    #[error("{0:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
+    Size(String),
     /// The address is no https address.
     #[error("url {url:?} of {path:?} must begin with https:// (or be http:// on this machine)")]
     Url {
@@ -43,17 +32,11 @@ pub enum ManifestProblem {
         url: String,
     },
     /// The layout is given neither for the dataset nor for the file.
-    #[error("{path:?} has no format: give one to the dataset or to the file")]
-    NoFormat {
-        /// The file.
-        path: String,
-    },
+    #[error("{0:?} has no format: give one to the dataset or to the file")]
+    NoFormat(String),
     /// The layout has no header and names no columns.
-    #[error("{path:?} has no header, so its columns must be listed")]
-    NoColumns {
-        /// The file.
-        path: String,
-    },
+    #[error("{0:?} has no header, so its columns must be listed")]
+    NoColumns(String),
     /// A column is listed twice.
     #[error("column {column:?} of {path:?} is listed twice")]
     RepeatedColumn {

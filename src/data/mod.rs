@@ -1,8 +1,10 @@
 //! Datasets: the manifest, the cache, downloads with verified digests, and the reading of tables.
 //!
-//! Only [`table`] touches polars and only `http` touches reqwest.
+//! Tables are polars frames, read by one reader of text and one of Parquet, which streams of rows use too. Only `http`
+//! touches reqwest.
 
 pub mod cache;
+mod cell;
 mod clock;
 pub mod digest;
 pub mod error;
@@ -14,12 +16,11 @@ pub mod format;
 mod http;
 pub mod idx;
 pub mod images;
-mod lines;
 pub mod lock;
 pub mod manifest;
 pub mod manifest_problem;
 pub mod own;
-pub mod parquet;
+mod parquet;
 mod part;
 pub mod progress;
 pub mod rows;
@@ -28,6 +29,7 @@ pub mod suggest;
 pub mod synthetic;
 pub mod table;
 pub mod table_error;
+mod text;
 mod trips;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
@@ -44,8 +46,7 @@ pub use images::Downscale;
 pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
-pub use own::{column_types, guess_separator, is_parquet, read_own};
-pub use parquet::ParquetFile;
+pub use own::{ColumnKind, ColumnType, column_types, guess_separator, is_parquet, read_own};
 pub use progress::{Bars, Progress, Silent};
 pub use schema::toml_schema;
 pub use table::Table;

@@ -1,11 +1,14 @@
 //! A table of the user's own: Parquet by the end of its name, CSV otherwise.
 
-use std::fs;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use super::error::{Action, DataError};
+use polars::prelude::DataType;
+
+use super::error::{Action, DataError, Doing};
 use super::format::{CsvFormat, Separator};
-use super::parquet::ParquetFile;
+use super::parquet::{ParquetField, ParquetFile};
 use super::table::Table;
 
 /// Whether a file is Parquet, by the end of its name.
@@ -25,23 +28,53 @@ pub fn read_own(path: &Path, columns: &[&str]) -> Result<Table, DataError> {
     Table::read(path, &CsvFormat { separator, ..CsvFormat::default() })
 }
 
-/// The columns of a file, and for each whether it holds numbers (true), text (false), or what no table can hold (none).
-/// A column of a CSV file holds numbers if all its cells are numbers or empty. Only names and types are told.
+/// A column of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnType {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Numbers.
+    Numbers,
+    /// Text.
+    Text,
+    /// What no table can hold.
+    Other,
+}
+
+/// The columns of a file. A column of a CSV file holds numbers if all its cells are numbers or empty, some number among
+/// them. Only names and types are told.
 ///
 /// # Errors
 /// As [`read_own`].
-pub fn column_types(path: &Path) -> Result<Vec<(String, Option<bool>)>, DataError> {
+pub fn column_types(path: &Path) -> Result<Vec<ColumnType>, DataError> {
     if is_parquet(path) {
-        return Ok(ParquetFile::open(path)?.columns());
+        return Ok(ParquetFile::open(path)?.fields().into_iter().map(column_type).collect());
     }
     let table = read_own(path, &[])?;
-    let is_number = |cell: &Option<String>| cell.as_deref().is_none_or(|cell| cell.parse::<f64>().is_ok());
-    let of = |name: String| {
+    let mut types = Vec::new();
+    for name in table.columns() {
         let cells = table.text(&name)?;
-        let numbers = cells.iter().any(Option::is_some) && cells.iter().all(is_number);
-        Ok((name, Some(numbers)))
+        let mut words = cells.iter().flatten().peekable();
+        let numbers = words.peek().is_some() && words.all(|word| word.parse::<f64>().is_ok());
+        types.push(ColumnType { name, kind: if numbers { ColumnKind::Numbers } else { ColumnKind::Text } });
+    }
+    Ok(types)
+}
+
+fn column_type(field: ParquetField) -> ColumnType {
+    let kind = match field.holds {
+        None => ColumnKind::Other,
+        Some(DataType::String) => ColumnKind::Text,
+        Some(_) => ColumnKind::Numbers,
     };
-    table.columns().into_iter().map(of).collect()
+    ColumnType { name: field.name, kind }
 }
 
 /// The separator of a CSV file: of comma, semicolon and tab the one that its first line holds most often.
@@ -49,10 +82,12 @@ pub fn column_types(path: &Path) -> Result<Vec<(String, Option<bool>)>, DataErro
 /// # Errors
 /// [`DataError::Io`].
 pub fn guess_separator(path: &Path) -> Result<u8, DataError> {
-    let bytes = fs::read(path).map_err(|source| DataError::io(Action::Read, path, source))?;
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let count = |separator: u8| line.iter().filter(|byte| **byte == separator).count();
+    let mut line = Vec::new();
+    let file = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
+    file.doing(Action::Read, path)?;
     // The last of equals is taken.
-    let most = [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator));
+    let most = [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(|separator| line.iter().filter(|b| *b == separator).count());
     Ok(most.unwrap_or(b','))
 }

@@ -1,172 +1,202 @@
-//! Tables in Parquet files: the only module of this room that touches the format.
+//! Parquet files: their columns, in types that hold every cell exactly.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use polars::prelude::{
+    DataType, Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked,
+};
 
-use super::error::{Action, DataError};
-use super::suggest::closest;
+use super::error::{Action, DataError, Doing};
 use super::table_error::TableError;
 
-/// Rows that are decoded at a time.
-const BATCH: usize = 8192;
-
-/// A column's name and its cells as text; none where it holds null.
-pub(super) type TextColumn = (String, Vec<Option<String>>);
-
 /// A Parquet file.
-pub struct ParquetFile<'a> {
-    path: &'a Path,
+pub(super) struct ParquetFile {
+    path: PathBuf,
     reader: SerializedFileReader<File>,
 }
 
-impl<'a> ParquetFile<'a> {
+/// A column of one row group, read from its first row on.
+pub(super) struct ParquetColumn {
+    reader: ColumnReader,
+    /// Whether whole numbers have no sign.
+    unsigned: bool,
+    /// The definition level of the cells that are there.
+    present: i16,
+}
+
+/// What the schema says of a column.
+pub(super) struct ParquetField {
+    pub name: String,
+    /// The type that holds its cells here; none if a table cannot hold them.
+    pub holds: Option<DataType>,
+    /// Its type in the words of the format.
+    pub found: String,
+}
+
+impl ParquetFile {
     /// Opens a file and reads its schema.
-    ///
-    /// # Errors
-    /// [`DataError::Io`] when it cannot be read, [`DataError::Table`] when it is no Parquet file.
-    pub fn open(path: &'a Path) -> Result<Self, DataError> {
-        let file = File::open(path).map_err(|source| DataError::io(Action::Read, path, source))?;
-        let reader = SerializedFileReader::new(file).map_err(|cause| wrong(path, cause))?;
-        Ok(Self { path, reader })
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let file = File::open(path).doing(Action::Read, path)?;
+        let path = path.to_owned();
+        match SerializedFileReader::new(file) {
+            Ok(reader) => Ok(Self { path, reader }),
+            Err(cause) => Err(DataError::table(&path, TableError::Parquet(Box::new(cause)))),
+        }
     }
 
-    /// Every column, and whether it holds numbers (true), text (false), or what no table here can hold (none).
-    pub fn columns(&self) -> Vec<(String, Option<bool>)> {
-        self.descriptors().map(|column| (column.path().string(), kind(&column))).collect()
+    /// The columns.
+    pub fn fields(&self) -> Vec<ParquetField> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().map(|column| field(column)).collect()
     }
 
     /// The number of rows.
-    pub(super) fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         usize::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// The cells of some columns, row groups one after the other. Whole numbers are read exactly, `FLOAT` as the
-    /// `DOUBLE` of the same value.
-    ///
-    /// # Errors
-    /// [`DataError::Table`] for a column that is not there or of a type without numbers or text.
-    pub(super) fn read(&self, wanted: &[&str]) -> Result<Vec<TextColumn>, DataError> {
-        wanted.iter().map(|name| Ok(((*name).to_owned(), self.column(name)?))).collect()
+    /// The number of rows of each row group.
+    pub fn groups(&self) -> Vec<usize> {
+        let groups = self.reader.metadata().row_groups().iter();
+        groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
     }
 
-    fn descriptors(&self) -> impl Iterator<Item = parquet::schema::types::ColumnDescPtr> {
-        self.reader.metadata().file_metadata().schema_descr().columns().to_vec().into_iter()
+    /// A column of a row group, by its place in the file.
+    pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
+        let column = self.reader.metadata().file_metadata().schema_descr().column(place);
+        let reader = self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place));
+        let unsigned = holds(&column) == Some(DataType::UInt64);
+        Ok(ParquetColumn {
+            reader: reader.map_err(|cause| self.broken(cause))?,
+            unsigned,
+            present: column.max_def_level(),
+        })
     }
 
-    fn column(&self, name: &str) -> Result<Vec<Option<String>>, DataError> {
-        let found = self.descriptors().enumerate().find(|(_, column)| column.path().string() == name);
-        let (place, descriptor) = found.ok_or_else(|| self.unknown(name))?;
-        if kind(&descriptor).is_none() {
-            let (column, found) = (name.to_owned(), described(&descriptor));
-            return Err(DataError::table(self.path, TableError::ColumnType { column, found }));
-        }
-        let mut cells = Vec::with_capacity(self.rows());
-        for group in 0..self.reader.num_row_groups() {
-            let group = self.reader.get_row_group(group).map_err(|cause| wrong(self.path, cause))?;
-            let reader = group.get_column_reader(place).map_err(|cause| wrong(self.path, cause))?;
-            append(reader, &descriptor, &mut cells).map_err(|cause| wrong(self.path, cause))?;
-        }
-        Ok(cells)
+    /// The error for a file whose contents cannot be decoded.
+    pub fn broken(&self, cause: ParquetError) -> DataError {
+        self.wrong(TableError::Parquet(Box::new(cause)))
     }
 
-    fn unknown(&self, name: &str) -> DataError {
-        let known: Vec<String> = self.descriptors().map(|column| column.path().string()).collect();
-        let suggestion = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
-        DataError::table(self.path, TableError::UnknownColumn { column: name.to_owned(), known, suggestion })
+    /// The error for a problem of this file.
+    pub fn wrong(&self, problem: TableError) -> DataError {
+        DataError::table(&self.path, problem)
     }
 }
 
-fn wrong(path: &Path, cause: ParquetError) -> DataError {
-    DataError::table(path, TableError::Parquet(Box::new(cause)))
+impl ParquetColumn {
+    /// The cells of the next rows. Whole numbers are read exactly, `FLOAT` as the `DOUBLE` of the same value.
+    pub fn read(&mut self, rows: usize) -> Result<Series, ParquetError> {
+        use ColumnReader as R;
+        let (unsigned, present) = (self.unsigned, self.present);
+        Ok(match &mut self.reader {
+            R::DoubleColumnReader(reader) => {
+                cells::<_, _, Float64Chunked>(reader, rows, present, |x| *x)?.into_series()
+            }
+            R::FloatColumnReader(reader) => {
+                cells::<_, _, Float64Chunked>(reader, rows, present, |x| f64::from(*x))?.into_series()
+            }
+            R::Int32ColumnReader(reader) if unsigned => {
+                cells::<_, _, UInt64Chunked>(reader, rows, present, |n| u64::from(n.cast_unsigned()))?
+                    .into_series()
+            }
+            R::Int64ColumnReader(reader) if unsigned => {
+                cells::<_, _, UInt64Chunked>(reader, rows, present, |n| n.cast_unsigned())?.into_series()
+            }
+            R::Int32ColumnReader(reader) => {
+                cells::<_, _, Int64Chunked>(reader, rows, present, |n| i64::from(*n))?.into_series()
+            }
+            R::Int64ColumnReader(reader) => {
+                cells::<_, _, Int64Chunked>(reader, rows, present, |n| *n)?.into_series()
+            }
+            R::ByteArrayColumnReader(reader) => {
+                cells::<_, _, StringChunked>(reader, rows, present, text)?.into_series()
+            }
+            _ => {
+                return Err(ParquetError::General(
+                    "a column is not of the type that the schema says".to_owned(),
+                ));
+            }
+        })
+    }
+
+    /// Passes over rows.
+    pub fn skip(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        use ColumnReader as R;
+        match &mut self.reader {
+            R::DoubleColumnReader(reader) => reader.skip_records(rows),
+            R::FloatColumnReader(reader) => reader.skip_records(rows),
+            R::Int32ColumnReader(reader) => reader.skip_records(rows),
+            R::Int64ColumnReader(reader) => reader.skip_records(rows),
+            R::ByteArrayColumnReader(reader) => reader.skip_records(rows),
+            _ => Ok(0),
+        }
+    }
 }
 
-/// Whether a column holds numbers or text.
-fn kind(column: &ColumnDescriptor) -> Option<bool> {
+fn text(bytes: &ByteArray) -> String {
+    String::from_utf8_lossy(bytes.data()).into_owned()
+}
+
+/// The next cells of a column, none where it holds null.
+fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    present: i16,
+    value: impl Fn(&T::T) -> V,
+) -> Result<C, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(rows));
+    let mut done = 0;
+    // A call ends at the end of a page, so there may be several.
+    while done < rows {
+        let (records, ..) = reader.read_records(rows - done, Some(&mut levels), None, &mut values)?;
+        if records == 0 {
+            let cause = "a column has fewer values than its row group has rows";
+            return Err(ParquetError::EOF(cause.to_owned()));
+        }
+        done += records;
+    }
+    let mut values = values.iter().map(value);
+    if present == 0 {
+        return Ok(values.map(Some).collect());
+    }
+    Ok(levels.iter().map(|level| if *level == present { values.next() } else { None }).collect())
+}
+
+fn field(column: &ColumnDescriptor) -> ParquetField {
+    let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
+    let mut found = format!("{}{}", if nested { "nested " } else { "" }, column.physical_type());
+    if column.converted_type() != ConvertedType::NONE {
+        found.push_str(&format!(" ({})", column.converted_type()));
+    }
+    let holds = if nested { None } else { holds(column) };
+    ParquetField { name: column.path().string(), holds, found }
+}
+
+/// The type of the cells of a column that is not nested. Dates, times and decimals are numbers in the file, but not
+/// those that they stand for.
+fn holds(column: &ColumnDescriptor) -> Option<DataType> {
     use ConvertedType as C;
-    if column.path().parts().len() > 1 || column.max_rep_level() > 0 {
+    use LogicalType as L;
+    if !matches!(column.logical_type_ref(), None | Some(L::Integer { .. } | L::String | L::Enum)) {
         return None;
     }
-    let logical = column.logical_type_ref();
-    let plain = |allowed: &[C]| {
-        let known = matches!(
-            logical,
-            None | Some(LogicalType::Integer { .. } | LogicalType::String | LogicalType::Enum)
-        );
-        known && allowed.contains(&column.converted_type())
-    };
-    let whole =
-        [C::NONE, C::INT_8, C::INT_16, C::INT_32, C::INT_64, C::UINT_8, C::UINT_16, C::UINT_32, C::UINT_64];
-    match column.physical_type() {
-        Type::DOUBLE | Type::FLOAT => plain(&[C::NONE]).then_some(true),
-        Type::INT32 | Type::INT64 => plain(&whole).then_some(true),
-        Type::BYTE_ARRAY => plain(&[C::NONE, C::UTF8, C::ENUM]).then_some(false),
-        Type::BOOLEAN | Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY => None,
-    }
-}
-
-fn described(column: &ColumnDescriptor) -> String {
-    let shape = if column.max_rep_level() > 0 || column.path().parts().len() > 1 { "nested " } else { "" };
-    match column.converted_type() {
-        ConvertedType::NONE => format!("{shape}{}", column.physical_type()),
-        meaning => format!("{shape}{} ({meaning})", column.physical_type()),
-    }
-}
-
-fn append(
-    reader: ColumnReader,
-    descriptor: &ColumnDescriptor,
-    cells: &mut Vec<Option<String>>,
-) -> Result<(), ParquetError> {
-    use ConvertedType as C;
-    let nulls = descriptor.max_def_level();
-    let unsigned = matches!(descriptor.converted_type(), C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64);
-    match reader {
-        ColumnReader::DoubleColumnReader(reader) => typed(reader, nulls, cells, |x| format!("{x:?}")),
-        ColumnReader::FloatColumnReader(reader) => {
-            typed(reader, nulls, cells, |x| format!("{:?}", f64::from(*x)))
+    match (column.physical_type(), column.converted_type()) {
+        (Type::DOUBLE | Type::FLOAT, C::NONE) => Some(DataType::Float64),
+        (Type::INT32 | Type::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => {
+            Some(DataType::Int64)
         }
-        ColumnReader::Int32ColumnReader(reader) if unsigned => {
-            typed(reader, nulls, cells, |x| x.cast_unsigned().to_string())
+        (Type::INT32 | Type::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
+            Some(DataType::UInt64)
         }
-        ColumnReader::Int64ColumnReader(reader) if unsigned => {
-            typed(reader, nulls, cells, |x| x.cast_unsigned().to_string())
-        }
-        ColumnReader::Int32ColumnReader(reader) => typed(reader, nulls, cells, i32::to_string),
-        ColumnReader::Int64ColumnReader(reader) => typed(reader, nulls, cells, i64::to_string),
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            typed(reader, nulls, cells, |text: &ByteArray| String::from_utf8_lossy(text.data()).into_owned())
-        }
-        _ => Err(ParquetError::General("a column is not of the type that the schema says".to_owned())),
-    }
-}
-
-/// The cells of a column of one row group.
-fn typed<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
-    present: i16,
-    cells: &mut Vec<Option<String>>,
-    text: impl Fn(&T::T) -> String,
-) -> Result<(), ParquetError> {
-    loop {
-        let (mut levels, mut values) = (Vec::new(), Vec::new());
-        let (records, ..) = reader.read_records(BATCH, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            return Ok(());
-        }
-        let mut values = values.iter();
-        if present == 0 {
-            cells.extend(values.map(|value| Some(text(value))));
-        } else {
-            cells.extend(
-                levels.iter().map(|level| if *level == present { values.next().map(&text) } else { None }),
-            );
-        }
+        (Type::BYTE_ARRAY, C::NONE | C::UTF8 | C::ENUM) => Some(DataType::String),
+        _ => None,
     }
 }

@@ -1,13 +1,13 @@
 //! The file that a download grows in, until it is whole.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
 use super::digest::{Stamp, stamp};
-use super::error::{Action, DataError};
+use super::error::{Action, DataError, Doing};
 use super::expected::Expected;
 use super::lock::{create_folder, guard};
 
@@ -43,9 +43,8 @@ impl Part {
     }
 
     fn shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
-        let fail = |source| DataError::io(Action::Write, &path, source);
-        let file = File::options().create(true).append(true).open(&path).map_err(fail)?;
-        let bytes = file.metadata().map_err(fail)?.len();
+        let file = File::options().create(true).append(true).open(&path).doing(Action::Write, &path)?;
+        let bytes = file.metadata().doing(Action::Write, &path)?.len();
         let mut part = Self { path, file, bytes, resumable, guard: Some(guard), own: None };
         if !resumable {
             part.clear()?;
@@ -54,8 +53,8 @@ impl Part {
     }
 
     fn own(folder: &Path) -> Result<Self, DataError> {
-        let fail = |source| DataError::io(Action::Write, folder, source);
-        let named = tempfile::Builder::new().suffix(".part").tempfile_in(folder).map_err(fail)?;
+        let named = tempfile::Builder::new().suffix(".part").tempfile_in(folder);
+        let named = named.doing(Action::Write, folder)?;
         let (file, own) = named.into_parts();
         let (path, own) = (own.to_path_buf(), Some(own));
         Ok(Self { path, file, bytes: 0, resumable: true, guard: None, own })
@@ -73,15 +72,15 @@ impl Part {
 
     /// Starts again from nothing.
     pub(super) fn clear(&mut self) -> Result<(), DataError> {
-        self.file.set_len(0).map_err(|source| self.fail(source))?;
-        std::io::Seek::rewind(&mut self.file).map_err(|source| self.fail(source))?;
+        self.file.set_len(0).doing(Action::Write, &self.path)?;
+        self.file.rewind().doing(Action::Write, &self.path)?;
         self.bytes = 0;
         Ok(())
     }
 
     /// Adds bytes at the end.
     pub(super) fn append(&mut self, block: &[u8]) -> Result<(), DataError> {
-        self.file.write_all(block).map_err(|source| self.fail(source))?;
+        self.file.write_all(block).doing(Action::Write, &self.path)?;
         self.bytes += block.len() as u64;
         Ok(())
     }
@@ -93,12 +92,12 @@ impl Part {
 
     /// Gives the part its final name.
     pub(super) fn finish(mut self, target: &Path) -> Result<(), DataError> {
-        self.file.sync_all().map_err(|source| self.fail(source))?;
-        let fail = |source| DataError::io(Action::Rename, target, source);
-        match self.own.take() {
-            Some(own) => own.persist(target).map_err(|error| fail(error.error))?,
-            None => fs::rename(&self.path, target).map_err(fail)?,
-        }
+        self.file.sync_all().doing(Action::Write, &self.path)?;
+        let renamed = match self.own.take() {
+            Some(own) => own.persist(target).map_err(|error| error.error),
+            None => fs::rename(&self.path, target),
+        };
+        renamed.doing(Action::Rename, target)?;
         self.release();
         Ok(())
     }
@@ -120,19 +119,15 @@ impl Part {
         if self.own.is_some() {
             return Ok(());
         }
-        fs::remove_file(&self.path).map_err(|source| DataError::io(Action::Delete, &self.path, source))
+        fs::remove_file(&self.path).doing(Action::Delete, &self.path)
     }
 
-    /// Deletes the lock file, now that the target is there: whoever waits for it finds the target and needs no part.
+    /// Deletes the lock file, now that the target is there: a process that waits for it finds the target and needs no part.
     /// A failure to delete does no harm.
     fn release(self) {
         if let Some((_held, path)) = &self.guard {
             let _ = fs::remove_file(path);
         }
-    }
-
-    fn fail(&self, source: std::io::Error) -> DataError {
-        DataError::io(Action::Write, &self.path, source)
     }
 }
 

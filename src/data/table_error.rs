@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::error::did_you_mean;
+use super::suggest::closest;
 
 /// What is wrong with a table. Lines count from 1 and include the header.
 #[derive(Debug, thiserror::Error)]
@@ -51,23 +52,14 @@ pub enum TableError {
         found: usize,
     },
     /// A quote is never closed.
-    #[error("line {line} opens a quote that is never closed")]
-    OpenQuote {
-        /// The line in the file.
-        line: usize,
-    },
+    #[error("line {0} opens a quote that is never closed")]
+    OpenQuote(usize),
     /// The file is not UTF-8.
-    #[error("line {line} is not UTF-8 text; convert the file to UTF-8")]
-    NotUtf8 {
-        /// The line in the file.
-        line: usize,
-    },
+    #[error("line {0} is not UTF-8 text; convert the file to UTF-8")]
+    NotUtf8(usize),
     /// A file of images or labels that is none.
-    #[error("is not an array of bytes in the IDX format: {reason}")]
-    NotIdx {
-        /// What is wrong.
-        reason: &'static str,
-    },
+    #[error("is not an array of bytes in the IDX format: {0}")]
+    NotIdx(&'static str),
     /// Not even a header is there.
     #[error("the file is empty, where a header was expected")]
     Empty,
@@ -75,11 +67,8 @@ pub enum TableError {
     #[error("the format says that there is no header, so it must list the columns")]
     NoColumns,
     /// Two columns have the same name.
-    #[error("the column {column:?} is there twice; rename one")]
-    RepeatedColumn {
-        /// The name.
-        column: String,
-    },
+    #[error("the column {0:?} is there twice; rename one")]
+    RepeatedColumn(String),
     /// The header is not the one that the format lists.
     #[error("line {line}: the header names the columns {}, but the format lists {}", found.join(", "), listed.join(", "))]
     Header {
@@ -91,11 +80,8 @@ pub enum TableError {
         listed: Vec<String>,
     },
     /// A quote is not where quotes may stand, and the cells cannot be told apart.
-    #[error("line {line} has a quote inside a cell; quotes stand around a whole cell, doubled inside it")]
-    StrayQuote {
-        /// The line in the file.
-        line: usize,
-    },
+    #[error("line {0} has a quote inside a cell; quotes stand around a whole cell, doubled inside it")]
+    StrayQuote(usize),
     /// The file is not Parquet, or damaged.
     #[error("cannot be read as a Parquet file: {0}")]
     Parquet(Box<dyn Error + Send + Sync>),
@@ -109,9 +95,16 @@ pub enum TableError {
         /// Its type.
         found: String,
     },
-    /// The reader of the header or of the rows fails.
+    /// An archive cannot be read or holds no table.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
+}
+
+impl TableError {
+    pub(super) fn unknown_column(column: &str, known: Vec<String>) -> Self {
+        let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
+        Self::UnknownColumn { column: column.to_owned(), known, suggestion }
+    }
 }
 
 /// What the places of cells count.
@@ -150,6 +143,9 @@ pub enum CellProblem {
     /// It holds a word that the list of codes lacks.
     #[error("{0:?} is none of the codes {list}", list = .1.join(", "))]
     NoCode(String, Vec<String>),
+    /// It holds a key that a row above it holds too.
+    #[error("{0:?} stands in a row above too, where every row needs a key of its own")]
+    RepeatedKey(String),
     /// It holds a number that names no class.
     #[error("{0} is none of the classes 0 to {1}")]
     NoClass(String, usize),

@@ -43,7 +43,7 @@ impl Trips {
     /// [`DataError::Table`] for a missing column, a time that cannot be read, or a duration that is no number.
     pub fn new(journeys: Table, stations: Option<&Table>) -> Result<Self, DataError> {
         let long = journeys.columns().iter().any(|column| column == "tripduration");
-        let (table, dropped) = match stations {
+        let (mut table, dropped) = match stations {
             Some(stations) if !long => joined(&journeys, stations)?,
             _ => (renamed(journeys, &LONG)?, 0),
         };
@@ -57,13 +57,19 @@ impl Trips {
             true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
             false => table.numeric("subscriber")?,
         };
-        let scaled = |by: f64| seconds.iter().map(|s| s / by).collect::<Vec<f64>>();
-        let of_day: Vec<f64> = hours.iter().map(|hour| hour % 24.0).collect();
-        let ones = vec![1.0; table.rows()];
-        let table = table.with_numbers("hour_of_week", &hours)?.with_numbers("duration", &seconds)?;
-        let table = table.with_numbers("hour_of_day", &of_day)?.with_numbers("minutes", &scaled(60.0))?;
-        let table = table.with_numbers("hours", &scaled(3600.0))?.with_numbers("subscriber", &subscriber)?;
-        Ok(Self { table: table.with_numbers("trip", &ones)?, dropped })
+        let columns = [
+            ("hour_of_day", hours.iter().map(|hour| hour % 24.0).collect()),
+            ("hour_of_week", hours),
+            ("minutes", seconds.iter().map(|seconds| seconds / 60.0).collect()),
+            ("hours", seconds.iter().map(|seconds| seconds / 3600.0).collect()),
+            ("duration", seconds),
+            ("subscriber", subscriber),
+            ("trip", vec![1.0; table.rows()]),
+        ];
+        for (name, numbers) in columns {
+            table = table.with_numbers(name, &numbers)?;
+        }
+        Ok(Self { table, dropped })
     }
 
     /// From a CSV file, or from the one CSV file in a zip archive.
@@ -89,19 +95,17 @@ fn renamed(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError>
 
 /// Each trip with the places of its stations, and how many trips have none.
 fn joined(journeys: &Table, stations: &Table) -> Result<(Table, usize), DataError> {
-    let places = |end: &str| -> Result<Table, DataError> {
-        let names = ["latitude", "longitude"].map(|name| (name, format!("{end}_{name}")));
-        let mut table = stations.clone();
-        for (old, new) in &names {
-            table = table.renamed(old, new)?;
-        }
-        table.only(&["station_id", &names[0].1, &names[1].1])
-    };
-    let table = journeys.joined("start_station", &places("start")?, "station_id")?;
-    let table = table.joined("end_station", &places("end")?, "station_id")?;
+    let starts = [("latitude", "start_latitude"), ("longitude", "start_longitude")];
+    let ends = [("latitude", "end_latitude"), ("longitude", "end_longitude")];
+    let table = journeys.joined("start_station", &places(stations, starts)?, "station_id")?;
+    let table = table.joined("end_station", &places(stations, ends)?, "station_id")?;
     let kept = table.without_missing(&["start_latitude", "end_latitude"])?;
     let dropped = table.rows() - kept.rows();
     Ok((kept, dropped))
+}
+
+fn places(stations: &Table, names: [(&str, &str); 2]) -> Result<Table, DataError> {
+    renamed(stations.clone(), &names)?.only(&["station_id", names[0].1, names[1].1])
 }
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ impl Loader<'_> {
         };
         let (path, images) = read(&setting.images).unwrap_or_else(|| Err(missing("images")))?;
         let (_, labels) = read(&setting.labels).unwrap_or_else(|| Err(missing("labels")))?;
-        let unfit = |reason| Box::new(DataError::table(path, TableError::NotIdx { reason }));
+        let unfit = |reason| Box::new(DataError::table(path, TableError::NotIdx(reason)));
         Ok(scaled(&images, &labels, setting.side).map_err(unfit)?)
     }
 

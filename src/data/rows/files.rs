@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Rows;
-use super::comma::TextRows;
-use super::parquet::{ParquetRows, count};
+use super::parquet::ParquetRows;
+use super::text::TextRows;
 use crate::data::DataError;
 use crate::data::own::is_parquet;
 
@@ -51,11 +51,7 @@ impl Files {
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
     pub fn count(&self) -> Result<Vec<u64>, DataError> {
-        let rows = |path: &PathBuf| match is_parquet(path) {
-            true => count(path),
-            false => TextRows::open(path, self.separator, &[])?.skip(u64::MAX),
-        };
-        self.paths.iter().map(rows).collect()
+        self.paths.iter().map(|path| count(path, self.separator)).collect()
     }
 
     /// Takes from one file after the other until there is enough.
@@ -85,8 +81,8 @@ impl Files {
 
 impl Rows for Files {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
-        let read = |rows: &mut dyn Rows, most: u64| Ok(rows.read(columns, most as usize)? as u64);
-        Ok(self.take(most as u64, read)? as usize)
+        let done = self.take(most as u64, |from, most| Ok(from.read(columns, most as usize)? as u64))?;
+        Ok(done as usize)
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
@@ -99,4 +95,8 @@ fn open(path: &Path, separator: u8, columns: &[String]) -> Result<Box<dyn Rows>,
         true => Box::new(ParquetRows::open(path, columns)?),
         false => Box::new(TextRows::open(path, separator, columns)?),
     })
+}
+
+fn count(path: &Path, separator: u8) -> Result<u64, DataError> {
+    if is_parquet(path) { ParquetRows::count(path) } else { TextRows::count(path, separator) }
 }

@@ -1,15 +1,16 @@
 //! Rows of numbers, read in pieces: files of any length in constant memory.
 //!
 //! Files are CSV (or any other separator) with a header, or Parquet.
-mod comma;
 mod files;
 mod memory;
 mod parquet;
 mod place;
+mod text;
 mod write;
 
 pub use files::Files;
 pub use memory::InMemory;
+pub(super) use place::places;
 pub use write::RowWriter;
 
 use super::error::DataError;

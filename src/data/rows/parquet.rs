@@ -1,71 +1,58 @@
 //! Rows of a Parquet file.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
-
-use parquet::basic::Type;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::path::Path;
 
 use super::Rows;
 use super::place::places;
-use crate::data::error::{Action, DataError};
-use crate::data::table_error::{CellProblem, RowUnit, TableError};
+use crate::data::cell::append_numbers;
+use crate::data::error::DataError;
+use crate::data::parquet::{ParquetColumn, ParquetFile};
+use crate::data::table_error::{RowUnit, TableError};
 
 /// The rows of a Parquet file, one row group after the other.
 pub(super) struct ParquetRows {
-    file: PathBuf,
-    reader: SerializedFileReader<File>,
+    file: ParquetFile,
     names: Vec<String>,
     places: Vec<usize>,
-    /// The definition level of values that are there, by column.
-    levels: Vec<i16>,
-    /// The readers of the open row group.
-    open: Vec<ColumnReader>,
+    /// The columns of the open row group.
+    open: Vec<ParquetColumn>,
     /// Rows of it that are not read yet.
     left: usize,
-    /// The row group after it.
-    next: usize,
+    /// The row groups after it: how many rows each has.
+    groups: std::iter::Enumerate<std::vec::IntoIter<usize>>,
     /// Rows read or passed over.
-    row: u64,
+    row: usize,
 }
 
 impl ParquetRows {
     /// Reads the schema.
-    pub fn open(file: &Path, columns: &[String]) -> Result<Self, DataError> {
-        let reader = reader(file)?;
-        let schema = reader.metadata().file_metadata().schema_descr();
-        let known: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
-        let places = places(columns, &known).map_err(|problem| DataError::table(file, problem))?;
-        for (place, column) in places.iter().zip(columns) {
-            let found = schema.column(*place);
-            let numeric =
-                matches!(found.physical_type(), Type::DOUBLE | Type::FLOAT | Type::INT32 | Type::INT64);
-            if !numeric || found.max_rep_level() > 0 {
-                let (column, found) = (column.clone(), found.physical_type().to_string());
-                return Err(DataError::table(file, TableError::NotNumeric { column, found }));
+    pub fn open(path: &Path, columns: &[String]) -> Result<Self, DataError> {
+        let file = ParquetFile::open(path)?;
+        let fields = file.fields();
+        let known: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        let places = places(columns, &known).map_err(|problem| file.wrong(problem))?;
+        for field in places.iter().map(|place| &fields[*place]) {
+            if !field.holds.as_ref().is_some_and(|holds| holds.is_primitive_numeric()) {
+                let (column, found) = (field.name.clone(), field.found.clone());
+                return Err(file.wrong(TableError::NotNumeric { column, found }));
             }
         }
-        let levels = places.iter().map(|place| schema.column(*place).max_def_level()).collect();
-        let (names, open) = (columns.to_vec(), Vec::new());
-        Ok(Self { file: file.to_owned(), reader, names, places, levels, open, left: 0, next: 0, row: 0 })
+        let groups = file.groups().into_iter().enumerate();
+        Ok(Self { file, names: columns.to_vec(), places, open: Vec::new(), left: 0, groups, row: 0 })
     }
 
-    /// Opens the next row group; whether there was one.
+    /// How many rows there are.
+    pub fn count(path: &Path) -> Result<u64, DataError> {
+        Ok(ParquetFile::open(path)?.rows() as u64)
+    }
+
+    /// Opens the next row group if the open one is read; whether there are rows.
     fn advance(&mut self) -> Result<bool, DataError> {
         while self.left == 0 {
-            if self.next == self.reader.num_row_groups() {
-                return Ok(false);
-            }
-            let broken = |error| unreadable(&self.file, error);
-            let group = self.reader.get_row_group(self.next).map_err(broken)?;
-            let readers: Result<Vec<ColumnReader>, ParquetError> =
-                self.places.iter().map(|place| group.get_column_reader(*place)).collect();
-            self.left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-            self.open = readers.map_err(broken)?;
-            self.next += 1;
+            let Some((group, rows)) = self.groups.next() else { return Ok(false) };
+            let columns = self.places.iter().map(|place| self.file.column(group, *place));
+            self.open = columns.collect::<Result<_, _>>()?;
+            self.left = rows;
         }
         Ok(true)
     }
@@ -76,23 +63,16 @@ impl Rows for ParquetRows {
         let mut done = 0;
         while done < most && self.advance()? {
             let rows = self.left.min(most - done);
-            for (i, (reader, column)) in self.open.iter_mut().zip(columns.iter_mut()).enumerate() {
-                let before = column.len();
-                let size = (rows, self.levels[i]);
-                let gap = numbers(reader, column, size).map_err(|error| unreadable(&self.file, error))?;
-                let infinite = column[before..].iter().position(|value| !value.is_finite());
-                let problem = match (gap, infinite) {
-                    (None, None) => continue,
-                    (Some(at), None) => (at, CellProblem::Missing),
-                    (_, Some(at)) => (at, CellProblem::NotFinite(format!("{}", column[before + at]))),
-                };
-                let (row, column) = (self.row + problem.0 as u64 + 1, self.names[i].clone());
-                let problem =
-                    TableError::Cell { unit: RowUnit::Row, line: row as usize, column, problem: problem.1 };
-                return Err(DataError::table(&self.file, problem));
+            for ((from, to), name) in self.open.iter_mut().zip(columns.iter_mut()).zip(&self.names) {
+                let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
+                append_numbers(&cells, to).map_err(|bad| {
+                    let (line, column) = (self.row + bad.row + 1, name.clone());
+                    let problem = bad.problem;
+                    self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                })?;
             }
             self.left -= rows;
-            self.row += rows as u64;
+            self.row += rows;
             done += rows;
         }
         Ok(done)
@@ -102,86 +82,25 @@ impl Rows for ParquetRows {
         let mut done = 0;
         while done < rows && self.advance()? {
             let some = self.left.min(usize::try_from(rows - done).unwrap_or(usize::MAX));
+            // The columns of a row group that is passed over whole are never looked at again.
             if some < self.left {
-                let skipped: Result<(), ParquetError> = self.open.iter_mut().try_for_each(|r| pass(r, some));
-                skipped.map_err(|error| unreadable(&self.file, error))?;
+                for column in &mut self.open {
+                    column.skip(some).map_err(|cause| self.file.broken(cause))?;
+                }
             }
             self.left -= some;
-            self.row += some as u64;
+            self.row += some;
             done += some as u64;
         }
         Ok(done)
     }
 }
 
-/// The rows of a file, by its footer.
-pub(super) fn count(file: &Path) -> Result<u64, DataError> {
-    let rows = reader(file)?.metadata().file_metadata().num_rows();
-    Ok(u64::try_from(rows).unwrap_or(0))
-}
-
-fn reader(file: &Path) -> Result<SerializedFileReader<File>, DataError> {
-    let opened = File::open(file).map_err(|source| DataError::io(Action::Read, file, source))?;
-    SerializedFileReader::new(opened).map_err(|error| unreadable(file, error))
-}
-
-fn unreadable(file: &Path, error: ParquetError) -> DataError {
-    DataError::table(file, TableError::Body(Box::new(error)))
-}
-
-/// Appends as many numbers; a value is there where its level is the given one. Returns the place of the first gap.
-fn numbers(
-    reader: &mut ColumnReader,
-    to: &mut Vec<f64>,
-    size: (usize, i16),
-) -> Result<Option<usize>, ParquetError> {
-    match reader {
-        ColumnReader::DoubleColumnReader(reader) => append(reader, to, size, |v| v),
-        ColumnReader::FloatColumnReader(reader) => append(reader, to, size, f64::from),
-        ColumnReader::Int32ColumnReader(reader) => append(reader, to, size, f64::from),
-        ColumnReader::Int64ColumnReader(reader) => append(reader, to, size, |v| v as f64),
-        _ => Ok(None),
-    }
-}
-
-fn append<T: DataType>(
-    reader: &mut ColumnReaderImpl<T>,
-    to: &mut Vec<f64>,
-    (rows, whole): (usize, i16),
-    number: impl Fn(T::T) -> f64,
-) -> Result<Option<usize>, ParquetError> {
-    let (mut values, mut levels, mut done) = (Vec::with_capacity(rows), Vec::with_capacity(rows), 0);
-    while done < rows {
-        let (records, found, _) = reader.read_records(rows - done, Some(&mut levels), None, &mut values)?;
-        if records == 0 {
-            return Err(ParquetError::EOF(
-                "a column has fewer values than its row group has rows".to_owned(),
-            ));
-        }
-        if found < records {
-            return Ok(levels.iter().position(|level| *level < whole));
-        }
-        done += records;
-    }
-    to.extend(values.into_iter().map(number));
-    Ok(None)
-}
-
-/// Passes over rows.
-fn pass(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
-    match reader {
-        ColumnReader::DoubleColumnReader(reader) => reader.skip_records(rows),
-        ColumnReader::FloatColumnReader(reader) => reader.skip_records(rows),
-        ColumnReader::Int32ColumnReader(reader) => reader.skip_records(rows),
-        ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows),
-        _ => Ok(0),
-    }
-    .map(|_| ())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+
     use parquet::data_type::{DoubleType, FloatType, Int32Type, Int64Type};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
@@ -219,7 +138,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.parquet");
         written(&path);
-        assert_eq!(count(&path).unwrap(), 300);
+        assert_eq!(ParquetRows::count(&path).unwrap(), 300);
         let names = ["d", "a", "b", "c"].map(str::to_owned);
         for (skipped, most) in
             [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]

@@ -1,20 +1,17 @@
 //! Where in a file the columns stand.
 
-use super::super::suggest::closest;
-use super::super::table_error::TableError;
+use crate::data::table_error::TableError;
 
 /// The position of each wanted column among those of a file.
-pub(super) fn places(wanted: &[String], known: &[String]) -> Result<Vec<usize>, TableError> {
-    let place = |column: &String| {
-        let mut found = (0..known.len()).filter(|i| known[*i] == *column);
-        match (found.next(), found.next()) {
-            (Some(place), None) => Ok(place),
-            (Some(_), Some(_)) => Err(TableError::RepeatedColumn { column: column.clone() }),
-            (None, _) => {
-                let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
-                Err(TableError::UnknownColumn { column: column.clone(), known: known.to_vec(), suggestion })
-            }
-        }
-    };
-    wanted.iter().map(place).collect()
+pub(in crate::data) fn places(wanted: &[String], known: &[String]) -> Result<Vec<usize>, TableError> {
+    wanted.iter().map(|column| place(column, known)).collect()
+}
+
+fn place(column: &str, known: &[String]) -> Result<usize, TableError> {
+    let mut found = (0..known.len()).filter(|i| known[*i] == column);
+    match (found.next(), found.next()) {
+        (Some(place), None) => Ok(place),
+        (Some(_), Some(_)) => Err(TableError::RepeatedColumn(column.to_owned())),
+        (None, _) => Err(TableError::unknown_column(column, known.to_vec())),
+    }
 }

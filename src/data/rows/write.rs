@@ -60,12 +60,12 @@ impl RowWriter {
 }
 
 fn parquet(file: File, columns: &[&str]) -> Result<SerializedFileWriter<File>, ParquetError> {
-    let field = |name: &&str| {
-        let builder = Type::primitive_type_builder(name, Physical::DOUBLE);
-        builder.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
-    };
-    let fields: Result<Vec<Arc<Type>>, ParquetError> = columns.iter().map(field).collect();
-    let schema = Type::group_type_builder("rows").with_fields(fields?).build()?;
+    let mut fields = Vec::new();
+    for name in columns {
+        let field = Type::primitive_type_builder(name, Physical::DOUBLE);
+        fields.push(Arc::new(field.with_repetition(Repetition::REQUIRED).build()?));
+    }
+    let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
     let properties =
         WriterProperties::builder().set_compression(Compression::SNAPPY).set_dictionary_enabled(false);
     SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties.build()))

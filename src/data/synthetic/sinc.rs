@@ -12,20 +12,24 @@ const HALF_WIDTH: f64 = 4.0;
 /// equal distances from -4 to 4, with noise, and the same without. Source: Honkela 2021, Section 6.1.
 pub fn sinc(points: usize, noise: f64, grid: usize, rng: &mut impl Rng) -> Rows {
     let mut rows = Rows { inputs: vec![Vec::new()], targets: Vec::new() };
-    let mut noisy = |x: f64, rng: &mut _| {
-        let z: f64 = StandardNormal.sample(rng);
-        rows.inputs[0].push(x);
-        rows.targets.push(function(x) + noise * z);
-    };
     for _ in 0..points {
-        noisy(HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0), rng);
+        let x = HALF_WIDTH * (2.0 * rng.random::<f64>() - 1.0);
+        rows.push_noisy(x, noise, rng);
     }
     let at: Vec<f64> =
         (0..grid).map(|i| -HALF_WIDTH + 2.0 * HALF_WIDTH * i as f64 / (grid - 1) as f64).collect();
-    at.iter().for_each(|&x| noisy(x, rng));
+    at.iter().for_each(|&x| rows.push_noisy(x, noise, rng));
     rows.targets.extend(at.iter().map(|&x| function(x)));
     rows.inputs[0].extend(at);
     rows
+}
+
+impl Rows {
+    fn push_noisy(&mut self, x: f64, noise: f64, rng: &mut impl Rng) {
+        let z: f64 = StandardNormal.sample(rng);
+        self.inputs[0].push(x);
+        self.targets.push(function(x) + noise * z);
+    }
 }
 
 fn function(x: f64) -> f64 {

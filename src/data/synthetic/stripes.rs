@@ -21,9 +21,9 @@ pub fn stripes(points: usize, flips: f64, grid: usize, rng: &mut impl Rng) -> Ro
         let flipped = rng.random::<f64>() < flips;
         rows.push(x, if flipped { 1.0 - class(x) } else { class(x) });
     }
-    let at = |i: usize| SIDE * (i as f64 + 0.5) / grid as f64;
     for (i, j) in (0..grid).flat_map(|i| (0..grid).map(move |j| (i, j))) {
-        rows.push([at(i), at(j)], class([at(i), at(j)]));
+        let x = [i, j].map(|i| SIDE * (i as f64 + 0.5) / grid as f64);
+        rows.push(x, class(x));
     }
     rows
 }

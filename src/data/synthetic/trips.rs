@@ -28,9 +28,8 @@ pub fn trips(seed: u64, batch: u64, rows: usize) -> [Vec<f64>; 4] {
 }
 
 fn trip(stream: &mut Pcg64) -> [f64; 4] {
-    let mut normal = || -> f64 { StandardNormal.sample(stream) };
-    let (along, across) = (normal().clamp(-2.5, 2.5), normal().clamp(-2.5, 2.5));
-    let (spread, noise) = (normal(), normal());
+    let [along, across, spread, noise]: [f64; 4] = std::array::from_fn(|_| StandardNormal.sample(stream));
+    let (along, across) = (along.clamp(-2.5, 2.5), across.clamp(-2.5, 2.5));
     let hour = match stream.random::<f64>() {
         u if u < 0.2 => 8.5 + spread,
         u if u < 0.5 => 17.5 + 1.5 * spread,

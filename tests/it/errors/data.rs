@@ -443,7 +443,7 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
         ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
-        ("TableError::Body", "no Parquet", b"x,y\n1,2\n".to_vec()),
+        ("TableError::Parquet", "no Parquet", b"x,y\n1,2\n".to_vec()),
     ];
     let class = project(&[]);
     class.put("study.toml", CLASSES);
@@ -459,6 +459,30 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         project.put("own.parquet", bytes);
         transcript.say((errors, name), &project, &stats, 2, "");
     }
+}
+
+/// Trips in an archive that is none, and trips with a list that has a station twice.
+fn trip_errors(transcript: &mut Transcript) {
+    let unlocked = [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999")];
+    let archive = project(&[unlocked[0], unlocked[1], ("rows/rows.csv\"\nsha", "rows/rows.zip\"\nsha")]);
+    let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.zip\" }";
+    archive.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
+    archive.put("cache/rows/rows.zip", ROWS);
+    transcript.say(("TableError::Body", "an archive that is none"), &archive, RUN, 2, "");
+    let list = "\"]\n[[dataset.rows.file]]\npath = \"rows/list.csv\"\nsha256 = \"unknown\"\nmax_bytes = 99\nurls = [";
+    let list = format!("urls = [\"https://example.invalid/rows.csv{list}]");
+    let twice =
+        project(&[unlocked[0], unlocked[1], ("urls = [\"https://example.invalid/rows.csv\"]", &list)]);
+    let trips =
+        "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\", stations = \"rows/list.csv\" }";
+    twice.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
+    let journeys = "start_ts,duration,start_station,end_station,subscriber\n2017-07-17 01:00:00,90,7,8,1\n";
+    twice.put("cache/rows/rows.csv", journeys);
+    twice.put(
+        "cache/rows/list.csv",
+        "station_id,latitude,longitude\n7,40.5,-73.5\n8,40.6,-73.6\n7,40.7,-73.7\n",
+    );
+    transcript.say(("TableError::Cell CellProblem::RepeatedKey", "a station twice"), &twice, RUN, 2, "");
 }
 
 fn table_errors(transcript: &mut Transcript) {
@@ -482,6 +506,7 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("data/datasets.toml", manifest);
     project.put("cache/rows/rows.csv", format!("{TRIP_COLUMNS}\n90,noon,1,2,3.5,4.5,5.5,6.5,x\n"));
     transcript.say(("CellProblem::NotATime", "trip at no time"), &project, RUN, 2, "");
+    trip_errors(transcript);
     let unlocked_arrays =
         [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999"), (FORMAT, "format = \"idx-gz\"\n")];
     let arrays = self::project(&unlocked_arrays);

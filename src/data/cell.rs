@@ -1,0 +1,65 @@
+//! What a cell of a table says: a number, or text.
+
+use std::borrow::Cow;
+
+use polars::prelude::{AnyValue, Series};
+
+use super::table_error::CellProblem;
+
+/// A cell that is no number, and its row in its column, from 0.
+pub(super) struct BadCell {
+    pub row: usize,
+    pub problem: CellProblem,
+}
+
+/// Appends the cells of a column, all of which must be finite numbers.
+pub(super) fn append_numbers(column: &Series, to: &mut Vec<f64>) -> Result<(), BadCell> {
+    // A stream of `DOUBLE` is copied as it stands: looking at its cells one by one takes longer than decoding them.
+    if let Some(numbers) = column.f64().ok().and_then(|column| column.cont_slice().ok())
+        && numbers.iter().all(|number| number.is_finite())
+    {
+        to.extend_from_slice(numbers);
+        return Ok(());
+    }
+    for (row, cell) in column.iter().enumerate() {
+        to.push(number(&cell).map_err(|problem| BadCell { row, problem })?);
+    }
+    Ok(())
+}
+
+/// A cell as a finite number: of a type that holds numbers, or text that says one.
+pub(super) fn number(cell: &AnyValue<'_>) -> Result<f64, CellProblem> {
+    match cell {
+        AnyValue::Float64(value) => {
+            finite(*value).ok_or_else(|| CellProblem::NotFinite(format!("{value:?}")))
+        }
+        AnyValue::Int64(value) => Ok(*value as f64),
+        AnyValue::UInt64(value) => Ok(*value as f64),
+        cell => parsed(text(cell).as_deref().unwrap_or_default()),
+    }
+}
+
+/// Text as a finite number, blanks around it apart.
+pub(super) fn parsed(text: &str) -> Result<f64, CellProblem> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(CellProblem::Missing);
+    }
+    let value: f64 = text.parse().map_err(|_| CellProblem::NotANumber(text.to_owned()))?;
+    finite(value).ok_or_else(|| CellProblem::NotFinite(text.to_owned()))
+}
+
+/// A cell as text without blanks around it; none if it is missing.
+pub(super) fn text<'a>(cell: &AnyValue<'a>) -> Option<Cow<'a, str>> {
+    match cell {
+        AnyValue::Null => None,
+        AnyValue::String(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(Cow::Borrowed),
+        // The shortest digits that are read as the same number.
+        AnyValue::Float64(value) => Some(Cow::Owned(format!("{value:?}"))),
+        whole => Some(Cow::Owned(whole.to_string())),
+    }
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}

@@ -1,0 +1,237 @@
+//! Rows of a text, cut into cells: one reader for whole tables and for streams of any length.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::str::from_utf8;
+
+use super::error::{Action, DataError, Doing};
+use super::format::{CsvFormat, Separator};
+use super::table_error::TableError;
+
+/// Bytes that are read at a time.
+const BUFFER: usize = 1 << 20;
+
+/// Reads one row after the other. Comments, blank lines and the lines to skip are passed over.
+pub(super) struct TextReader<R> {
+    file: PathBuf,
+    from: R,
+    separator: Separator,
+    comment: Option<String>,
+    names: Vec<String>,
+    /// Lines read so far.
+    lines: usize,
+    /// The line that the row began in, counted from 1.
+    line: usize,
+    /// The cells of the row with one byte between them.
+    text: Vec<u8>,
+    /// Where in `text` each cell ends.
+    ends: Vec<usize>,
+    /// Whether a quote stands inside a cell that does not begin with one.
+    stray: bool,
+    /// Memory for rows without their quotes.
+    plain: Vec<u8>,
+}
+
+impl TextReader<BufReader<File>> {
+    /// Opens a file and reads its header.
+    pub fn open(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
+        let file = File::open(path).doing(Action::Read, path)?;
+        Self::new(path, BufReader::with_capacity(BUFFER, file), format)
+    }
+}
+
+impl<R: BufRead> TextReader<R> {
+    /// Reads the header; messages name the file `path`.
+    pub fn new(path: &Path, from: R, format: &CsvFormat) -> Result<Self, DataError> {
+        let mut reader = Self {
+            file: path.to_owned(),
+            from,
+            separator: format.separator,
+            comment: format.comment.clone().filter(|mark| !mark.is_empty()),
+            names: Vec::new(),
+            lines: 0,
+            line: 0,
+            text: Vec::new(),
+            ends: Vec::new(),
+            stray: false,
+            plain: Vec::new(),
+        };
+        for _ in 0..format.skip {
+            reader.next_line()?;
+        }
+        reader.names = if format.header { reader.header(&format.columns)? } else { format.columns.clone() };
+        if reader.names.is_empty() { Err(reader.wrong(TableError::NoColumns)) } else { Ok(reader) }
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The line that the row began in, counted from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// A cell of the row, by its place from 0.
+    pub fn cell(&self, place: usize) -> &[u8] {
+        let start = if place == 0 { 0 } else { self.ends[place - 1] + 1 };
+        &self.text[start..self.ends[place]]
+    }
+
+    /// A cell of the row as text.
+    pub fn text(&self, place: usize) -> Result<&str, DataError> {
+        from_utf8(self.cell(place)).map_err(|_| self.wrong(TableError::NotUtf8(self.line)))
+    }
+
+    /// The error for a problem of this file.
+    pub fn wrong(&self, problem: TableError) -> DataError {
+        DataError::table(&self.file, problem)
+    }
+
+    /// Reads the next row; whether there was one.
+    pub fn advance(&mut self) -> Result<bool, DataError> {
+        if !self.next_line()? {
+            return Ok(false);
+        }
+        self.split()?;
+        let (line, found, expected) = (self.line, self.ends.len(), self.names.len());
+        if found == expected {
+            return Ok(true);
+        }
+        // Text such as 1"a,b"c was meant to be one cell; the quotes are what is to be mended, not the number of cells.
+        Err(self.wrong(match self.stray {
+            true => TableError::StrayQuote(line),
+            false => TableError::Ragged { line, expected, found },
+        }))
+    }
+
+    fn header(&mut self, listed: &[String]) -> Result<Vec<String>, DataError> {
+        if !self.next_line()? {
+            return Err(self.wrong(TableError::Empty));
+        }
+        self.split()?;
+        let mut found = Vec::with_capacity(self.ends.len());
+        for place in 0..self.ends.len() {
+            found.push(self.text(place)?.trim().to_owned());
+        }
+        if listed.is_empty() || listed == found {
+            return Ok(found);
+        }
+        Err(self.wrong(TableError::Header { line: self.line, found, listed: listed.to_vec() }))
+    }
+
+    /// Reads the next line that is neither blank nor a comment; whether there was one.
+    fn next_line(&mut self) -> Result<bool, DataError> {
+        loop {
+            self.text.clear();
+            if !self.append_line()? {
+                return Ok(false);
+            }
+            if self.lines == 1 && self.text.starts_with(b"\xef\xbb\xbf") {
+                self.text.drain(..3);
+            }
+            if !self.is_aside() {
+                self.line = self.lines;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Adds the next line of the file without its end; whether there was one.
+    fn append_line(&mut self) -> Result<bool, DataError> {
+        let read = self.from.read_until(b'\n', &mut self.text);
+        if read.doing(Action::Read, &self.file)? == 0 {
+            return Ok(false);
+        }
+        self.lines += 1;
+        self.text.pop_if(|byte| *byte == b'\n');
+        self.text.pop_if(|byte| *byte == b'\r');
+        Ok(true)
+    }
+
+    fn is_aside(&self) -> bool {
+        let blank = match self.separator {
+            // A line of separators alone is a row of empty cells.
+            Separator::Byte(b' ' | b'\t') => self.text.is_empty(),
+            _ => self.text.trim_ascii().is_empty(),
+        };
+        blank || self.comment.as_ref().is_some_and(|mark| self.text.starts_with(mark.as_bytes()))
+    }
+
+    fn split(&mut self) -> Result<(), DataError> {
+        self.ends.clear();
+        self.stray = false;
+        match self.separator {
+            Separator::Whitespace => self.split_blanks(),
+            Separator::Byte(separator) if self.text.contains(&b'"') => self.split_quoted(separator)?,
+            Separator::Byte(separator) => {
+                let places = self.text.iter().enumerate().filter(|(_, byte)| **byte == separator);
+                self.ends.extend(places.map(|(place, _)| place));
+                self.ends.push(self.text.len());
+            }
+        }
+        Ok(())
+    }
+
+    fn split_blanks(&mut self) {
+        self.plain.clear();
+        for cell in self.text.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty()) {
+            self.plain.extend_from_slice(cell);
+            self.ends.push(self.plain.len());
+            self.plain.push(b'\t');
+        }
+        std::mem::swap(&mut self.text, &mut self.plain);
+    }
+
+    /// Cuts a row whose cells may stand in quotes, which may hold separators, line ends, and quotes as two.
+    fn split_quoted(&mut self, separator: u8) -> Result<(), DataError> {
+        self.plain.clear();
+        let mut at = 0;
+        loop {
+            at = match self.text.get(at) {
+                Some(b'"') => self.copy_quoted(at + 1)?,
+                _ => self.copy_bare(at, separator),
+            };
+            self.ends.push(self.plain.len());
+            match self.text.get(at) {
+                None => break,
+                Some(byte) if *byte == separator => self.plain.push(separator),
+                Some(_) => return Err(self.wrong(TableError::StrayQuote(self.line))),
+            }
+            at += 1;
+        }
+        std::mem::swap(&mut self.text, &mut self.plain);
+        Ok(())
+    }
+
+    /// Copies the cell that its opening quote precedes; gives the place after its closing quote.
+    fn copy_quoted(&mut self, mut at: usize) -> Result<usize, DataError> {
+        loop {
+            match self.text.get(at) {
+                Some(b'"') if self.text.get(at + 1) != Some(&b'"') => return Ok(at + 1),
+                // The second of two quotes is passed over.
+                Some(b'"') => at += 1,
+                Some(_) => {}
+                None => {
+                    self.text.push(b'\n');
+                    if !self.append_line()? {
+                        return Err(self.wrong(TableError::OpenQuote(self.line)));
+                    }
+                }
+            }
+            self.plain.push(self.text[at]);
+            at += 1;
+        }
+    }
+
+    /// Copies a cell without quotes around it; gives the place of the separator after it.
+    fn copy_bare(&mut self, at: usize, separator: u8) -> usize {
+        let rest = &self.text[at..];
+        let cell = rest.split(|byte| *byte == separator).next().unwrap_or_default();
+        self.stray |= cell.contains(&b'"');
+        self.plain.extend_from_slice(cell);
+        at + cell.len()
+    }
+}
