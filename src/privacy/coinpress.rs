@@ -81,16 +81,6 @@ pub struct Within {
 ///
 /// Obligation: with shares that sum to rho it is rho-zCDP when one value is replaced, since each step is a
 /// Gaussian mechanism given the releases of the former (composition: Bun and Steinke 2016, Lemma 2.3).
-///
-/// ```
-/// use dpgp::privacy::{Within, coinpress_mean, coinpress_shares};
-/// use rand::SeedableRng;
-/// let mut stream = rand_pcg::Pcg64::seed_from_u64(1);
-/// let mut values = vec![7.0; 1000];
-/// let loose = Within { centre: 0.0, radius: 1e3 };
-/// let mean = coinpress_mean(&mut values, loose, &coinpress_shares(5, 1.0), &mut stream);
-/// assert!((mean - 7.0).abs() < 0.1);
-/// ```
 pub fn coinpress_mean(values: &mut [f64], within: Within, shares: &[f64], stream: &mut impl Rng) -> f64 {
     let Within { mut centre, mut radius } = within;
     let n = values.len();

@@ -88,13 +88,6 @@ pub enum HeteroscedasticRule {
 
 impl HeteroscedasticRule {
     /// The factor, for noise variances within [least, greatest].
-    ///
-    /// ```
-    /// use dpgp::privacy::HeteroscedasticRule::{Corrected, Published};
-    /// assert_eq!((Corrected.factor(0.25, 4.0), Published.factor(0.25, 4.0)), (4.0, 4.0));
-    /// // Variances below 1 raise weights, and the printed factor shrinks.
-    /// assert_eq!((Corrected.factor(0.25, 0.5), Published.factor(0.25, 0.5)), (4.0, 0.5));
-    /// ```
     pub fn factor(self, least: f64, greatest: f64) -> f64 {
         match self {
             Self::Published => greatest,

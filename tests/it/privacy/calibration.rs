@@ -1,6 +1,6 @@
 //! Gaussian calibrations: laws, and values computed with 50 digits elsewhere.
 
-use dpgp::privacy::{Calibration, gaussian_delta};
+use dpgp::privacy::{Budget, Calibration, composed_mu, gaussian_delta};
 use proptest::prelude::*;
 
 use crate::support::golden::{assert_relative, calibration, number};
@@ -76,4 +76,37 @@ fn no_privacy_asks_for_no_noise() {
     assert_eq!(Calibration::Classic.sigma(f64::INFINITY, 0.01), 0.0);
     assert_eq!(Calibration::Analytic.sigma(f64::INFINITY, 0.01), 0.0);
     assert_eq!(gaussian_delta(0.0, 3.0), 1.0);
+}
+
+proptest! {
+    /// What is left fills the budget and nothing beyond it fits.
+    #[test]
+    fn what_is_left_fills_the_budget(epsilon in 0.1..8.0f64, exponent in -9.0..-2.0f64, share in 0.0..0.99f64) {
+        let budget = Budget { epsilon, delta: 10f64.powf(exponent) };
+        let spent = share * budget.left(0.0);
+        let left = budget.left(spent);
+        prop_assert!(budget.admits(composed_mu([spent, left * (1.0 - 1e-9)])));
+        prop_assert!(!budget.admits(composed_mu([spent, left * 1.001])));
+    }
+
+    /// Two equal releases at exact calibration cost less than basic composition says.
+    #[test]
+    fn composition_beats_the_sum(epsilon in 0.1..3.0f64) {
+        let mu = 1.0 / Calibration::Analytic.sigma(epsilon, 1e-6);
+        let both = composed_mu([mu, mu]);
+        let (sum, single) = (Budget { epsilon: 2.0 * epsilon, delta: 2e-6 }, Budget { epsilon, delta: 1e-6 });
+        prop_assert!(sum.admits(both) && !single.admits(both));
+    }
+}
+
+/// A release at exact calibration fills its own budget, and no epsilon is left.
+#[test]
+fn one_release_can_fill_the_budget() {
+    let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+    let mu = 1.0 / Calibration::Analytic.sigma(1.0, 1e-5);
+    assert!(budget.admits(mu));
+    assert_eq!(budget.left(mu), 0.0);
+    assert_eq!(budget.epsilon_left(mu, 1e-5), 0.0);
+    assert!((budget.epsilon_left(0.0, 1e-5) - 1.0).abs() < 1e-9);
+    assert_eq!(budget.delta_at(0.0), 0.0);
 }
