@@ -15,7 +15,8 @@ const FLOORS: &[&[&str]] = &[
     &["setting"],
     &["spec"],
     &["task"],
-    &["run", "audit"],
+    &["audit"],
+    &["run"],
     &["release"],
     &["publish"],
     &["cli"],
@@ -62,7 +63,7 @@ fn no_room_imports_upward() {
 
 #[test]
 fn an_import_upward_or_beside_is_found() {
-    let made_up = [("gp", ["kernel", "task"]), ("run", ["audit", "spec"])];
+    let made_up = [("gp", ["kernel", "task"]), ("audit", ["run", "spec"])];
     let rooms = made_up.map(|(room, used)| (room.to_owned(), used.map(str::to_owned).into())).into();
-    assert_eq!(upward(&rooms), ["gp imports from task", "run imports from audit"]);
+    assert_eq!(upward(&rooms), ["audit imports from run", "gp imports from task"]);
 }
