@@ -13,18 +13,21 @@ fn inputs(rows: usize) -> DMatrix<f64> {
 fn models() -> Vec<Box<dyn Model>> {
     let classes: Vec<bool> = (0..9).map(|i| i % 3 != 1).collect();
     let targets: Vec<f64> = (0..9).map(|i| f64::from(i) * 0.3 - 1.0).collect();
-    vec![Box::new(Logistic::new(&inputs(9), &classes, 1.5)), Box::new(Linear::new(&inputs(9), &targets, 2.0))]
+    vec![
+        Box::new(LogisticRegression::new(&inputs(9), &classes, 1.5)),
+        Box::new(LinearRegression::new(&inputs(9), &targets, 2.0)),
+    ]
 }
 
 /// Central differences of a function.
 fn differences(at: &[f64], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let step = 1e-5;
-    let side = |i: usize, sign: f64| {
-        let mut moved = at.to_vec();
-        moved[i] += sign * step;
-        f(&moved)
-    };
-    (0..at.len()).map(|i| (side(i, 1.0) - side(i, -1.0)) / (2.0 * step)).collect()
+    let slopes = (0..at.len()).map(|i| {
+        let [mut above, mut below] = [at.to_vec(), at.to_vec()];
+        (above[i], below[i]) = (at[i] + step, at[i] - step);
+        (f(&above) - f(&below)) / (2.0 * step)
+    });
+    slopes.collect()
 }
 
 fn assert_close(a: &[f64], b: &[f64]) {
@@ -44,8 +47,8 @@ fn gradients_are_those_of_the_densities() {
             assert_close(&gradient, &differences(&z, |z| model.log_prior(z, &mut vec![0.0; d])));
             for row in 0..model.rows() {
                 model.log_likelihood(row, &z, &mut gradient);
-                let f = |z: &[f64]| model.log_likelihood(row, z, &mut vec![0.0; d]);
-                assert_close(&gradient, &differences(&z, f));
+                let expected = differences(&z, |z| model.log_likelihood(row, z, &mut vec![0.0; d]));
+                assert_close(&gradient, &expected);
             }
         }
     }
@@ -53,8 +56,6 @@ fn gradients_are_those_of_the_densities() {
 
 #[test]
 fn guides_pull_gradients_back() {
-    let loss =
-        |z: &[f64]| z.iter().enumerate().map(|(i, z)| (i as f64 + 1.0) * (z - 0.3).powi(2)).sum::<f64>();
     let n = [0.7, -1.1, 0.4];
     for family in [Family::MeanField, Family::FullRank] {
         let mut guide = Guide::standard(family, 3);
@@ -64,14 +65,15 @@ fn guides_pull_gradients_back() {
         let in_z: Vec<f64> = z.iter().enumerate().map(|(i, z)| 2.0 * (i as f64 + 1.0) * (z - 0.3)).collect();
         let mut gradient = vec![0.0; guide.parameters.len()];
         guide.pull_back(&in_z, &n, 0.25, &mut gradient);
-        let objective = |parameters: &[f64]| {
+        let expected = differences(&guide.parameters, |parameters| {
             let mut moved = guide.clone();
             moved.parameters.copy_from_slice(parameters);
             let mut z = vec![0.0; 3];
             moved.draw(&n, &mut z);
-            loss(&z) + 0.25 * parameters[3..6].iter().sum::<f64>()
-        };
-        assert_close(&gradient, &differences(&guide.parameters, objective));
+            let loss: f64 = z.iter().enumerate().map(|(i, z)| (i as f64 + 1.0) * (z - 0.3).powi(2)).sum();
+            loss + 0.25 * parameters[3..6].iter().sum::<f64>()
+        });
+        assert_close(&gradient, &expected);
     }
 }
 
@@ -110,6 +112,12 @@ impl Model for Conjugate {
     }
 }
 
+/// Streams that are seeded with 1, 2 and 3.
+fn streams() -> FitStreams {
+    let [batches, draws, noise] = [1, 2, 3].map(Pcg64::seed_from_u64);
+    FitStreams { batches, draws, noise }
+}
+
 #[test]
 fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
     // Precision I + X'X with X'X = 20 [[2, .8], [.8, 1.04]].
@@ -117,7 +125,7 @@ fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
     let covariance = precision.try_inverse().unwrap();
     let mean = covariance * nalgebra::Vector2::new(0.8 * 40.0 - 0.5 * 16.0, 0.8 * 16.0 - 0.5 * 20.8);
     for family in [Family::MeanField, Family::FullRank] {
-        let sampling = Sampling::WithReplacement;
+        let sampling = BatchSampling::WithReplacement;
         let training = Training {
             family,
             steps: 20_000,
@@ -127,9 +135,7 @@ fn full_rank_finds_a_gaussian_posterior_and_mean_field_its_precisions() {
             clip: None,
             noise: 0.0,
         };
-        let stream = |seed| Pcg64::seed_from_u64(seed);
-        let mut streams = FitStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
-        let guide = fit(&Conjugate, &training, &mut streams);
+        let guide = fit(&Conjugate, &training, &mut streams());
         let expected: Vec<f64> = (0..2)
             .map(|i| match family {
                 Family::MeanField => 1.0 / precision[(i, i)].sqrt(),
@@ -149,19 +155,19 @@ fn batches_have_the_size_and_the_rows_that_they_should() {
     let mut stream = Pcg64::seed_from_u64(4);
     let mut batch = Vec::new();
     for _ in 0..20 {
-        Sampling::WithReplacement.draw(50, 0.3, &mut stream, &mut batch);
+        BatchSampling::WithReplacement.draw(50, 0.3, &mut stream, &mut batch);
         assert!(batch.len() == 15 && batch.iter().all(|&row| row < 50));
-        Sampling::WithoutReplacement.draw(50, 0.3, &mut stream, &mut batch);
+        BatchSampling::WithoutReplacement.draw(50, 0.3, &mut stream, &mut batch);
         let distinct: std::collections::BTreeSet<usize> = batch.iter().copied().collect();
         assert_eq!((batch.len(), distinct.len()), (15, 15));
     }
     let mut total = 0;
     for _ in 0..2000 {
-        Sampling::Poisson.draw(50, 0.3, &mut stream, &mut batch);
+        BatchSampling::Poisson.draw(50, 0.3, &mut stream, &mut batch);
         assert!(batch.windows(2).all(|pair| pair[0] < pair[1]));
         total += batch.len();
     }
-    Sampling::Poisson.draw(50, 1.0, &mut stream, &mut batch);
+    BatchSampling::Poisson.draw(50, 1.0, &mut stream, &mut batch);
     assert_eq!(batch.len(), 50);
     // The mean of 2000 binomial draws has a standard error of .07.
     assert!((total as f64 / 2000.0 - 15.0).abs() < 0.3, "{total}");
@@ -170,26 +176,20 @@ fn batches_have_the_size_and_the_rows_that_they_should() {
 /// Clipping bounds what one row does to the sum, whatever the row.
 #[test]
 fn one_row_moves_the_sum_by_the_clip_at_most() {
-    let fit_with = |label: bool| {
-        let x = DMatrix::from_element(1, 2, 1e6);
-        let model = Logistic::new(&x, &[label], 1.0);
-        let training = Training {
-            family: Family::MeanField,
-            steps: 1,
-            rate: 1.0,
-            sampling: Sampling::WithReplacement,
-            learning_rate: 1.0,
-            clip: Some(0.01),
-            noise: 0.0,
-        };
-        let stream = |seed| Pcg64::seed_from_u64(seed);
-        let mut streams = FitStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
-        fit(&model, &training, &mut streams).parameters
+    let training = Training {
+        family: Family::MeanField,
+        steps: 1,
+        rate: 1.0,
+        sampling: BatchSampling::WithReplacement,
+        learning_rate: 1.0,
+        clip: Some(0.01),
+        noise: 0.0,
     };
     for label in [false, true] {
+        let model = LogisticRegression::new(&DMatrix::from_element(1, 2, 1e6), &[label], 1.0);
+        let parameters = fit(&model, &training, &mut streams()).parameters;
         // One step of AdaGrad with a small gradient g moves by g / sqrt(g^2 + .1).
-        let gradient: Vec<f64> =
-            fit_with(label).iter().map(|p| p.abs() * (0.1 / (1.0 - p * p)).sqrt()).collect();
+        let gradient: Vec<f64> = parameters.iter().map(|p| p.abs() * (0.1 / (1.0 - p * p)).sqrt()).collect();
         let norm = gradient.iter().map(|g| g * g).sum::<f64>().sqrt();
         assert!(norm <= 0.01 * (1.0 + 1e-9) && norm > 0.0099, "{norm}");
     }

@@ -5,8 +5,19 @@ use nalgebra::DMatrix;
 use super::Model;
 
 /// `y ~ Bernoulli(1 / (1 + exp(-x'z)))` with labels of -1 and 1, `z ~ N(0, prior_variance I)`; no intercept.
+///
+/// ```
+/// use dpgp::advi::{LogisticRegression, Model};
+/// use nalgebra::DMatrix;
+/// // At z = 0 both classes have the probability 1/2, and the gradient is y x / 2.
+/// let model = LogisticRegression::new(&DMatrix::from_row_slice(1, 2, &[4.0, -6.0]), &[false], 1.0);
+/// let mut gradient = [0.0; 2];
+/// assert!((model.log_likelihood(0, &[0.0; 2], &mut gradient) + 2f64.ln()).abs() < 1e-15);
+/// assert_eq!(gradient, [-2.0, 3.0]);
+/// assert_eq!(model.accuracy(&[-1.0, 0.0]), 1.0);
+/// ```
 #[derive(Debug, Clone)]
-pub struct Logistic {
+pub struct LogisticRegression {
     /// Rows one after the other (n d).
     inputs: Vec<f64>,
     /// 1 or -1 (n).
@@ -15,7 +26,7 @@ pub struct Logistic {
     prior_variance: f64,
 }
 
-impl Logistic {
+impl LogisticRegression {
     /// A model of these inputs (n x d) and classes (n).
     pub fn new(inputs: &DMatrix<f64>, classes: &[bool], prior_variance: f64) -> Self {
         Self {
@@ -28,9 +39,9 @@ impl Logistic {
 
     /// The share of rows whose class is the sign of `x'z`.
     pub fn accuracy(&self, z: &[f64]) -> f64 {
-        let right = |(x, y): &(&[f64], &f64)| (dot(x, z) > 0.0) == (**y > 0.0);
         let rows = self.inputs.chunks_exact(self.dimension).zip(&self.labels);
-        rows.filter(right).count() as f64 / self.labels.len() as f64
+        let right = rows.filter(|(x, y)| (dot(x, z) > 0.0) == (**y > 0.0)).count();
+        right as f64 / self.labels.len() as f64
     }
 }
 
@@ -38,7 +49,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-impl Model for Logistic {
+impl Model for LogisticRegression {
     fn dimension(&self) -> usize {
         self.dimension
     }
@@ -52,6 +63,7 @@ impl Model for Logistic {
         let x = &self.inputs[row * self.dimension..(row + 1) * self.dimension];
         let label = self.labels[row];
         let margin = label * dot(x, z);
+        // An exponential of nothing but negative numbers cannot overflow; each sign has its own form of the same terms.
         let decay = (-margin.abs()).exp();
         let miss = if margin > 0.0 { decay / (1.0 + decay) } else { 1.0 / (1.0 + decay) };
         gradient.iter_mut().zip(x).for_each(|(g, x)| *g = label * miss * x);

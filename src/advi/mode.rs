@@ -7,10 +7,14 @@ const MOST: usize = 10_000;
 
 /// Maximises the log joint density by gradient ascent with Barzilai-Borwein steps and backtracking, until the largest
 /// element of the gradient is below `tolerance`. None if it does not get there.
+///
+/// The step is `s's / s't` for the change s of z and the fall t of the gradient: the inverse curvature along s. Source:
+/// Barzilai and Borwein 1988.
 pub fn mode(model: &dyn Model, tolerance: f64) -> Option<Vec<f64>> {
     let d = model.dimension();
     let (mut z, mut gradient) = (vec![0.0; d], vec![0.0; d]);
     let mut value = model.log_joint(&z, &mut gradient);
+    // The curvature grows with the number of rows.
     let mut step = 1.0 / model.rows().max(1) as f64;
     for _ in 0..MOST {
         if gradient.iter().all(|g| g.abs() <= tolerance) {
@@ -29,10 +33,11 @@ pub fn mode(model: &dyn Model, tolerance: f64) -> Option<Vec<f64>> {
                 return None;
             }
         };
-        let change = || next.iter().zip(&z).map(|(a, b)| a - b);
-        let turn = || next_gradient.iter().zip(&gradient).map(|(a, b)| b - a);
-        let (moved, turned): (f64, f64) =
-            (change().map(|s| s * s).sum(), change().zip(turn()).map(|(s, t)| s * t).sum());
+        let change: Vec<f64> = next.iter().zip(&z).map(|(a, b)| a - b).collect();
+        let falls = gradient.iter().zip(&next_gradient).map(|(before, after)| before - after);
+        let moved: f64 = change.iter().map(|s| s * s).sum();
+        let turned: f64 = change.iter().zip(falls).map(|(s, t)| s * t).sum();
+        // Where the gradient does not fall along the way there is no curvature to go by, and steps grow.
         step = if turned > 0.0 { moved / turned } else { 2.0 * step };
         (z, value, gradient) = (next, next_value, next_gradient);
     }

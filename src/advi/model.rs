@@ -9,7 +9,8 @@ pub trait Model: Sync {
     /// Number of rows.
     fn rows(&self) -> usize;
 
-    /// `log p(row | z)`; its gradient in `z` is written to `gradient` (d).
+    /// `log p(row | z)`; its gradient in `z` is written to `gradient` (d). A row's value and gradient depend on no other row: that
+    /// is what clipping rests on.
     fn log_likelihood(&self, row: usize, z: &[f64], gradient: &mut [f64]) -> f64;
 
     /// `log p(z)` on the unconstrained scale; its gradient is written to `gradient` (d).

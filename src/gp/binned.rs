@@ -32,8 +32,10 @@ impl BinnedFamily {
 
     /// The kernel at given parameters.
     pub fn kernel(&self, logs: &[f64]) -> BinKernel {
-        let fitted = || logs[2..].iter().map(|l| l.exp()).collect();
-        let lengthscales = self.fixed.clone().unwrap_or_else(fitted);
+        let lengthscales = match &self.fixed {
+            Some(fixed) => fixed.clone(),
+            None => logs[2..].iter().map(|l| l.exp()).collect(),
+        };
         BinKernel { variance: logs[0].exp(), lengthscales, observed: self.observed }
     }
 
@@ -61,8 +63,9 @@ impl BinnedFamily {
         let cholesky = Cholesky::new("K + sigma^2 I", &self.covariance(logs))?;
         let kernel = self.kernel(logs);
         let explained = cholesky.half_solve(&kernel.cross(points, &self.bins).transpose());
-        let of_point = |i: usize, _| (kernel.variance - explained.column(i).norm_squared()).max(0.0);
-        Ok(DVector::from_fn(points.nrows(), of_point))
+        // Close to the bins the difference may round to less than zero.
+        let left = explained.column_iter().map(|column| (kernel.variance - column.norm_squared()).max(0.0));
+        Ok(DVector::from_iterator(points.nrows(), left))
     }
 }
 
@@ -82,6 +85,7 @@ impl CovarianceFamily for BinnedFamily {
     fn slopes(&self, logs: &[f64]) -> Vec<DMatrix<f64>> {
         let kernel = self.kernel(logs);
         let n = self.bins.len();
+        // The variance v and the noise s stand as factors, so that `d / d ln v` of `v K` is `v K` itself.
         let mut slopes = vec![kernel.matrix(&self.bins), DMatrix::identity(n, n) * logs[1].exp()];
         if self.fixed.is_none() {
             slopes.extend(kernel.slopes(&self.bins));

@@ -10,6 +10,20 @@ use crate::linalg::{Cholesky, LinalgError};
 /// Exact regression with a prior mean of zero, factorised once for any number of predictions.
 ///
 /// Source: Rasmussen and Williams 2006, Algorithm 2.1.
+///
+/// ```
+/// use dpgp::gp::Exact;
+/// use dpgp::kernel::ExponentiatedQuadratic;
+/// use nalgebra::DMatrix;
+///
+/// // One target of 4 with a prior variance of 3 and a noise variance of 1, seen from the same input:
+/// // the mean is 3 / (3 + 1) 4 = 3, the variance 3 - 3 (3 + 1)^-1 3 = 0.75.
+/// let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
+/// let input = DMatrix::from_element(1, 1, 0.5);
+/// let (mean, variance) = Exact::new(&kernel, 1.0, &input)?.predict(&[4.0], &input);
+/// assert!((mean[0] - 3.0).abs() < 1e-14 && (variance[0] - 0.75).abs() < 1e-14);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
 pub struct Exact<'a> {
     kernel: &'a dyn Kernel,
     training: &'a DMatrix<f64>,
@@ -31,12 +45,15 @@ impl<'a> Exact<'a> {
 
     /// The map `C = K_*f (K_ff + noise_variance I)^-1` (t x n) to test inputs (t x d). Cost `2 n^2 t`.
     pub fn map(&self, test: &DMatrix<f64>) -> LinearMap {
+        // C' rather than C: the inverse is symmetric, and solvers take the right-hand sides as columns.
         let c = self.cholesky.solve(&self.kernel.matrix(self.training, test));
         LinearMap::new(&c.transpose(), self.training).with_jitter(self.cholesky.jitter())
     }
 
-    /// Mean and variance of the latent function at test inputs (t x d), for n targets. Cost `n^2 t`.
+    /// Mean (t) and variance (t, squared units of the target) of the latent function at test inputs (t x d), for n targets.
+    /// Cost `n^2 t`.
     pub fn predict(&self, targets: &[f64], test: &DMatrix<f64>) -> (DVector<f64>, Vec<f64>) {
+        // `K_f*` serves the mean first and is then overwritten by `L^-1 K_f*`: no second matrix of its size.
         let mut explained = self.kernel.matrix(self.training, test);
         let targets = DMatrix::from_column_slice(targets.len(), 1, targets);
         let mean = explained.tr_mul(&self.cholesky.solve(&targets).column(0));
@@ -84,7 +101,8 @@ pub fn exact_variance(
     Ok(Exact::new(kernel, noise_variance, training)?.variance(test))
 }
 
-/// The factor of `K_ff + noise_variance I`.
+/// The factor of `K_ff + noise_variance I`. The noise variance, in squared units of the target, bounds its smallest
+/// eigenvalue from below, so that jitter is needed only where it is tiny.
 pub(super) fn factor(
     kernel: &dyn Kernel,
     noise_variance: f64,

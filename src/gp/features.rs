@@ -4,9 +4,9 @@ use nalgebra::DMatrix;
 
 use super::variance::unexplained;
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, LinalgError, thin_svd};
+use crate::linalg::{Cholesky, LinalgError, ThinSvd, thin_svd};
 
-/// Singular values of K below this, relative to the largest, are rounding.
+/// Singular values of K below this, relative to the largest, are rounding: a thousand units in the last place of the largest.
 const ROUNDING: f64 = 1e-13;
 
 /// `f = Phi u` with `u ~ N(0, I)`, so that `K = Phi Phi'` at the training inputs and `K_* = Phi_* Phi'` between test and
@@ -34,15 +34,19 @@ pub fn exact_features(
     test: &DMatrix<f64>,
 ) -> Result<Features, LinalgError> {
     let svd = thin_svd("K", &kernel.matrix(training, training))?;
+    // K is symmetric and positive semidefinite: its singular values are its eigenvalues. The division by their roots at the
+    // test inputs would blow the rounding ones up.
     let rank = svd.s.iter().filter(|s| **s > ROUNDING * svd.s[0]).count();
-    let scaled = |power: f64| {
-        let mut u = svd.u.columns(0, rank).into_owned();
-        u.column_iter_mut().zip(svd.s.iter()).for_each(|(mut column, s)| column *= s.powf(power));
-        u
-    };
-    let at_test = kernel.matrix(test, training) * scaled(-0.5);
+    let at_test = kernel.matrix(test, training) * scaled(&svd, rank, -0.5);
     let residual = unexplained(kernel, test, &at_test.transpose());
-    Ok(Features { training: scaled(0.5), test: at_test, residual, jitter: 0.0 })
+    Ok(Features { training: scaled(&svd, rank, 0.5), test: at_test, residual, jitter: 0.0 })
+}
+
+/// `U diag(s)^power`, for the largest singular values.
+fn scaled(svd: &ThinSvd, rank: usize, power: f64) -> DMatrix<f64> {
+    let mut u = svd.u.columns(0, rank).into_owned();
+    u.column_iter_mut().zip(svd.s.iter()).for_each(|(mut column, s)| column *= s.powf(power));
+    u
 }
 
 /// The features of the subset of regressors, `K = K_NM (K_MM + jitter I)^-1 K_MN`: with `K_MM + jitter I = L L'`,
@@ -59,14 +63,15 @@ pub fn regressor_features(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<Features, LinalgError> {
+    // The model's own jitter is a part of its definition; what the factorisation adds to it is reported.
     let mut k_mm = kernel.matrix(inducing, inducing);
     (0..k_mm.nrows()).for_each(|i| k_mm[(i, i)] += jitter);
     let factor = Cholesky::new("K_MM", &k_mm)?;
-    let at = |inputs: &DMatrix<f64>| factor.half_solve(&kernel.matrix(inducing, inputs));
-    let at_test = at(test);
+    let at_training = factor.half_solve(&kernel.matrix(inducing, training)).transpose();
+    let at_test = factor.half_solve(&kernel.matrix(inducing, test));
     let residual = unexplained(kernel, test, &at_test);
     let jitter = jitter + factor.jitter();
-    Ok(Features { training: at(training).transpose(), test: at_test.transpose(), residual, jitter })
+    Ok(Features { training: at_training, test: at_test.transpose(), residual, jitter })
 }
 
 #[cfg(test)]

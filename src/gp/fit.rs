@@ -1,4 +1,5 @@
-//! Maximum-likelihood hyperparameters.
+//! Maximum-likelihood hyperparameters: L-BFGS on the logarithms of the parameters, in which all of them are positive without a
+//! constraint and have comparable scales.
 
 use std::cell::RefCell;
 
@@ -21,7 +22,7 @@ const LITTLE: f64 = 1e-12;
 /// Starts whose likelihoods differ by less (nats) have found the same: the earlier one counts, so that rounding does not
 /// choose among parameters that the targets cannot tell apart.
 const TIE: f64 = 1e-7;
-/// What a point without a likelihood costs: far more than any other.
+/// What a point without a likelihood costs: far more than any other, but finite, since the line search interpolates costs.
 const REFUSED: f64 = 1e100;
 
 /// The best parameters of all starts.
@@ -72,7 +73,7 @@ pub fn fit(
 
 fn from(family: &dyn CovarianceFamily, targets: &DVector<f64>, start: &[f64]) -> Result<Fit, LinalgError> {
     let (cost, gradient) = negative_log_likelihood(family, start, targets)?;
-    let point = Point { logs: start.to_vec(), cost, gradient };
+    let point = LikelihoodPoint { logs: start.to_vec(), cost, gradient };
     let problem =
         Likelihood { family, targets, last: RefCell::new(point.clone()), best: RefCell::new(point) };
     // A search that stops with an error has still left the best point that it saw.
@@ -84,6 +85,7 @@ fn from(family: &dyn CovarianceFamily, targets: &DVector<f64>, start: &[f64]) ->
 
 fn search(problem: &Likelihood<'_>, start: &[f64]) -> Result<(), Error> {
     let lines: MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64> = MoreThuenteLineSearch::new();
+    // A hundred times stricter than what counts as converged: a search that this tolerance stops is far inside.
     let solver = LBFGS::new(lines, MEMORY).with_tolerance_grad(0.01 * STATIONARY)?;
     let solver = solver.with_tolerance_cost(LITTLE)?;
     let configure =
@@ -94,7 +96,7 @@ fn search(problem: &Likelihood<'_>, start: &[f64]) -> Result<(), Error> {
 
 /// A point with its cost and gradient.
 #[derive(Debug, Clone)]
-struct Point {
+struct LikelihoodPoint {
     logs: Vec<f64>,
     cost: f64,
     gradient: Vec<f64>,
@@ -104,12 +106,12 @@ struct Point {
 struct Likelihood<'a> {
     family: &'a dyn CovarianceFamily,
     targets: &'a DVector<f64>,
-    last: RefCell<Point>,
-    best: RefCell<Point>,
+    last: RefCell<LikelihoodPoint>,
+    best: RefCell<LikelihoodPoint>,
 }
 
 impl Likelihood<'_> {
-    fn at(&self, logs: &[f64]) -> Point {
+    fn at(&self, logs: &[f64]) -> LikelihoodPoint {
         if self.last.borrow().logs == logs {
             return self.last.borrow().clone();
         }
@@ -117,7 +119,7 @@ impl Likelihood<'_> {
         let finite =
             found.filter(|(cost, gradient)| cost.is_finite() && gradient.iter().all(|g| g.is_finite()));
         let (cost, gradient) = finite.unwrap_or_else(|| (REFUSED, vec![0.0; logs.len()]));
-        let point = Point { logs: logs.to_vec(), cost, gradient };
+        let point = LikelihoodPoint { logs: logs.to_vec(), cost, gradient };
         if point.cost < self.best.borrow().cost {
             self.best.replace(point.clone());
         }

@@ -1,4 +1,5 @@
-//! The fully independent training conditional (FITC) sparse approximation.
+//! The fully independent training conditional (FITC) sparse approximation: given the latent values at m inducing inputs, the
+//! targets are taken as independent, each with its exact conditional variance.
 
 use nalgebra::DMatrix;
 
@@ -15,6 +16,18 @@ use crate::linalg::{Cholesky, LinalgError};
 /// `Q` itself, whose condition is that of `K_MM` squared, is never formed. Cost `n m^2`.
 ///
 /// Source: Snelson and Ghahramani 2006; Smith et al. 2021, Eq. 9.
+///
+/// ```
+/// use dpgp::gp::fitc;
+/// use dpgp::kernel::ExponentiatedQuadratic;
+/// use nalgebra::DMatrix;
+///
+/// // An inducing input at the only training input changes nothing: 3 / (3 + 1) of the target, as in exact regression.
+/// let input = DMatrix::from_element(1, 1, 0.5);
+/// let map = fitc(&ExponentiatedQuadratic::isotropic(3.0, 1.0), 1.0, &input, &input, &input)?;
+/// assert!((map.predict(&[4.0])[0] - 3.0).abs() < 1e-14);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
 ///
 /// # Errors
 /// [`LinalgError`] if `K_MM` or `A` cannot be factorised.
@@ -69,9 +82,11 @@ impl Factors {
         let v = k_mm.half_solve(&kernel.matrix(inducing, training));
         let mut scaled = v.clone();
         for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {
+            // Zero at an inducing input, where rounding may leave less than that.
             let conditional = (k_nn - v.column(i).norm_squared()).max(0.0);
             scaled.column_mut(i).unscale_mut(conditional + noise_variance);
         }
+        // The eigenvalues of A are at least 1: it needs no jitter, whatever the condition of `K_MM`.
         let a = &scaled * v.transpose() + DMatrix::identity(inducing.nrows(), inducing.nrows());
         Ok(Self { k_mm, scaled, a: Cholesky::new("I + V D^-1 V'", &a)? })
     }

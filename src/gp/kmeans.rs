@@ -17,6 +17,18 @@ pub struct KMeans {
 /// The centres (m x d) of `inputs` (n x d), in lexicographic order: k-means++ seeding
 /// (Arthur and Vassilvitskii 2007), then Lloyd's steps until the assignment no longer changes.
 /// If there are no more distinct inputs than centres, the distinct inputs themselves.
+///
+/// ```
+/// use dpgp::gp::{KMeans, kmeans};
+/// use nalgebra::DMatrix;
+/// use rand::SeedableRng;
+///
+/// // Two pairs far apart: the centres are the means of the pairs.
+/// let inputs = DMatrix::from_column_slice(4, 1, &[10.0, 0.0, 11.0, 1.0]);
+/// let options = KMeans { centres: 2, restarts: 5, steps: 100 };
+/// let centres = kmeans(&inputs, options, &mut rand_pcg::Pcg64::seed_from_u64(1));
+/// assert_eq!(centres.as_slice(), [0.5, 10.5]);
+/// ```
 pub fn kmeans(inputs: &DMatrix<f64>, options: KMeans, rng: &mut impl Rng) -> DMatrix<f64> {
     let points: Vec<Vec<f64>> = inputs.row_iter().map(|r| r.iter().copied().collect()).collect();
     let mut best = distinct(&points);
@@ -29,16 +41,23 @@ pub fn kmeans(inputs: &DMatrix<f64>, options: KMeans, rng: &mut impl Rng) -> DMa
                 (least, best) = (inertia, centres);
             }
         }
-        best.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+        // An order of their own, so that the model does not depend on which seed found which centre.
+        sort(&mut best);
     }
     DMatrix::from_fn(best.len(), inputs.ncols(), |i, j| best[i][j])
 }
 
+/// The points without repetitions, in lexicographic order.
 fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut sorted = points.to_vec();
-    sorted.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    sort(&mut sorted);
     sorted.dedup();
     sorted
+}
+
+/// Lexicographic order; inputs are finite, and so all of them compare.
+fn sort(points: &mut [Vec<f64>]) {
+    points.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
 }
 
 /// k-means++: each further seed is drawn with probability proportional to the squared distance to
@@ -48,20 +67,23 @@ fn seeds(points: &[Vec<f64>], count: usize, rng: &mut impl Rng) -> Vec<Vec<f64>>
     let mut distances = vec![f64::INFINITY; points.len()];
     while seeds.len() < count {
         if let Some(latest) = seeds.last() {
-            let closer = |(p, d): (&Vec<f64>, &mut f64)| *d = squared_distance(p, latest, *d).unwrap_or(*d);
-            points.iter().zip(&mut distances).for_each(closer);
+            for (point, distance) in points.iter().zip(&mut distances) {
+                *distance = squared_distance(point, latest, *distance).unwrap_or(*distance);
+            }
         }
         let mut left = rng.random::<f64>() * distances.iter().sum::<f64>();
         let drawn = distances.iter().position(|d| {
             left -= d;
             left < 0.0
         });
-        let farthest = || (0..points.len()).max_by(|&i, &j| distances[i].total_cmp(&distances[j]));
-        seeds.push(points[drawn.or_else(farthest).unwrap_or(0)].clone());
+        // Rounding may leave the draw behind the last point; the farthest one is then as likely as any.
+        let seed = drawn.or_else(|| (0..points.len()).max_by(|&i, &j| distances[i].total_cmp(&distances[j])));
+        seeds.push(points[seed.unwrap_or(0)].clone());
     }
     seeds
 }
 
+/// Lloyd's steps: points to their nearest centres, centres to the means of their points. The inertia never rises.
 fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<Vec<f64>> {
     let mut assignment = vec![usize::MAX; points.len()];
     for _ in 0..steps {
@@ -78,12 +100,13 @@ fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<V
 /// Moves each centre to the mean of its points; a centre without points stays where it is.
 fn move_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f64>]) {
     for (c, centre) in centres.iter_mut().enumerate() {
-        let members = || points.iter().zip(assignment).filter(|(_, a)| **a == c).map(|(p, _)| p);
-        let count = members().count();
-        if count > 0 {
-            for (dimension, value) in centre.iter_mut().enumerate() {
-                *value = members().map(|p| p[dimension]).sum::<f64>() / count as f64;
-            }
+        let own = points.iter().zip(assignment).filter(|(_, a)| **a == c);
+        let members: Vec<&Vec<f64>> = own.map(|(point, _)| point).collect();
+        if members.is_empty() {
+            continue;
+        }
+        for (dimension, value) in centre.iter_mut().enumerate() {
+            *value = members.iter().map(|point| point[dimension]).sum::<f64>() / members.len() as f64;
         }
     }
 }
@@ -106,6 +129,7 @@ const LANES: usize = 8;
 fn squared_distance(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
     let (a_blocks, a_rest) = a.as_chunks::<LANES>();
     let (b_blocks, b_rest) = b.as_chunks::<LANES>();
+    // Eight sums side by side, which the compiler turns into vector instructions; their order is fixed, and with it the bits.
     let mut sum: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| (x - y) * (x - y)).sum();
     for (a, b) in a_blocks.chunks(4).zip(b_blocks.chunks(4)) {
         let mut lanes = [0.0; LANES];
@@ -113,6 +137,7 @@ fn squared_distance(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
             lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (x, y))| *lane += (x - y) * (x - y));
         }
         sum += lanes.iter().sum::<f64>();
+        // Squares only add: of images with 784 pixels most are given up after some tens.
         if sum >= limit {
             return None;
         }

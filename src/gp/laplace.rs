@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::Features;
 use crate::linalg::{Cholesky, LinalgError};
 
 /// One Newton step towards the mode, for labels -1 and 1 and `p(y_i = 1 | f_i) = pi_i = 1 / (1 + exp(-f_i))`.
@@ -12,6 +13,17 @@ use crate::linalg::{Cholesky, LinalgError};
 /// and only there.
 ///
 /// Source: Rasmussen and Williams 2006, Eq. 3.18; Smith et al. 2021, Eq. 10 and 11 (whose W lacks a sign).
+///
+/// ```
+/// use dpgp::gp::NewtonStep;
+/// use nalgebra::{DMatrix, DVector};
+///
+/// // One row with the feature 2, from f = 0: pi = 1/2, W = 1/4, A = 1 + 2 (1/4) 2 = 2, and C = 2 / (2 A) = 1/2.
+/// let step = NewtonStep::from(&DMatrix::from_element(1, 1, 2.0), &DVector::zeros(1))?;
+/// assert!((step.map()[(0, 0)] - 0.5).abs() < 1e-15);
+/// assert!((step.weights(&DVector::from_element(1, -1.0))[0] + 0.5).abs() < 1e-15);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct NewtonStep {
     public: DVector<f64>,
@@ -30,6 +42,7 @@ impl NewtonStep {
             let curvature = pi[i] * (1.0 - pi[i]);
             curvature * latent[i] + 0.5 - pi[i]
         });
+        // `t - pi = y / 2 + (1/2 - pi)`: labels and former values meet the same `A^-1 Phi'`, which is twice the map.
         let map = factor.solve(&features.transpose()) * 0.5;
         Ok(Self { public: &map * right * 2.0, map })
     }
@@ -76,20 +89,17 @@ pub fn newton_path(
 /// The relative change of the weights that is rounding.
 const STILL: f64 = 1e-14;
 
-/// The latent variances at test inputs with features (t x m): `k_** - k_*' (K + W^-1)^-1 k_*`, which is
-/// `phi_*' A^-1 phi_*` and what the features leave of the prior variance (t).
+/// The latent variances at the test inputs (t), for latent values at the training inputs (n): `k_** - k_*' (K + W^-1)^-1 k_*`,
+/// which is `phi_*' A^-1 phi_*` and what the features leave of the prior variance.
 ///
 /// Source: Rasmussen and Williams 2006, Eq. 3.24.
 ///
 /// # Errors
 /// [`LinalgError`] as [`NewtonStep::from`].
-pub fn latent_variance(
-    features: &DMatrix<f64>,
-    latent: &DVector<f64>,
-    (test, residual): (&DMatrix<f64>, &[f64]),
-) -> Result<Vec<f64>, LinalgError> {
-    let explained = curvature(features, latent)?.half_solve(&test.transpose());
-    Ok(explained.column_iter().zip(residual).map(|(column, left)| column.norm_squared() + left).collect())
+pub fn latent_variance(features: &Features, latent: &DVector<f64>) -> Result<Vec<f64>, LinalgError> {
+    let explained = curvature(&features.training, latent)?.half_solve(&features.test.transpose());
+    let with_rest = explained.column_iter().zip(&features.residual);
+    Ok(with_rest.map(|(column, left)| column.norm_squared() + left).collect())
 }
 
 /// The factor of `A = I + Phi' W Phi` at latent values.
@@ -99,12 +109,13 @@ fn curvature(features: &DMatrix<f64>, latent: &DVector<f64>) -> Result<Cholesky,
         let pi = logistic(*f);
         row *= (pi * (1.0 - pi)).sqrt();
     }
+    // `I + Phi' W Phi` has eigenvalues of at least 1, where `K^-1 + W` would need the inverse of a nearly singular K.
     let mut a = scaled.tr_mul(&scaled);
     (0..a.nrows()).for_each(|i| a[(i, i)] += 1.0);
     Cholesky::new("I + Phi' W Phi", &a)
 }
 
-/// `1 / (1 + exp(-f))`.
+/// `1 / (1 + exp(-f))`, also where the exponential overflows: 0.
 pub fn logistic(f: f64) -> f64 {
     1.0 / (1.0 + (-f).exp())
 }
@@ -113,6 +124,13 @@ pub fn logistic(f: f64) -> f64 {
 ///
 /// The trapezoidal rule in the standardised variable converges exponentially for a function that is analytic in a
 /// strip: here its half width is `pi / sd`, so that steps of `min(1/4, 1/(4 sd))` leave an error below 1e-12.
+///
+/// ```
+/// use dpgp::gp::averaged_probability;
+/// // By symmetry; and 1 / (1 + e^-ln 3) = 3/4 where hardly anything is averaged.
+/// assert!((averaged_probability(0.0, 4.0) - 0.5).abs() < 1e-15);
+/// assert!((averaged_probability(3f64.ln(), 1e-12) - 0.75).abs() < 1e-12);
+/// ```
 pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
     let sd = variance.sqrt();
     let step = 0.25 * (1.0 / sd).min(1.0);
@@ -124,6 +142,7 @@ pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
         total += weight;
         sum += weight * logistic(mean + sd * z);
     }
+    // By the sum of the weights, not sqrt(2 pi): the mass beyond the reach is shared out.
     sum / total
 }
 

@@ -7,6 +7,17 @@ use nalgebra::{DMatrix, DVector};
 ///
 /// Merging is exact, not approximate: the first of equal columns stands for all of them, so that
 /// rounding cannot make the sensitivity of two equal inputs differ.
+///
+/// ```
+/// use dpgp::gp::LinearMap;
+/// use nalgebra::DMatrix;
+///
+/// // Three rows, the first and the last of the same input: two columns, of 2 targets and of 1.
+/// let c = DMatrix::from_row_slice(1, 3, &[0.5, 0.1, 0.5]);
+/// let map = LinearMap::new(&c, &DMatrix::from_column_slice(3, 1, &[7.0, 8.0, 7.0]));
+/// assert_eq!((map.columns().as_slice(), map.counts()), (&[0.5, 0.1][..], vec![2, 1]));
+/// assert_eq!(map.predict(&[2.0, 10.0, 4.0])[0], 0.5 * (2.0 + 4.0) + 0.1 * 10.0);
+/// ```
 #[derive(Debug, Clone)]
 pub struct LinearMap {
     columns: DMatrix<f64>,
@@ -48,8 +59,9 @@ impl LinearMap {
 
     /// Of another map of the same training rows (s x n), the distinct columns (s x k).
     pub fn distinct(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
-        let first = |group| self.group.iter().position(|g| *g == group);
-        let first: Vec<usize> = (0..self.columns.ncols()).filter_map(first).collect();
+        let groups = 0..self.columns.ncols();
+        let first: Vec<usize> =
+            groups.filter_map(|group| self.group.iter().position(|g| *g == group)).collect();
         c.select_columns(&first)
     }
 
@@ -75,17 +87,17 @@ impl LinearMap {
 
 /// The first row of each group of equal rows, and the group of each row, in order of appearance.
 fn group_rows(inputs: &DMatrix<f64>) -> (Vec<usize>, Vec<usize>) {
-    let key = |i: usize| -> Vec<u64> { inputs.row(i).iter().map(|v| (v + 0.0).to_bits()).collect() };
     let mut seen = std::collections::BTreeMap::new();
     let mut first = Vec::new();
-    let group = (0..inputs.nrows())
-        .map(|i| {
-            *seen.entry(key(i)).or_insert_with(|| {
-                first.push(i);
-                first.len() - 1
-            })
-        })
-        .collect();
+    let mut group = Vec::with_capacity(inputs.nrows());
+    for (i, row) in inputs.row_iter().enumerate() {
+        // Bits are ordered, numbers are not; adding 0 makes -0 the same input as 0.
+        let key: Vec<u64> = row.iter().map(|v| (v + 0.0).to_bits()).collect();
+        group.push(*seen.entry(key).or_insert_with(|| {
+            first.push(i);
+            first.len() - 1
+        }));
+    }
     (first, group)
 }
 

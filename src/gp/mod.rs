@@ -1,4 +1,9 @@
-//! Gaussian process and linear models. Every model here is linear in the targets and exposes its map.
+//! Gaussian process and linear models. Every model of regression is linear in the targets and exposes its map
+//! ([`LinearMap`]), which is all that a mechanism needs to protect them.
+//!
+//! Notation: n training inputs X, t test inputs, m inducing inputs Z, d dimensions; `K_ab` is the covariance matrix between
+//! inputs a and b, f the latent function, and `y = f(X) + noise` the targets. Prior means are zero. Source, unless said
+//! otherwise: Rasmussen and Williams, Gaussian Processes for Machine Learning (2006).
 
 mod binned;
 mod exact;

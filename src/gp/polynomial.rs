@@ -13,6 +13,17 @@ const SINGULAR: f64 = 1e-12;
 ///
 /// Source: Smith et al. 2021, Section 5.1.
 ///
+/// ```
+/// use dpgp::gp::polynomial;
+/// use nalgebra::DMatrix;
+///
+/// // The line through (0, 1) and (2, 5) is 1 + 2 x; at x = 3 it is 7.
+/// let training = DMatrix::from_column_slice(2, 1, &[0.0, 2.0]);
+/// let map = polynomial(1, &training, &DMatrix::from_element(1, 1, 3.0))?;
+/// assert!((map.predict(&[1.0, 5.0])[0] - 7.0).abs() < 1e-12);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
+///
 /// # Errors
 /// [`LinalgError`] if `X'X` is singular, that is if there are fewer distinct inputs than monomials.
 pub fn polynomial(
@@ -21,6 +32,7 @@ pub fn polynomial(
     test: &DMatrix<f64>,
 ) -> Result<LinearMap, LinalgError> {
     let x = design(degree, training);
+    // By QR: monomials of high degree are nearly dependent, and `X'X` would square their condition.
     let normal = well_determined(gram_factor("X'X", &x)?)?;
     let c = design(degree, test) * normal.solve(&x.transpose());
     Ok(LinearMap::new(&c, training))
@@ -35,6 +47,7 @@ fn well_determined(factor: Cholesky) -> Result<Cholesky, LinalgError> {
     Err(LinalgError::NotPositiveDefinite { matrix: "X'X", size: pivots.len(), jitter: 0.0 })
 }
 
+/// The design matrix (n x (1 + d degree)): a constant, then the powers of each input dimension; no products of dimensions.
 fn design(degree: u32, inputs: &DMatrix<f64>) -> DMatrix<f64> {
     let columns = 1 + inputs.ncols() * degree as usize;
     DMatrix::from_fn(inputs.nrows(), columns, |i, j| match j.checked_sub(1) {

@@ -8,6 +8,8 @@ use crate::kernel::Kernel;
 use crate::linalg::LinalgError;
 
 /// The predictive mean `f = sum_i w_i k(., b_i)` with `w = A y`, an element of the kernel's Hilbert space (RKHS).
+/// A sample of the prior with the same kernel hides moves of f in that norm. Source: Hall, Rinaldo and Wasserman 2013;
+/// Smith et al. 2016.
 #[derive(Debug, Clone)]
 pub struct Representer {
     /// The points b (m x d).
@@ -41,8 +43,9 @@ pub fn exact_representer(
     let cholesky = factor(kernel, noise_variance, training)?;
     let n = training.nrows();
     let weights = cholesky.solve(&DMatrix::identity(n, n));
-    let square = |j: usize| weights[(j, j)] - noise_variance * weights.column(j).norm_squared();
-    let norms = (0..n).map(|j| square(j).max(0.0).sqrt()).collect();
+    // `K = A^-1 - sigma^2 I` turns the quadratic form into entries that are at hand; their difference may round below zero.
+    let squares = (0..n).map(|j| weights[(j, j)] - noise_variance * weights.column(j).norm_squared());
+    let norms = squares.map(|square| square.max(0.0).sqrt()).collect();
     Ok(Representer { basis: training.clone(), weights, norms, jitter: cholesky.jitter() })
 }
 
@@ -60,6 +63,7 @@ pub fn fitc_representer(
 ) -> Result<Representer, LinalgError> {
     let Factors { k_mm, scaled, a } = Factors::new(kernel, noise_variance, inducing, training)?;
     let b = a.solve(&scaled);
+    // A sum of squares, unlike the form above: nothing cancels.
     let norms = b.column_iter().map(|column| column.norm()).collect();
     let weights = k_mm.upper_solve(&b);
     Ok(Representer { basis: inducing.clone(), weights, norms, jitter: k_mm.jitter() })

@@ -22,7 +22,17 @@ pub enum Observed {
 /// product over the dimensions.
 ///
 /// Averages stand for integrals: `F = integral / volume` carries the same information, and has the units of f.
-/// Source: Smith, Zwiessele and Lawrence 2016, Section 2.
+/// Source: Smith, Zwiessele and Lawrence 2016, Section 2; the lengthscale is sqrt 2 times that of
+/// [`ExponentiatedQuadratic`](super::ExponentiatedQuadratic).
+///
+/// ```
+/// use dpgp::kernel::{BinKernel, Bins, Observed};
+/// // Centres 1 and 3, two apart: exp(-2^2 / 2^2) = 1/e.
+/// let bins = Bins::grid(&[(0.0, 4.0, 2)]);
+/// let kernel = BinKernel { variance: 3.0, lengthscales: vec![2.0], observed: Observed::Centre };
+/// let k = kernel.matrix(&bins);
+/// assert_eq!((k[(0, 0)], k[(0, 1)]), (3.0, 3.0 * (-1f64).exp()));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinKernel {
     /// Variance of f.
@@ -36,53 +46,61 @@ pub struct BinKernel {
 impl BinKernel {
     /// The (n x n) covariance of the observations.
     pub fn matrix(&self, bins: &Bins) -> DMatrix<f64> {
-        let factors: Vec<DMatrix<f64>> =
-            (0..bins.dimensions()).map(|d| self.factor(bins, d, false)).collect();
-        self.product(bins, &factors)
+        self.product(bins, &self.factors(bins))
     }
 
     /// Its derivatives with respect to the logarithm of each lengthscale (D matrices, n x n).
     pub fn slopes(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
-        let factors: Vec<DMatrix<f64>> =
-            (0..bins.dimensions()).map(|d| self.factor(bins, d, false)).collect();
-        let along = |d: usize| {
-            let mut factors = factors.clone();
-            factors[d] = self.factor(bins, d, true);
-            self.product(bins, &factors)
-        };
-        (0..bins.dimensions()).map(along).collect()
+        let mut factors = self.factors(bins);
+        let mut slopes = Vec::with_capacity(factors.len());
+        for d in 0..factors.len() {
+            // One lengthscale stands in one factor alone: of the product rule a single term is left.
+            let factor = std::mem::replace(&mut factors[d], self.factor(bins, d, both_slope));
+            slopes.push(self.product(bins, &factors));
+            factors[d] = factor;
+        }
+        slopes
     }
 
     /// The (t x n) covariance of f at points (t x D) with the observations.
     pub fn cross(&self, points: &DMatrix<f64>, bins: &Bins) -> DMatrix<f64> {
-        let factor = |d: usize| {
-            let axis = bins.intervals(d);
-            DMatrix::from_fn(points.nrows(), axis.len(), |i, j| {
-                half(self.observed, self.lengthscales[d], axis[j], points[(i, d)])
-            })
-        };
-        let factors: Vec<DMatrix<f64>> = (0..bins.dimensions()).map(factor).collect();
+        let factors: Vec<DMatrix<f64>> =
+            (0..bins.dimensions()).map(|d| self.cross_factor(points, bins, d)).collect();
         DMatrix::from_fn(points.nrows(), bins.len(), |i, j| {
             let place = bins.place(j);
             self.variance * factors.iter().zip(place).map(|(factor, &at)| factor[(i, at)]).product::<f64>()
         })
     }
 
-    /// One dimension's covariances, or their derivatives by the logarithm of the lengthscale, between its distinct
-    /// intervals.
-    fn factor(&self, bins: &Bins, dimension: usize, slope: bool) -> DMatrix<f64> {
+    /// The covariances along each dimension.
+    fn factors(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
+        (0..bins.dimensions()).map(|d| self.factor(bins, d, both)).collect()
+    }
+
+    /// One dimension's covariances ([`both`]), or their derivatives ([`both_slope`]), between its distinct intervals: n
+    /// bins of a grid have far fewer of them than `n^2` pairs.
+    fn factor(&self, bins: &Bins, dimension: usize, entry: Between) -> DMatrix<f64> {
         let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
-        let both = if slope { both_slope } else { both };
         let mut factor = DMatrix::zeros(axis.len(), axis.len());
         for i in 0..axis.len() {
             for j in 0..=i {
-                factor[(i, j)] = both(self.observed, l, axis[i], axis[j]);
+                // One half is computed and copied, so that the matrix is symmetric to the last bit.
+                factor[(i, j)] = entry(self.observed, l, axis[i], axis[j]);
                 factor[(j, i)] = factor[(i, j)];
             }
         }
         factor
     }
 
+    /// One dimension's covariances between the points and its distinct intervals.
+    fn cross_factor(&self, points: &DMatrix<f64>, bins: &Bins, dimension: usize) -> DMatrix<f64> {
+        let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
+        DMatrix::from_fn(points.nrows(), axis.len(), |i, j| {
+            half(self.observed, l, axis[j], points[(i, dimension)])
+        })
+    }
+
+    /// For each pair of bins the variance times the product of one entry of each factor.
     fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
         DMatrix::from_fn(bins.len(), bins.len(), |i, j| {
             let places = bins.place(i).iter().zip(bins.place(j));
@@ -91,6 +109,10 @@ impl BinKernel {
     }
 }
 
+/// A function of what is observed, the lengthscale and two intervals along one dimension.
+type Between = fn(Observed, f64, Interval, Interval) -> f64;
+
+/// The correlation of the observations of two intervals.
 fn both(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
         Observed::Average => double_integral(l, a, b) / (a.width() * b.width()),
@@ -101,6 +123,7 @@ fn both(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
     }
 }
 
+/// `d / d ln l` of [`both`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
 fn both_slope(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
     match observed {
         Observed::Average => double_integral_slope(l, a, b) / (a.width() * b.width()),
@@ -111,6 +134,7 @@ fn both_slope(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
     }
 }
 
+/// The correlation of the observation of an interval with the value at x.
 fn half(observed: Observed, l: f64, a: Interval, x: f64) -> f64 {
     match observed {
         Observed::Average => single_integral(l, a, x) / a.width(),

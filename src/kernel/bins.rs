@@ -42,25 +42,13 @@ impl Bins {
     /// assert_eq!(bins.centre(1), [1.0, 4.5]);
     /// ```
     pub fn grid(dimensions: &[(f64, f64, usize)]) -> Self {
-        let cut = |&(low, high, count): &(f64, f64, usize)| -> Vec<Interval> {
-            let edge = |i: usize| low + (high - low) * i as f64 / count as f64;
-            (0..count).map(|i| Interval { low: edge(i), high: edge(i + 1) }).collect()
-        };
-        let intervals: Vec<Vec<Interval>> = dimensions.iter().map(cut).collect();
+        let axes = dimensions.iter().map(|&(low, high, count)| cut(low, high, count));
+        let intervals: Vec<Vec<Interval>> = axes.collect();
         let total = intervals.iter().map(Vec::len).product();
-        let place = |number: usize| {
-            let mut rest = number;
-            let mut at = vec![0; intervals.len()];
-            for (slot, axis) in at.iter_mut().zip(&intervals).rev() {
-                *slot = rest % axis.len();
-                rest /= axis.len();
-            }
-            at
-        };
-        Self { index: (0..total).map(place).collect(), intervals }
+        Self { index: (0..total).map(|number| places(number, &intervals)).collect(), intervals }
     }
 
-    /// The bins at these positions, which increase.
+    /// The bins at these positions, which must increase: [`Bins::holding`] searches by halves.
     #[must_use]
     pub fn select(&self, positions: &[usize]) -> Self {
         let index = positions.iter().map(|&i| self.index[i].clone()).collect();
@@ -97,7 +85,7 @@ impl Bins {
         self.intervals[dimension][self.index[bin][dimension]]
     }
 
-    /// The product of a bin's widths.
+    /// The product of a bin's widths, in the product of the units of all inputs.
     pub fn volume(&self, bin: usize) -> f64 {
         (0..self.dimensions()).map(|d| self.interval(bin, d).width()).product()
     }
@@ -115,14 +103,34 @@ impl Bins {
     /// The bin that holds a point: none outside all of them. Bins of one grid do not overlap; the first one counts. The
     /// last interval of a dimension holds its upper end too.
     pub fn holding(&self, point: &[f64]) -> Option<usize> {
-        let along = |(axis, &x): (&Vec<Interval>, &f64)| {
-            let within = |i: &Interval| i.low <= x && x < i.high;
-            let end = axis.last().filter(|last| last.high == x).map(|_| axis.len() - 1);
-            axis.iter().position(within).or(end)
-        };
-        let at: Option<Vec<usize>> = self.intervals.iter().zip(point).map(along).collect();
-        at.and_then(|at| self.index.binary_search(&at).ok())
+        let places = self.intervals.iter().zip(point).map(|(axis, &x)| place_of(axis, x));
+        let places: Option<Vec<usize>> = places.collect();
+        // The index rises, since the last dimension varies fastest and selections keep the order.
+        places.and_then(|places| self.index.binary_search(&places).ok())
     }
+}
+
+/// The range from low to high in intervals of equal width.
+fn cut(low: f64, high: f64, count: usize) -> Vec<Interval> {
+    // Each edge by itself and not by adding widths, which would carry rounding errors along.
+    let edges: Vec<f64> = (0..=count).map(|i| low + (high - low) * i as f64 / count as f64).collect();
+    edges.windows(2).map(|pair| Interval { low: pair[0], high: pair[1] }).collect()
+}
+
+/// Along each dimension, the place of the bin of this number: its digits, with the lengths of the axes as bases.
+fn places(mut number: usize, axes: &[Vec<Interval>]) -> Vec<usize> {
+    let mut places = vec![0; axes.len()];
+    for (place, axis) in places.iter_mut().zip(axes).rev() {
+        *place = number % axis.len();
+        number /= axis.len();
+    }
+    places
+}
+
+/// The place of the interval that holds x. The last one is closed, or the greatest row of data would be outside.
+fn place_of(axis: &[Interval], x: f64) -> Option<usize> {
+    let within = axis.iter().position(|interval| interval.low <= x && x < interval.high);
+    within.or_else(|| (axis.last()?.high == x).then_some(axis.len() - 1))
 }
 
 #[cfg(test)]

@@ -1,80 +1,95 @@
 //! Sums and products of kernels.
 
 use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::Kernel;
+use super::{Kernel, KernelSetting, NamedKernel, Unfit, UnfitKey};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
-pub struct Sum {
-    parts: Vec<Box<dyn Kernel>>,
-}
+///
+/// ```
+/// use dpgp::kernel::{ExponentiatedQuadratic, Kernel, ProductKernel, SumKernel};
+/// let parts = || -> Vec<Box<dyn Kernel>> {
+///     [2.0, 5.0].map(|variance| -> Box<dyn Kernel> { Box::new(ExponentiatedQuadratic::isotropic(variance, 1.0)) }).into()
+/// };
+/// assert_eq!(SumKernel(parts()).value(&[0.0], &[0.0]), 2.0 + 5.0);
+/// assert_eq!(ProductKernel(parts()).value(&[0.0], &[0.0]), 2.0 * 5.0);
+/// ```
+pub struct SumKernel(pub Vec<Box<dyn Kernel>>);
 
 /// `k(x, x') = prod_i k_i(x, x')`; positive semidefinite by the Schur product theorem.
-pub struct Product {
-    parts: Vec<Box<dyn Kernel>>,
-}
+pub struct ProductKernel(pub Vec<Box<dyn Kernel>>);
 
-impl Sum {
-    /// The sum of these kernels.
-    pub fn new(parts: Vec<Box<dyn Kernel>>) -> Self {
-        Self { parts }
+/// [`SumKernel`] in a spec: the tables of its parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, description = "")]
+pub struct SumSetting(pub Vec<KernelSetting>);
+
+/// [`ProductKernel`] in a spec: the tables of its parts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, description = "")]
+pub struct ProductSetting(pub Vec<KernelSetting>);
+
+impl NamedKernel for SumSetting {
+    const EXAMPLE: &'static str = "[{ bias = { variance = 0.7 } }, { linear = { variance = 0.4 } }]";
+
+    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+        fit(&self.0, inputs)
+    }
+
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(SumKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
 }
 
-impl Product {
-    /// The product of these kernels.
-    pub fn new(parts: Vec<Box<dyn Kernel>>) -> Self {
-        Self { parts }
+impl NamedKernel for ProductSetting {
+    const EXAMPLE: &'static str = SumSetting::EXAMPLE;
+
+    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+        fit(&self.0, inputs)
+    }
+
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(ProductKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
 }
 
-impl Kernel for Sum {
+/// Whether there are parts, all of which fit.
+fn fit(parts: &[KernelSetting], inputs: usize) -> Result<(), UnfitKey> {
+    if parts.is_empty() {
+        return Err(UnfitKey { key: String::new(), reason: Unfit::Empty });
+    }
+    let mut places = parts.iter().enumerate();
+    places.try_for_each(|(i, part)| part.fits(inputs).map_err(|unfit| unfit.below(i)))
+}
+
+impl Kernel for SumKernel {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        self.parts.iter().map(|part| part.value(x, y)).sum()
+        self.0.iter().map(|part| part.value(x, y)).sum()
     }
 
     fn variance(&self, x: &[f64]) -> f64 {
-        self.parts.iter().map(|part| part.variance(x)).sum()
+        self.0.iter().map(|part| part.variance(x)).sum()
     }
 
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
         let zero = DMatrix::zeros(a.nrows(), b.nrows());
-        self.parts.iter().fold(zero, |sum, part| sum + part.matrix(a, b))
+        self.0.iter().fold(zero, |sum, part| sum + part.matrix(a, b))
     }
 }
 
-impl Kernel for Product {
+impl Kernel for ProductKernel {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        self.parts.iter().map(|part| part.value(x, y)).product()
+        self.0.iter().map(|part| part.value(x, y)).product()
     }
 
     fn variance(&self, x: &[f64]) -> f64 {
-        self.parts.iter().map(|part| part.variance(x)).product()
+        self.0.iter().map(|part| part.variance(x)).product()
     }
 
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
         let one = DMatrix::from_element(a.nrows(), b.nrows(), 1.0);
-        self.parts.iter().fold(one, |product, part| product.component_mul(&part.matrix(a, b)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::{Bias, ExponentiatedQuadratic, Linear};
-
-    fn parts() -> Vec<Box<dyn Kernel>> {
-        let eq = ExponentiatedQuadratic::isotropic(1.5, 2.0);
-        vec![Box::new(Bias::new(3.0)), Box::new(Linear::new(0.5)), Box::new(eq)]
-    }
-
-    #[test]
-    fn matrices_are_sums_and_products_of_the_parts() {
-        let x = DMatrix::from_row_slice(3, 2, &[0.0, 1.0, 2.0, -1.0, 0.5, 4.0]);
-        let matrices: Vec<DMatrix<f64>> = parts().iter().map(|part| part.matrix(&x, &x)).collect();
-        let sum = &matrices[0] + &matrices[1] + &matrices[2];
-        let product = matrices[0].component_mul(&matrices[1]).component_mul(&matrices[2]);
-        assert!((Sum::new(parts()).matrix(&x, &x) - sum).amax() < 1e-14);
-        assert!((Product::new(parts()).matrix(&x, &x) - product).amax() < 1e-14);
+        self.0.iter().fold(one, |product, part| product.component_mul(&part.matrix(a, b)))
     }
 }

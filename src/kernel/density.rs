@@ -6,7 +6,7 @@ use crate::linalg::normal_pdf;
 
 /// Per dimension l, `r_l(x) = 1 / (1/longest + rho_l(x_l) / points)` with the kernel density estimate
 /// `rho_l(x) = sum_i N(x; x_il, bandwidth^2)` over the public inputs: about `points` inputs lie within
-/// a lengthscale, and no lengthscale exceeds `longest` (both in units of the inputs).
+/// a lengthscale, and no lengthscale exceeds `longest`. The bandwidth and the longest lengthscale have units of the inputs.
 ///
 /// Source: Smith et al. 2021, Section 3.1; the inputs are public, so no budget is spent.
 #[derive(Debug, Clone)]
@@ -28,6 +28,7 @@ impl DensityLengthscale {
     pub fn at(&self, dimension: usize, x: f64) -> f64 {
         let h = self.bandwidth;
         let density: f64 = self.inputs[dimension].iter().map(|&xi| normal_pdf((x - xi) / h) / h).sum();
+        // Reciprocals add, so that the shorter of the two wins and the lengthscale has no kink.
         1.0 / (1.0 / self.longest + density / self.points)
     }
 }

@@ -1,14 +1,26 @@
 //! Gibbs' nonstationary kernel.
 
 use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{DensityLengthscale, Kernel};
+use super::{DensityLengthscale, Kernel, NamedKernel};
+use crate::number::Positive;
 
 /// `k(x, x') = variance * prod_l sqrt(2 r_l r'_l / (r_l^2 + r'_l^2)) exp(-(x_l - x'_l)^2 / (r_l^2 + r'_l^2))`
 /// with `r_l = r_l(x_l)`, `r'_l = r_l(x'_l)` from a [`DensityLengthscale`].
 ///
 /// Where the lengthscale is constant this is the exponentiated quadratic kernel with that lengthscale.
 /// Source: Gibbs 1998, p. 48; Smith et al. 2021, Eq. 8.
+///
+/// ```
+/// use dpgp::kernel::{DensityLengthscale, Gibbs, Kernel};
+/// use nalgebra::DMatrix;
+/// // The only input of the density is far away, so that the lengthscale is 2 everywhere: 3 exp(-2^2 / (2^2 + 2^2)).
+/// let density = DensityLengthscale::new(&DMatrix::from_element(1, 1, 1e9), 1.0, 1.0, 2.0);
+/// let kernel = Gibbs::new(3.0, density);
+/// assert!((kernel.value(&[5.0], &[7.0]) - 3.0 * (-0.5f64).exp()).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Gibbs {
     variance: f64,
@@ -23,10 +35,13 @@ impl Gibbs {
 
     /// Every row with its lengthscales: (coordinate, lengthscale) pairs.
     fn locate(&self, a: &DMatrix<f64>) -> Vec<Vec<(f64, f64)>> {
-        let with = |(l, &x): (usize, &f64)| (x, self.lengthscale.at(l, x));
-        a.row_iter().map(|row| row.iter().enumerate().map(with).collect()).collect()
+        // Once a row: the density is a sum over all public inputs, and a pair is cheap beside it.
+        let rows = a.row_iter();
+        rows.map(|row| row.iter().enumerate().map(|(l, &x)| (x, self.lengthscale.at(l, x))).collect())
+            .collect()
     }
 
+    /// The covariance of two rows with their lengthscales.
     fn between(&self, x: &[(f64, f64)], y: &[(f64, f64)]) -> f64 {
         let factors = x.iter().zip(y).map(|(&(a, r), &(b, s))| {
             let sum = r * r + s * s;
@@ -36,10 +51,40 @@ impl Gibbs {
     }
 }
 
+/// [`Gibbs`] in a spec.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct GibbsSetting {
+    /// Variance.
+    pub variance: Positive,
+    /// Bandwidth h of the density estimate.
+    pub bandwidth: Positive,
+    /// Inputs n wanted within a lengthscale.
+    pub points: Positive,
+    /// Longest lengthscale m.
+    pub longest: Positive,
+}
+
+impl GibbsSetting {
+    /// The lengthscale that follows the density of public inputs (n x d).
+    pub fn lengthscale(&self, inputs: &DMatrix<f64>) -> DensityLengthscale {
+        DensityLengthscale::new(inputs, self.bandwidth.get(), self.points.get(), self.longest.get())
+    }
+}
+
+impl NamedKernel for GibbsSetting {
+    const EXAMPLE: &'static str = "{ variance = 1.3, bandwidth = 1.5, points = 4.0, longest = 20.0 }";
+
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(Gibbs::new(self.variance.get(), self.lengthscale(inputs)))
+    }
+}
+
 impl Kernel for Gibbs {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let row = |v: &[f64]| DMatrix::from_row_slice(1, v.len(), v);
-        self.between(&self.locate(&row(x))[0], &self.locate(&row(y))[0])
+        let located = self.locate(&DMatrix::from_row_slice(2, x.len(), &[x, y].concat()));
+        self.between(&located[0], &located[1])
     }
 
     fn variance(&self, _: &[f64]) -> f64 {

@@ -25,9 +25,10 @@ pub fn double_integral(lengthscale: f64, a: Interval, b: Interval) -> f64 {
     if is_long(lengthscale, a, b) {
         return smooth(lengthscale, a, b, |squared| (-squared).exp());
     }
-    let root = PI.sqrt();
-    let tail = |z: f64| (-z * z).exp() - root * z * libm::erfc(z);
-    lengthscale * (root * overlap(a, b) + 0.5 * lengthscale * corners(lengthscale, a, b, tail))
+    // The overlap is what the growing parts of the four terms add up to; the corners, `h` above, hold the rest.
+    let near =
+        0.5 * lengthscale * corners(lengthscale, a, b, |z| (-z * z).exp() - PI.sqrt() * z * libm::erfc(z));
+    lengthscale * (PI.sqrt() * overlap(a, b) + near)
 }
 
 /// `d / d ln l` of [`double_integral`].
@@ -37,19 +38,25 @@ pub fn double_integral_slope(lengthscale: f64, a: Interval, b: Interval) -> f64 
     if is_long(lengthscale, a, b) {
         return smooth(lengthscale, a, b, |squared| 2.0 * squared * (-squared).exp());
     }
-    let root = PI.sqrt();
-    let tail = |z: f64| (-z * z).exp() - 0.5 * root * z * libm::erfc(z);
-    lengthscale * (root * overlap(a, b) + lengthscale * corners(lengthscale, a, b, tail))
+    let near = corners(lengthscale, a, b, |z| (-z * z).exp() - 0.5 * PI.sqrt() * z * libm::erfc(z));
+    lengthscale * (PI.sqrt() * overlap(a, b) + lengthscale * near)
 }
 
 /// `int_a exp(-(u - x)^2 / l^2) du = sqrt(pi)/2 l [erf((t - x)/l) - erf((s - x)/l)]`, in units of the input.
+///
+/// ```
+/// use dpgp::kernel::{Interval, single_integral};
+/// // The whole line: sqrt(pi) l.
+/// let all = single_integral(2.0, Interval { low: -1e3, high: 1e3 }, 0.0);
+/// assert!((all - 2.0 * std::f64::consts::PI.sqrt()).abs() < 1e-14);
+/// ```
 pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
     let (s, t) = ((a.low - x) / lengthscale, (a.high - x) / lengthscale);
     if is_long(lengthscale, a, Interval { low: x, high: x }) {
-        let at = |node: f64| 0.5 * (s + t + node * (t - s));
-        return a.width()
-            * rule().iter().map(|(node, weight)| weight * (-at(*node).powi(2)).exp()).sum::<f64>();
+        let nodes = nodes(Interval { low: s, high: t });
+        return a.width() * nodes.iter().map(|node| node.weight * (-node.x.powi(2)).exp()).sum::<f64>();
     }
+    // To one side of x, erf is all but 1 at both ends and its difference nothing but rounding: there the complements differ.
     let difference = if s > 0.0 {
         libm::erfc(s) - libm::erfc(t)
     } else if t < 0.0 {
@@ -64,6 +71,7 @@ pub fn single_integral(lengthscale: f64, a: Interval, x: f64) -> f64 {
 /// `l^2`, and its integrand all but a polynomial of low degree.
 const LONG: f64 = 0.1;
 
+/// Whether [`smooth`] serves: an infinite lengthscale, which a search may ask for, is always long.
 fn is_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
     a.high.max(b.high) - a.low.min(b.low) < LONG * lengthscale
 }
@@ -71,22 +79,33 @@ fn is_long(lengthscale: f64, a: Interval, b: Interval) -> bool {
 /// `int_a int_b f((u - v)^2 / l^2) du dv` by the four-point Gauss-Legendre rule in both variables, which is exact to
 /// degree 7: within [`LONG`] lengthscales what it leaves out is far below rounding.
 fn smooth(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
-    let rule = rule();
-    let at = |interval: Interval, x: f64| 0.5 * (interval.low + interval.high + x * interval.width());
-    let of_pair = |(x, v): (f64, f64), (y, w): (f64, f64)| {
-        let r = (at(a, x) - at(b, y)) / lengthscale;
-        v * w * f(r * r)
-    };
-    let sum: f64 = rule.iter().map(|p| rule.iter().map(|q| of_pair(*p, *q)).sum::<f64>()).sum();
-    a.width() * b.width() * sum
+    let inner = nodes(b);
+    let sums = nodes(a).map(|u| {
+        let terms = inner.iter().map(|v| {
+            let r = (u.x - v.x) / lengthscale;
+            u.weight * v.weight * f(r * r)
+        });
+        terms.sum::<f64>()
+    });
+    a.width() * b.width() * sums.iter().sum::<f64>()
 }
 
-/// Nodes on [-1, 1] and weights, which add up to 1, of the four-point Gauss-Legendre rule.
-fn rule() -> [(f64, f64); 4] {
+/// A place and its weight in a quadrature rule.
+struct QuadratureNode {
+    x: f64,
+    weight: f64,
+}
+
+/// The four-point Gauss-Legendre rule for the mean over an interval: the nodes are the roots of the Legendre polynomial
+/// `P_4`, the weights add up to 1. Source: Abramowitz and Stegun, table 25.4.
+fn nodes(interval: Interval) -> [QuadratureNode; 4] {
     let root = 2.0 / 7.0 * 1.2f64.sqrt();
     let (near, far) = ((3.0 / 7.0 - root).sqrt(), (3.0 / 7.0 + root).sqrt());
     let (heavy, light) = ((18.0 + 30f64.sqrt()) / 72.0, (18.0 - 30f64.sqrt()) / 72.0);
-    [(-far, light), (-near, heavy), (near, heavy), (far, light)]
+    [(-far, light), (-near, heavy), (near, heavy), (far, light)].map(|(place, weight)| QuadratureNode {
+        x: 0.5 * (interval.low + interval.high + place * interval.width()),
+        weight,
+    })
 }
 
 /// The length that two intervals share.
@@ -96,8 +115,10 @@ fn overlap(a: Interval, b: Interval) -> f64 {
 
 /// `f(|t - s'|/l) + f(|t' - s|/l) - f(|t - t'|/l) - f(|s - s'|/l)`.
 fn corners(lengthscale: f64, a: Interval, b: Interval, f: impl Fn(f64) -> f64) -> f64 {
-    let at = |difference: f64| f(difference.abs() / lengthscale);
-    (at(a.high - b.low) - at(a.high - b.high)) + (at(b.high - a.low) - at(a.low - b.low))
+    let differences = [a.high - b.low, a.high - b.high, b.high - a.low, a.low - b.low];
+    let [right, upper, left, lower] = differences.map(|difference| f(difference.abs() / lengthscale));
+    // Neighbours of opposite signs first: their differences are as small as b is narrow.
+    (right - upper) + (left - lower)
 }
 
 #[cfg(test)]

@@ -1,25 +1,41 @@
 //! The linear kernel.
 
-use super::Kernel;
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// `k(x, x') = variance * x'x`: a linear function through the origin whose slopes have this prior variance (squared units
-/// of the target over those of the inputs).
+use super::{Kernel, NamedKernel};
+use crate::number::Positive;
+
+/// `k(x, x') = variance * x'x`: a linear function through the origin.
 ///
 /// Source: Rasmussen and Williams 2006, Section 4.2.2.
-#[derive(Debug, Clone)]
+///
+/// ```
+/// use dpgp::kernel::{Kernel, Linear};
+/// use dpgp::number::Positive;
+/// let kernel = Linear { variance: Positive::new(2.0)? };
+/// assert_eq!(kernel.value(&[1.0, 3.0], &[4.0, -1.0]), 2.0 * (4.0 - 3.0));
+/// # Ok::<(), dpgp::number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
 pub struct Linear {
-    variance: f64,
-}
-
-impl Linear {
-    /// A linear function whose slopes have this prior variance.
-    pub fn new(variance: f64) -> Self {
-        Self { variance }
-    }
+    /// Prior variance of the slopes, in squared units of the target over those of the inputs.
+    pub variance: Positive,
 }
 
 impl Kernel for Linear {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        self.variance * x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()
+        self.variance.get() * x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>()
+    }
+}
+
+impl NamedKernel for Linear {
+    const EXAMPLE: &'static str = "{ variance = 0.4 }";
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(self.clone())
     }
 }

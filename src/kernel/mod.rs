@@ -1,4 +1,6 @@
-//! Covariance functions, one file each.
+//! Covariance functions, one file each. [`Kernel`] is what every one offers; a kernel that specs can name ([`NamedKernel`])
+//! is its file, declared here, and a line of `kernels!`. Bins, whose observations are integrals, have covariances of their own
+//! ([`BinKernel`]).
 
 mod bias;
 mod binned;
@@ -12,16 +14,26 @@ mod integral;
 #[cfg(test)]
 mod laws;
 mod linear;
+mod named;
 mod periodic;
 
-pub use bias::Bias;
 pub use binned::{BinKernel, Observed};
 pub use bins::{Bins, Interval};
-pub use combined::{Product, Sum};
+pub use combined::{ProductKernel, SumKernel};
 pub use covariance::Kernel;
 pub use density::DensityLengthscale;
 pub use eq::ExponentiatedQuadratic;
 pub use gibbs::Gibbs;
 pub use integral::{double_integral, double_integral_slope, single_integral};
-pub use linear::Linear;
-pub use periodic::Periodic;
+pub use named::{NamedKernel, Unfit, UnfitKey};
+
+named::kernels! {
+    "eq": Eq(eq::EqSetting) = "Exponentiated quadratic with one lengthscale.",
+    "eq-ard": EqArd(eq::EqArdSetting) = "Exponentiated quadratic with one lengthscale per input.",
+    "gibbs": Gibbs(gibbs::GibbsSetting) = "Gibbs' nonstationary kernel with lengthscales from the density of the inputs.",
+    "bias": Bias(bias::Bias) = "A constant.",
+    "linear": Linear(linear::Linear) = "A linear function through the origin.",
+    "periodic": Periodic(periodic::Periodic) = "A periodic function.",
+    "sum": Sum(combined::SumSetting) = "The sum of several kernels.",
+    "product": Product(combined::ProductSetting) = "The product of several kernels.",
+}

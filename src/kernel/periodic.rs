@@ -2,41 +2,57 @@
 
 use std::f64::consts::PI;
 
-use super::Kernel;
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Kernel, NamedKernel};
+use crate::number::Positive;
 
 /// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
 ///
-/// The period has the units of the inputs; the lengthscale is relative to the unit circle. Source: Rasmussen and Williams
-/// 2006, Eq. 4.31 (there with period 2 pi).
+/// Source: Rasmussen and Williams 2006, Eq. 4.31 (there with period 2 pi).
 ///
 /// ```
 /// use dpgp::kernel::{Kernel, Periodic};
-/// let kernel = Periodic::new(2.0, 1.0, 100.0);
+/// use dpgp::number::Positive;
+/// let [variance, lengthscale, period] = [2.0, 1.0, 100.0].map(Positive::new);
+/// let kernel = Periodic { variance: variance?, lengthscale: lengthscale?, period: period? };
 /// assert!((kernel.value(&[3.0], &[203.0]) - 2.0).abs() < 1e-12);
 /// assert!((kernel.value(&[0.0], &[50.0]) - 2.0 * (-2f64).exp()).abs() < 1e-12);
+/// # Ok::<(), dpgp::number::OutOfRange>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
 pub struct Periodic {
-    variance: f64,
-    lengthscale: f64,
-    period: f64,
-}
-
-impl Periodic {
-    /// From variance, lengthscale and period.
-    pub fn new(variance: f64, lengthscale: f64, period: f64) -> Self {
-        Self { variance, lengthscale, period }
-    }
+    /// Variance, in squared units of the target.
+    pub variance: Positive,
+    /// Lengthscale, relative to the unit circle.
+    pub lengthscale: Positive,
+    /// Period, in units of the inputs.
+    pub period: Positive,
 }
 
 impl Kernel for Periodic {
     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let sine = |(a, b): (&f64, &f64)| (PI * (a - b) / self.period).sin() / self.lengthscale;
-        let squares: f64 = x.iter().zip(y).map(sine).map(|s| s * s).sum();
-        self.variance * (-2.0 * squares).exp()
+        // The chord between two points of a circle of radius 1/2 is the sine of half the angle: this is the exponentiated
+        // quadratic kernel of points on circles, and so positive semidefinite.
+        let (period, lengthscale) = (self.period.get(), self.lengthscale.get());
+        let chords = x.iter().zip(y).map(|(a, b)| (PI * (a - b) / period).sin() / lengthscale);
+        let squares: f64 = chords.map(|chord| chord * chord).sum();
+        self.variance.get() * (-2.0 * squares).exp()
     }
 
     fn variance(&self, _: &[f64]) -> f64 {
-        self.variance
+        self.variance.get()
+    }
+}
+
+impl NamedKernel for Periodic {
+    const EXAMPLE: &'static str = "{ variance = 1.1, lengthscale = 0.9, period = 5.0 }";
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(self.clone())
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in a factorisation, with enough to find out why.
+//! What can go wrong in a factorisation, with enough to find out why: which matrix, of what size, and what was tried.
 
 use thiserror::Error;
 

@@ -1,10 +1,11 @@
 //! Exponentials of many numbers at once.
 
-/// Adding this to a number of moderate size rounds it to an integer, which then stands in the last bits.
+/// `1.5 2^52`: adding it to a number of moderate size rounds that to an integer, which then stands in the last bits. One half
+/// more than `2^52`, so that a negative integer takes nothing from the exponent.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// Below this the result is not a normal number, and zero is returned.
 const LEAST: f64 = -708.0;
-/// ln 2 as the sum of two numbers.
+/// ln 2 as the sum of two numbers: the nearest double and what it leaves.
 const LN_2: (f64, f64) = (std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17);
 /// `(e^r - 1 - r) / r^2` by its powers of r, interpolated at the Chebyshev points of `|r| <= ln 2 / 2`; the relative
 /// error of `e^r` is at most 1.6e-17. The highest power comes first.
@@ -25,16 +26,27 @@ const POWERS: [f64; 10] = [
 ///
 /// There is no branch, so that a loop over it becomes vector instructions: `x = n ln 2 + r`, a polynomial in r, and n
 /// added to the exponent. Every step is one IEEE operation, and so the result is the same on every processor.
+/// Source: the reduction is that of Cody and Waite 1980, with a fused step in place of truncated digits.
+///
+/// ```
+/// use dpgp::linalg::exponential;
+/// assert_eq!((exponential(0.0), exponential(-1e3)), (1.0, 0.0));
+/// assert!((exponential(-std::f64::consts::LN_2) - 0.5).abs() < 1e-16);
+/// ```
 #[inline(always)]
 pub fn exponential(x: f64) -> f64 {
+    // Clamped, since the shift of the exponent below wraps around for results that are not normal numbers.
     let shifted = x.max(LEAST).mul_add(std::f64::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
+    // Fused, `x - n ln 2` loses nothing to the cancellation; the second term restores what the first ln 2 lacks.
     let r = n.mul_add(-LN_2.1, n.mul_add(-LN_2.0, x.max(LEAST)));
     let mut tail = POWERS[0];
     for power in &POWERS[1..] {
         tail = tail.mul_add(r, *power);
     }
+    // The 1 comes last: it is the largest term, and only its addition rounds at full size.
     let mantissa = (r * r).mul_add(tail, r) + 1.0;
+    // The last 12 bits of `shifted` are n in two's complement; moved up they add n to the exponent.
     let value = f64::from_bits(mantissa.to_bits().wrapping_add(shifted.to_bits() << 52));
     if x < LEAST { 0.0 } else { value }
 }

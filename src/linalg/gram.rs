@@ -1,4 +1,4 @@
-//! Gram matrices.
+//! Gram matrices `Z' Z`, and sums of them for data that come in pieces. Inner products are summed on one thread.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatRef, Par};
@@ -6,7 +6,15 @@ use nalgebra::DMatrix;
 
 use super::view::{view, view_mut};
 
-/// `Z' Z` for `Z` (r x k): the (k x k) matrix of inner products of the columns.
+/// `Z' Z` for `Z` (r x k): the (k x k) matrix of inner products of the columns. Cost `2 r k^2`.
+///
+/// ```
+/// use dpgp::linalg::gram;
+/// use nalgebra::DMatrix;
+/// // Columns (1, 2) and (3, 4): 1 + 4, 3 + 8 and 9 + 16.
+/// let z = DMatrix::from_column_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(gram(&z).as_slice(), [5.0, 11.0, 11.0, 25.0]);
+/// ```
 pub fn gram(z: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(z.ncols(), z.ncols());
     add_gram(&mut out, z);
@@ -20,29 +28,21 @@ pub fn add_gram(out: &mut DMatrix<f64>, z: &DMatrix<f64>) {
 
 /// Adds `Z' Z` to the lower triangle of `out` (k x k) alone, at half the cost; the rest is left as it is.
 pub fn add_gram_lower(out: &mut DMatrix<f64>, z: &DMatrix<f64>) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
-    let (left, right) = ((view(z).transpose(), Rectangular), (view(z), Rectangular));
-    triangular::matmul(
-        view_mut(out),
-        TriangularLower,
-        Accum::Add,
-        left.0,
-        left.1,
-        right.0,
-        right.1,
-        1.0,
-        Par::Seq,
-    );
+    add_product_lower(out, view(z).transpose(), view(z));
 }
 
 /// Adds `F F'` to the lower triangle of `out` (k x k), for the columns of F (k x r) one after the other.
 pub fn add_outer_lower(out: &mut DMatrix<f64>, columns: &[f64]) {
-    use triangular::BlockStructure::{Rectangular, TriangularLower};
     let rows = out.nrows();
     let f = MatRef::from_column_major_slice(columns, rows, columns.len() / rows.max(1));
-    let (left, right) = ((f, Rectangular), (f.transpose(), Rectangular));
-    let out = (view_mut(out), TriangularLower);
-    triangular::matmul(out.0, out.1, Accum::Add, left.0, left.1, right.0, right.1, 1.0, Par::Seq);
+    add_product_lower(out, f, f.transpose());
+}
+
+/// Adds `left right` (k x k) to the lower triangle of `out`.
+fn add_product_lower(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let (out, whole) = (view_mut(out), Rectangular);
+    triangular::matmul(out, TriangularLower, Accum::Add, left, whole, right, whole, 1.0, Par::Seq);
 }
 
 /// `A' B` for `A` (r x p) and `B` (r x q).

@@ -18,7 +18,7 @@ pub struct Lanes(pub [f64; LANES]);
 /// added to `out`: the result is the same on every processor. Costs about `k^2 r` operations. With vectors of eight numbers
 /// a tile of 24 x 8 entries stays in registers; with shorter ones, a tile of 8 x 4.
 pub fn add_outer_panels(out: &mut [f64], panels: &[Lanes], columns: usize) {
-    let product = Product { panels, columns, size: panels.len() / columns.max(1) };
+    let product = OuterProduct { panels, columns, size: panels.len() / columns.max(1) };
     let level = Level::new();
     dispatch!(level, simd => simd.vectorize(
         #[inline(always)]
@@ -26,14 +26,15 @@ pub fn add_outer_panels(out: &mut [f64], panels: &[Lanes], columns: usize) {
     ));
 }
 
-struct Product<'a> {
+/// The panels of F as a product to be added.
+struct OuterProduct<'a> {
     panels: &'a [Lanes],
     columns: usize,
     /// Number of panels.
     size: usize,
 }
 
-impl Product<'_> {
+impl OuterProduct<'_> {
     #[inline(always)]
     fn add_to<S: Simd>(&self, simd: S, out: &mut [f64]) {
         let whole = S::f64s::LEN == LANES;
@@ -57,6 +58,8 @@ impl Product<'_> {
         first: usize,
         out: &mut [f64],
     ) -> usize {
+        // Whole tiles up to the right edge of these panels, some entries above the diagonal with them, so that no loop tests
+        // for the diagonal.
         let left = std::array::from_fn(|i| self.panel(first + i));
         let size = self.size * LANES;
         for column in (0..(first + I) * LANES).step_by(J) {
@@ -92,6 +95,7 @@ fn tile<S: Simd, const I: usize, const J: usize>(
         for (j, sums) in sums.iter_mut().enumerate() {
             let other = f64x8::splat(simd, row.0[first + j]);
             for (sum, factor) in sums.iter_mut().zip(factors) {
+                // Fused on every processor, where it must be emulated too: else the last bits would differ.
                 *sum = factor.mul_add_precise(other, *sum);
             }
         }
@@ -99,6 +103,7 @@ fn tile<S: Simd, const I: usize, const J: usize>(
     sums
 }
 
+/// Adds the sums of one column to its entries in `out`.
 #[inline(always)]
 fn add<S: Simd, const I: usize>(simd: S, sums: [f64x8<S>; I], out: &mut [f64]) {
     for (out, sum) in out.chunks_exact_mut(LANES).zip(sums) {

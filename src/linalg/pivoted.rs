@@ -16,6 +16,7 @@ pub fn pivoted_cholesky(
     let mut factor: Vec<f64> = Vec::new();
     let stop = tolerance * left.iter().copied().fold(0.0, f64::max);
     for rank in 0..n {
+        // In a positive semidefinite matrix no entry exceeds the largest diagonal one: what is left is bounded by it.
         let pivot = (0..n).fold(0, |best, i| if left[i] > left[best] { i } else { best });
         if left[pivot] <= stop {
             break;
@@ -31,6 +32,7 @@ pub fn pivoted_cholesky(
             *v *= scale;
             *rest -= *v * *v;
         }
+        // Zero in exact arithmetic; a remainder of rounding could be picked again.
         left[pivot] = 0.0;
         factor.extend(next);
     }

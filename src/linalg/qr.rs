@@ -7,7 +7,16 @@ use super::{Cholesky, LinalgError};
 
 /// The lower factor `L` of `rows' rows = L L'`, for `rows` (k x r) with k >= r, by a Householder QR
 /// factorisation: its relative error is that of `rows`, where forming the Gram matrix would square
-/// the condition number.
+/// the condition number. With `rows = Q R` it is `L = R'`. Cost `2 k r^2`. Source: Higham 2002, Section 20.4.
+///
+/// ```
+/// use dpgp::linalg::gram_factor;
+/// use nalgebra::DMatrix;
+/// // One column (3, 4): its Gram matrix is 25.
+/// let factor = gram_factor("G", &DMatrix::from_column_slice(2, 1, &[3.0, 4.0]))?;
+/// assert!((factor.factor()[(0, 0)] - 5.0).abs() < 1e-14);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
 ///
 /// # Errors
 /// [`LinalgError`] naming `matrix` if `rows` is not finite or has no full column rank.
@@ -21,6 +30,8 @@ pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky
         return Err(deficient);
     }
     let mut factor = owned(view(rows).qr().thin_R()).transpose();
+    // Householder leaves the signs open; a Cholesky factor has a positive diagonal. `L D D L' = L L'` for signs D. The first
+    // entry of a column that is not zero is its diagonal one, or the factor is refused below.
     for mut column in factor.column_iter_mut() {
         let diagonal = column.iter().copied().find(|v| *v != 0.0).unwrap_or(0.0);
         if diagonal < 0.0 {

@@ -13,6 +13,15 @@ const STEPS: usize = 50;
 ///
 /// Source: Wolfe 1976, "Finding the nearest point in a polytope".
 ///
+/// ```
+/// use dpgp::linalg::nearest_in_simplex;
+/// use nalgebra::DMatrix;
+/// // Of the segment from (1, 1) to (-1, 1) the middle, (0, 1), is nearest to the origin.
+/// let q = nearest_in_simplex(&DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 0.0, 2.0]), 1e-12)?;
+/// assert!(q.iter().all(|weight| (weight - 0.5).abs() < 1e-12));
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
+///
 /// # Errors
 /// [`LinalgError`] if `M` is not finite or not positive semidefinite.
 pub fn nearest_in_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f64>, LinalgError> {
@@ -24,6 +33,8 @@ pub fn nearest_in_simplex(m: &DMatrix<f64>, tolerance: f64) -> Result<DVector<f6
         let slopes = corral.slopes(m);
         let value: f64 = corral.vertices.iter().zip(&corral.weights).map(|(&g, q)| q * slopes[g]).sum();
         let steepest = slopes.imin();
+        // At the minimum over its affine hull the vertices of the corral have equal slopes: one of them is the steepest by
+        // rounding alone, and taking it in again would go round for ever.
         if slopes[steepest] >= value - slack || corral.vertices.contains(&steepest) {
             break;
         }
@@ -43,7 +54,7 @@ struct Corral {
 }
 
 impl Corral {
-    /// `M q`.
+    /// `M q`, half the gradient of `q' M q` (g).
     fn slopes(&self, m: &DMatrix<f64>) -> DVector<f64> {
         let mut slopes = DVector::zeros(m.nrows());
         for (&g, &weight) in self.vertices.iter().zip(&self.weights) {
@@ -56,8 +67,10 @@ impl Corral {
     fn descend(&mut self, m: &DMatrix<f64>) -> Result<(), LinalgError> {
         loop {
             let target = self.affine_minimum(m)?;
-            let way = |(q, t): (&f64, &f64)| if *t <= 0.0 { q / (q - t) } else { 1.0 };
-            let step = self.weights.iter().zip(&target).map(way).fold(1.0, f64::min);
+            // The part of the way to the target at which the first weight becomes zero.
+            let moves = self.weights.iter().zip(&target);
+            let ways = moves.map(|(q, t)| if *t <= 0.0 { q / (q - t) } else { 1.0 });
+            let step = ways.fold(1.0, f64::min);
             self.weights.iter_mut().zip(&target).for_each(|(q, t)| *q += step * (t - *q));
             if step >= 1.0 {
                 return Ok(());
@@ -68,6 +81,7 @@ impl Corral {
 
     /// Drops every vertex whose weight has come to zero, at least the lightest one.
     fn drop_smallest(&mut self) {
+        // The weight that met zero may miss it by rounding.
         let least = self.weights.iter().copied().fold(f64::INFINITY, f64::min).max(1e-14);
         let keep: Vec<bool> = self.weights.iter().map(|q| *q > least).collect();
         let mut flags = keep.iter();
@@ -78,9 +92,11 @@ impl Corral {
         self.weights.iter_mut().for_each(|q| *q /= total);
     }
 
-    /// `u / sum u` with `(M + s 1 1') u = 1`.
+    /// The weights of the point of the affine hull that is nearest to the origin, `u / sum u` with `(M + s 1 1') u = 1`: where
+    /// `M q = c 1` and `1' q = 1`, q is a multiple of u.
     fn affine_minimum(&self, m: &DMatrix<f64>) -> Result<Vec<f64>, LinalgError> {
         let size = self.vertices.len();
+        // M is singular where the hull holds the origin; the shift moves that, and changes `q' M q` by a constant only.
         let shift = m.diagonal().amax();
         let inner = DMatrix::from_fn(size, size, |i, j| m[(self.vertices[i], self.vertices[j])] + shift);
         let ones = DMatrix::from_element(size, 1, 1.0);

@@ -3,13 +3,24 @@
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 /// The standard normal density `exp(-x^2 / 2) / sqrt(2 pi)`.
+///
+/// ```
+/// assert_eq!(dpgp::linalg::normal_pdf(0.0), 1.0 / std::f64::consts::TAU.sqrt());
+/// ```
 pub fn normal_pdf(x: f64) -> f64 {
     (-0.5 * x * x).exp() / TAU.sqrt()
 }
 
 /// The standard normal distribution function `Phi(x) = erfc(-x / sqrt 2) / 2`,
-/// accurate relative to its own size in the lower tail.
+/// accurate relative to its own size in the lower tail. For the upper tail, ask for `Phi(-x)`.
+///
+/// ```
+/// use dpgp::linalg::normal_cdf;
+/// assert_eq!(normal_cdf(0.0), 0.5);
+/// assert!((normal_cdf(1.3) + normal_cdf(-1.3) - 1.0).abs() < 1e-15);
+/// ```
 pub fn normal_cdf(x: f64) -> f64 {
+    // Not `(1 + erf) / 2`, which cancels in the lower tail.
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 

@@ -16,7 +16,8 @@ pub struct ThinSvd {
     pub v: DMatrix<f64>,
 }
 
-/// The thin singular value decomposition of `a`; its accuracy is absolute, about `1e-16 s_1`.
+/// The thin singular value decomposition of `a`; its accuracy is absolute, about `1e-16 s_1`: singular values and vectors
+/// below that are rounding, and callers cut them off.
 ///
 /// # Errors
 /// [`LinalgError`] naming `matrix` if `a` is not finite or the iteration does not converge.

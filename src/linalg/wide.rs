@@ -1,4 +1,5 @@
-//! The few computations that an audit repeats in twice the precision (106 bits, pairs of numbers).
+//! The few computations that an audit repeats in twice the precision (106 bits, pairs of numbers): a bound that was computed
+//! in ordinary precision cannot be its own witness. Ordinary numbers are exact in these, and results are rounded once.
 
 use faer::fx128;
 use nalgebra::DMatrix;
@@ -11,37 +12,42 @@ pub fn largest_solved_norm(factor: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64
     // Row by row, so that the substitution runs along memory.
     let rows = factor.transpose();
     let rows: Vec<&[f64]> = (0..rows.ncols()).map(|i| &rows.as_slice()[i * rows.nrows()..][..=i]).collect();
-    let norm = |j: usize| {
-        let mut solved: Vec<fx128> = Vec::with_capacity(rows.len());
-        let mut total = fx128::from(0.0);
-        for (row, c) in rows.iter().zip(columns.column(j).iter()) {
-            let (diagonal, before) = (row[solved.len()], &row[..solved.len()]);
-            let known = before.iter().zip(&solved);
-            let left = known.fold(fx128::from(*c), |left, (l, x)| left - fx128::from(*l) * *x);
-            let x = if left.0 == 0.0 { fx128::from(0.0) } else { left / fx128::from(diagonal) };
-            total += x * x;
-            solved.push(x);
-        }
-        if total.0.is_nan() { f64::INFINITY } else { total.0 }
-    };
-    largest((0..columns.ncols()).map(norm)).sqrt()
+    largest(columns.column_iter().map(|column| solved_square(&rows, column.as_slice()))).sqrt()
+}
+
+/// `|L^-1 c|^2` for the rows of L up to their diagonal entries.
+fn solved_square(rows: &[&[f64]], column: &[f64]) -> f64 {
+    let mut solved: Vec<fx128> = Vec::with_capacity(rows.len());
+    let mut total = fx128::from(0.0);
+    for (row, c) in rows.iter().zip(column) {
+        let (diagonal, before) = (row[solved.len()], &row[..solved.len()]);
+        let known = before.iter().zip(&solved);
+        let left = known.fold(fx128::from(*c), |left, (l, x)| left - fx128::from(*l) * *x);
+        // A direction without noise that the column does not use: 0 / 0 would make it NaN.
+        let x = if left.0 == 0.0 { fx128::from(0.0) } else { left / fx128::from(diagonal) };
+        total += x * x;
+        solved.push(x);
+    }
+    // The pair arithmetic turns an infinite quotient into NaN.
+    if total.0.is_nan() { f64::INFINITY } else { total.0 }
 }
 
 /// `sqrt(max_j w_j' K w_j)` over columns (m x k) and a symmetric K (m x m).
 pub fn largest_quadratic_norm(k: &DMatrix<f64>, columns: &DMatrix<f64>) -> f64 {
-    let form = |j: usize| {
-        let column = columns.column(j);
-        let mut total = fx128::from(0.0);
-        for (b, weight) in column.iter().enumerate() {
-            let mut moved = fx128::from(0.0);
-            for (a, other) in column.iter().enumerate() {
-                moved += fx128::from(k[(a, b)]) * fx128::from(*other);
-            }
-            total += moved * fx128::from(*weight);
+    largest(columns.column_iter().map(|column| quadratic_form(k, column.as_slice()))).sqrt()
+}
+
+/// `w' K w`.
+fn quadratic_form(k: &DMatrix<f64>, weights: &[f64]) -> f64 {
+    let mut total = fx128::from(0.0);
+    for (b, weight) in weights.iter().enumerate() {
+        let mut moved = fx128::from(0.0);
+        for (a, other) in weights.iter().enumerate() {
+            moved += fx128::from(k[(a, b)]) * fx128::from(*other);
         }
-        total.0
-    };
-    largest((0..columns.ncols()).map(form)).sqrt()
+        total += moved * fx128::from(*weight);
+    }
+    total.0
 }
 
 #[cfg(test)]

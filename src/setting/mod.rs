@@ -4,7 +4,6 @@
 mod data;
 mod draw;
 mod inducing;
-mod kernel;
 mod mechanism;
 mod model;
 mod normalise;
@@ -23,7 +22,6 @@ mod whole;
 pub use data::{DataSetting, FilterSetting};
 pub use draw::{DrawSetting, QuotaSetting};
 pub use inducing::InducingSetting;
-pub use kernel::KernelSetting;
 pub use mechanism::{
     BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting, GradientSetting,
     HistogramSetting, MechanismSetting, Summed, SumsSetting,

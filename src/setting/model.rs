@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, fail, positive, range};
-use super::{InducingSetting, KernelSetting, Problem};
+use super::rules::{Checked, dimension, fail, positive, range};
+use super::{InducingSetting, Problem};
+use crate::kernel::{KernelSetting, Unfit, UnfitKey};
 
 /// A Gaussian process with Gaussian noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +51,7 @@ impl ModelSetting {
     /// Checks the numbers, for data with so many inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
         self.noise_variance.map_or(Ok(()), |noise| positive("model.noise_variance", noise))?;
-        self.kernel.check("model.kernel", inputs)?;
+        self.kernel_fits(inputs)?;
         match &self.sparse {
             None => Ok(()),
             Some(SparseSetting::Fitc { inducing }) => inducing.check("model.sparse.fitc", inputs),
@@ -59,6 +60,16 @@ impl ModelSetting {
                 range("model.sparse.sor.jitter", inside, "at least 0 and finite", *jitter)?;
                 inducing.check("model.sparse.sor", inputs)
             }
+        }
+    }
+
+    /// Fails unless the kernel fits so many inputs.
+    fn kernel_fits(&self, inputs: usize) -> Checked {
+        let Err(UnfitKey { key, reason }) = self.kernel.fits(inputs) else { return Ok(()) };
+        let path = format!("model.kernel.{key}");
+        match reason {
+            Unfit::Empty => fail(&path, Problem::Empty),
+            Unfit::Dimension(found) => dimension(&path, inputs, found),
         }
     }
 
@@ -100,8 +111,8 @@ impl ModelSetting {
 
     /// Variance and lengthscale of an exponentiated quadratic kernel; none of another one.
     pub fn exponentiated_quadratic(&self) -> Option<(f64, f64)> {
-        match self.kernel {
-            KernelSetting::Eq { variance, lengthscale } => Some((variance, lengthscale)),
+        match &self.kernel {
+            KernelSetting::Eq(eq) => Some((eq.variance.get(), eq.lengthscale.get())),
             _ => None,
         }
     }
@@ -109,8 +120,10 @@ impl ModelSetting {
     /// Variance and lengthscales of an exponentiated quadratic kernel over so many inputs; none of another one.
     pub fn lengthscales(&self, inputs: usize) -> Option<(f64, Vec<f64>)> {
         match &self.kernel {
-            KernelSetting::Eq { variance, lengthscale } => Some((*variance, vec![*lengthscale; inputs])),
-            KernelSetting::EqArd { variance, lengthscales } => Some((*variance, lengthscales.clone())),
+            KernelSetting::Eq(eq) => Some((eq.variance.get(), vec![eq.lengthscale.get(); inputs])),
+            KernelSetting::EqArd(eq) => {
+                Some((eq.variance.get(), eq.lengthscales.iter().map(|l| l.get()).collect()))
+            }
             _ => None,
         }
     }

@@ -8,38 +8,11 @@ use crate::gp::{
     Features, KMeans, LinearMap, Representer, exact, exact_features, exact_representer, exact_variance, fitc,
     fitc_representer, fitc_variance, kmeans, regressor_features,
 };
-use crate::kernel::{
-    Bias, DensityLengthscale, ExponentiatedQuadratic, Gibbs, Kernel, Linear, Periodic, Product, Sum,
-};
-use crate::setting::{InducingSetting, KernelSetting, ModelSetting, SparseSetting};
+use crate::kernel::Kernel;
+use crate::setting::{InducingSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.
 const KMEANS_STEPS: usize = 300;
-
-/// The kernel of a setting; a density lengthscale follows all (public) inputs.
-pub(super) fn kernel(setting: &KernelSetting, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
-    match setting {
-        KernelSetting::Eq { variance, lengthscale } => {
-            Box::new(ExponentiatedQuadratic::isotropic(*variance, *lengthscale))
-        }
-        KernelSetting::EqArd { variance, lengthscales } => {
-            Box::new(ExponentiatedQuadratic::ard(*variance, lengthscales.clone()))
-        }
-        KernelSetting::Gibbs { variance, bandwidth, points, longest } => {
-            let lengthscale = DensityLengthscale::new(inputs, *bandwidth, *points, *longest);
-            Box::new(Gibbs::new(*variance, lengthscale))
-        }
-        KernelSetting::Bias { variance } => Box::new(Bias::new(*variance)),
-        KernelSetting::Linear { variance } => Box::new(Linear::new(*variance)),
-        KernelSetting::Periodic { variance, lengthscale, period } => {
-            Box::new(Periodic::new(*variance, *lengthscale, *period))
-        }
-        KernelSetting::Sum(parts) => Box::new(Sum::new(parts.iter().map(|p| kernel(p, inputs)).collect())),
-        KernelSetting::Product(parts) => {
-            Box::new(Product::new(parts.iter().map(|p| kernel(p, inputs)).collect()))
-        }
-    }
-}
 
 /// A Gaussian process on training inputs.
 pub(super) struct Process<'a> {

@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
 use crate::gp::variational::{FeatureBound, grid_supremum};
+use crate::kernel::Interval;
 use crate::privacy::accounting::Relation;
 use crate::privacy::{
     Certificate, GaussianEvent, Mechanism, Neighbours, RecordBounds, Release, SumsNoise, SumsRule,
@@ -187,7 +188,9 @@ impl Sides<'_> {
     fn supremum(&self, domain: &[[f64; 2]]) -> f64 {
         let sides = self.inducing.iter().zip(domain);
         sides
-            .map(|(range, [low, high])| grid_supremum(&points(range), self.lengthscale, (*low, *high)))
+            .map(|(range, &[low, high])| {
+                grid_supremum(&points(range), self.lengthscale, Interval { low, high })
+            })
             .product()
     }
 

@@ -1,7 +1,19 @@
-//! Bounds on the norm of the covariances of any input with the inducing inputs.
+//! Bounds on the norm of the covariances of any input with the inducing inputs: `R_k` of Honkela 2021, Section 3.2, which bounds
+//! what one record adds to the sums.
+
+use crate::kernel::Interval;
 
 /// Bounds on `|k(Z, x)|^2` over `sigma_f^4`, for a stationary kernel `sigma_f^2 r(distance)` with r falling
 /// from 1, m inducing inputs and inputs x anywhere.
+///
+/// ```
+/// use dpgp::gp::variational::FeatureBound;
+/// // Three points on a line, a distance of 1 apart, with r(1)^2 = 1/4 and r(2)^2 = 1/16.
+/// let r = |distance: f64| 0.5f64.powf(distance);
+/// assert_eq!(FeatureBound::Trivial.squared(3, 1.0, r), 3.0);
+/// assert_eq!(FeatureBound::Line.squared(3, 1.0, r), 2.0 + 0.25);
+/// assert_eq!(FeatureBound::PrintedLine.squared(3, 1.0, r), 2.0 + 2.0 * 0.25 + 0.0625);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FeatureBound {
     /// `m`: Honkela 2021, Eq. 4.
@@ -21,14 +33,16 @@ pub enum FeatureBound {
 impl FeatureBound {
     /// The bound for m points `spacing` apart, with `r` the correlation by distance.
     pub fn squared(self, m: usize, spacing: f64, r: impl Fn(f64) -> f64) -> f64 {
-        let term = |j: usize| r(j as f64 * spacing).powi(2);
         let (half, odd) = (m / 2, m % 2);
+        // The j-th point on one side of x.
+        let terms: Vec<f64> = (0..=half + odd).map(|j| r(j as f64 * spacing).powi(2)).collect();
         match self {
             Self::Trivial => m as f64,
+            // As printed, the sum goes one point too far on both sides: kept to reproduce the paper.
             Self::PrintedLine => {
-                (0..=half).map(|j| 2.0 * term(j)).sum::<f64>() + odd as f64 * term(half + odd)
+                terms[..=half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half + odd]
             }
-            Self::Line => (0..half).map(|j| 2.0 * term(j)).sum::<f64>() + odd as f64 * term(half),
+            Self::Line => terms[..half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half],
             Self::Separated => 1.0 + (m as f64 - 1.0) * r(0.5 * spacing).powi(2),
         }
     }
@@ -44,13 +58,22 @@ const STEPS_PER_LENGTHSCALE: f64 = 200.0;
 /// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the
 /// interval the derivative is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within
 /// h/2. For inducing inputs on a product grid the supremum over a box is the product of those of its sides.
-pub fn grid_supremum(points: &[f64], lengthscale: f64, (low, high): (f64, f64)) -> f64 {
+pub fn grid_supremum(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
+    let Interval { low, high } = interval;
     let steps = ((high - low) / lengthscale * STEPS_PER_LENGTHSCALE).ceil().max(1.0);
     let width = (high - low) / steps;
-    let value = |x: f64| points.iter().map(|z| (-((x - z) / lengthscale).powi(2)).exp()).sum::<f64>();
-    let inside = (0..=steps as usize).map(|i| value(low + i as f64 * width)).fold(0.0, f64::max);
-    let margin = points.len() as f64 * (width / lengthscale).powi(2) / 4.0;
-    inside.max(value(high)) + margin
+    let grid = (0..=steps as usize).map(|i| low + i as f64 * width);
+    // The last place of the grid may miss the end by rounding, and the maximum may lie there.
+    let places = grid.chain([high]);
+    let largest = places.map(|x| squared_norm(points, lengthscale, x)).fold(0.0, f64::max);
+    // The derivative of `exp(-r^2 / l^2)` changes by at most `2 / l^2` per unit, m times that in the sum: from the maximum
+    // to a place h/2 away the sum falls by at most `(m / l^2) (h/2)^2`.
+    largest + points.len() as f64 * (width / lengthscale).powi(2) / 4.0
+}
+
+/// `sum_j exp(-(x - z_j)^2 / l^2)`.
+fn squared_norm(points: &[f64], lengthscale: f64, x: f64) -> f64 {
+    points.iter().map(|z| (-((x - z) / lengthscale).powi(2)).exp()).sum()
 }
 
 #[cfg(test)]
@@ -87,9 +110,10 @@ mod tests {
     fn figures_of_the_protocol() {
         let seven = grid(7, -1.2, 1.2);
         assert!((Separated.squared(49, 0.4, eq(0.4)) - 38.4).abs() < 0.05);
-        assert!((grid_supremum(&seven, 0.4, (-2.0, 2.0)).powi(2) - std::f64::consts::PI).abs() < 1e-3);
+        let square = Interval { low: -2.0, high: 2.0 };
+        assert!((grid_supremum(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
         let nine = grid(9, -3.0, 3.0);
-        let supremum = grid_supremum(&nine, 1.0, (-4.0, 4.0));
+        let supremum = grid_supremum(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
         assert!((PrintedLine.squared(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
     }
 
@@ -109,7 +133,8 @@ mod tests {
             for bound in [Trivial, PrintedLine, Line, Separated] {
                 prop_assert!(squared <= bound.squared(m, spacing, eq(0.8)) + 1e-12, "{:?}", bound);
             }
-            prop_assert!(squared <= grid_supremum(&points, 0.8, (-6.0, 6.0)));
+            let everywhere = Interval { low: -6.0, high: 6.0 };
+            prop_assert!(squared <= grid_supremum(&points, 0.8, everywhere));
         }
     }
 }

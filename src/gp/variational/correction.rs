@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// How the posterior covariance accounts for the noise on B.
 ///
 /// In units of unit noise variance, with `S = (K_ZZ + B~ + lambda I)^-1` and `w = S A~`, noise on A adds
-/// `sd_a^2 S S`, and noise on B moves the weights by `-S E_b w` to first order.
+/// `sd_a^2 S S`, and noise on B moves the weights by `-S E_b w` to first order: Honkela 2021, Eqs. 11 to 13, in terms of
+/// the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
@@ -21,19 +22,23 @@ pub enum Correction {
 }
 
 impl Correction {
-    /// The covariance of the weights with what the noise adds; cost `m^3`.
+    /// The covariance of the weights with what the noise adds, for S (m x m), w (m) and the standard deviations of the noise
+    /// on A and on the diagonal of B; cost `m^3`.
     pub fn covariance(
         self,
         inverse: &DMatrix<f64>,
         weights: &DVector<f64>,
-        (sd_a, sd_b): (f64, f64),
+        sd_a: f64,
+        sd_b: f64,
     ) -> DMatrix<f64> {
+        // With `Var E_ii = sd_b^2` and `Var E_ij = sd_b^2 / 2`, E symmetric: `Cov(E w) = sd_b^2 / 2 (|w|^2 I + w w')`.
         let half = 0.5 * sd_b * sd_b;
         let mut middle = match self {
             Self::None => return inverse.clone(),
             Self::Printed => DMatrix::from_diagonal(&weights.map(|w| half * w * w)),
             Self::FirstOrder => weights * weights.transpose() * half,
         };
+        // The multiples of I go on the diagonal together, so that one product with S on each side serves all terms.
         let added = sd_a * sd_a + half * weights.norm_squared();
         (0..weights.len()).for_each(|i| middle[(i, i)] += added);
         inverse + inverse * middle * inverse
@@ -72,7 +77,7 @@ mod tests {
                 }
             }
         }
-        let closed = Correction::Printed.covariance(&s, &w, (0.3, sd));
+        let closed = Correction::Printed.covariance(&s, &w, 0.3, sd);
         assert!((closed - &loops).amax() < 1e-12 * loops.amax());
     }
 
@@ -97,10 +102,10 @@ mod tests {
             sum += &moved * moved.transpose();
         }
         let simulated = sum / f64::from(draws);
-        let closed = Correction::FirstOrder.covariance(&s, &w, (sd_a, sd_b)) - &s;
+        let closed = Correction::FirstOrder.covariance(&s, &w, sd_a, sd_b) - &s;
         assert!((&simulated - &closed).norm() < 0.01 * closed.norm());
-        let printed = Correction::Printed.covariance(&s, &w, (sd_a, sd_b)) - &s;
+        let printed = Correction::Printed.covariance(&s, &w, sd_a, sd_b) - &s;
         assert!((&simulated - printed).norm() > 0.1 * closed.norm());
-        assert_eq!(Correction::None.covariance(&s, &w, (sd_a, sd_b)), s);
+        assert_eq!(Correction::None.covariance(&s, &w, sd_a, sd_b), s);
     }
 }

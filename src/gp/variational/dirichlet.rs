@@ -6,7 +6,16 @@ use super::{NoisyStatistics, Statistics};
 
 /// The Gaussian targets of the two values of a one-hot label: with `a = y + alpha` for y = 0, 1 the noise
 /// variance is `s^2 = ln(1/a + 1)` and the target `ln a - s^2 / 2`. Source: Milios et al. 2018, Eq. 8; Honkela
-/// 2021, Eq. 21.
+/// 2021, Eq. 21 (which lacks a tilde and prints a subscript of 1). It is the log-normal law with the mean and the variance of
+/// a Gamma law of shape a: the Dirichlet law is that of normalised Gamma variables.
+///
+/// ```
+/// use dpgp::gp::variational::DirichletLabels;
+/// // alpha = 1: a = 1 and 2, with the variances ln 2 and ln 1.5 and the targets -ln(2) / 2 and ln 2 - ln(1.5) / 2.
+/// let labels = DirichletLabels::new(1.0);
+/// assert!((labels.variance[1] - 1.5f64.ln()).abs() < 1e-15);
+/// assert!((labels.target[0] + 2f64.ln() / 2.0).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DirichletLabels {
     /// Targets of the other classes and of the own class.
@@ -30,17 +39,15 @@ impl DirichletLabels {
     /// variance`. The noise of different classes is independent, so its variance is `a_1^2 + (C - 1) a_0^2`
     /// times that of one sum.
     pub fn class(&self, sums: &[NoisyStatistics], class: usize) -> NoisyStatistics {
-        let of = |j: usize| {
-            let y = usize::from(j == class);
-            (self.target[y] / self.variance[y], 1.0 / self.variance[y])
-        };
         let size = sums[class].a.len();
         let mut joint =
             Statistics { a: nalgebra::DVector::zeros(size), b: DMatrix::zeros(size, size), rows: 0 }.exact();
         for (j, sum) in sums.iter().enumerate() {
-            let (a, b) = of(j);
+            let y = usize::from(j == class);
+            let (a, b) = (self.target[y] / self.variance[y], 1.0 / self.variance[y]);
             joint.a.axpy(a, &sum.a, 1.0);
             joint.b += &sum.b * b;
+            // Noise of independent sums: variances add.
             joint.sd_a = joint.sd_a.hypot(a * sum.sd_a);
             joint.sd_b = joint.sd_b.hypot(b * sum.sd_b);
         }

@@ -2,10 +2,11 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::gp::variance::unexplained;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, LinalgError};
 
-/// m public inducing inputs Z (m x d) of a kernel.
+/// m public inducing inputs Z (m x d) of a kernel, with the factor of `K_ZZ`.
 pub struct Inducing<'k> {
     kernel: &'k dyn Kernel,
     points: Vec<Vec<f64>>,
@@ -56,7 +57,7 @@ impl<'k> Inducing<'k> {
         self.factor.jitter()
     }
 
-    /// Writes the covariances of one input with all inducing inputs.
+    /// Writes the covariances of one input with all inducing inputs, by place.
     pub(super) fn covariances(&self, input: &[f64], mut write: impl FnMut(usize, f64)) {
         for (j, point) in self.points.iter().enumerate() {
             write(j, self.kernel.value(point, input));
@@ -68,6 +69,7 @@ impl<'k> Inducing<'k> {
         let mut features = DMatrix::zeros(inputs.nrows(), self.size());
         let mut input = vec![0.0; inputs.ncols()];
         for i in 0..inputs.nrows() {
+            // A row is strided in memory; the kernel takes a slice.
             input.iter_mut().zip(inputs.row(i).iter()).for_each(|(to, from)| *to = *from);
             self.covariances(&input, |j, k| features[(i, j)] = k);
         }
@@ -78,13 +80,7 @@ impl<'k> Inducing<'k> {
     pub fn locate(&self, inputs: &DMatrix<f64>) -> Located {
         let features = self.features(inputs);
         let explained = self.factor.half_solve(&features.transpose());
-        let variances = self.kernel.diagonal(inputs);
-        let open = |(column, k): (_, f64)| {
-            let explained: nalgebra::DVectorView<'_, f64> = column;
-            (k - explained.norm_squared()).max(0.0)
-        };
-        let conditional =
-            DVector::from_iterator(inputs.nrows(), explained.column_iter().zip(variances).map(open));
+        let conditional = DVector::from_vec(unexplained(self.kernel, inputs, &explained));
         Located { features, conditional }
     }
 }

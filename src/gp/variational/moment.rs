@@ -8,7 +8,8 @@ use crate::linalg::{Cholesky, LinalgError, nearest_in_simplex};
 /// How close the projection comes to the nearest matrix, relative to the largest vertex.
 const TOLERANCE: f64 = 1e-10;
 
-/// The posterior of the weights without a regularisation.
+/// The posterior of the weights without a regularisation, which noise-aware inference needs only since noise takes B out
+/// of the cone. It goes beyond the paper, on the same release.
 ///
 /// 1. `B^ = sum_g p_g k(g) k(g)'` with `p >= 0`, `sum p = rows` over a public grid of inputs, the nearest such
 ///    matrix to the noisy `B~` in the Frobenius norm, in which its noise is isotropic.
@@ -23,13 +24,15 @@ pub fn moment(
     inducing: &Inducing<'_>,
     statistics: &NoisyStatistics,
     noise_variance: f64,
-    (grid, rows): (&DMatrix<f64>, usize),
+    grid: &DMatrix<f64>,
+    rows: usize,
 ) -> Result<WeightPosterior, LinalgError> {
     let size = inducing.size();
     let b = project(&statistics.b, grid, rows as f64)?;
     let mut spread = &b * noise_variance;
     (0..size).for_each(|i| spread[(i, i)] += statistics.sd_a * statistics.sd_a);
     let spread = Cholesky::new("sigma^2 B + sd^2 I", &spread)?;
+    // `B (sigma^2 B + sd^2 I)^-1 B` as a product with its own transpose: symmetric and positive semidefinite by construction.
     let half = spread.half_solve(&b);
     let precision = inducing.k_zz() + half.transpose() * &half;
     let precision = Cholesky::new("K_ZZ + B (sigma^2 B + sd^2 I)^-1 B", &precision)?;
@@ -43,6 +46,8 @@ pub fn moment(
 /// The nearest matrix of the cone. With `p = rows q` it is `rows^2 |sum_g q_g (k(g) k(g)' - B~ / rows)|^2` that
 /// is least.
 fn project(b: &DMatrix<f64>, grid: &DMatrix<f64>, rows: f64) -> Result<DMatrix<f64>, LinalgError> {
+    // The Gram matrix of the vertices `k(g) k(g)' - B~ / rows`, without forming them: `<k k', h h'> = (k' h)^2` and
+    // `<k k', B> = k' B k`.
     let inner = grid * grid.transpose();
     let image = grid * b;
     let with_b: Vec<f64> = (0..grid.nrows()).map(|g| image.row(g).dot(&grid.row(g)) / rows).collect();
@@ -75,7 +80,7 @@ mod tests {
         let mut noisy = statistics.exact();
         noisy.sd_a = 1e-5;
         let grid = inducing.features(&DMatrix::from_fn(17, 1, |g, _| -2.0 + 0.25 * g as f64));
-        let projected = moment(&inducing, &noisy, 0.04, (&grid, 60)).unwrap();
+        let projected = moment(&inducing, &noisy, 0.04, &grid, 60).unwrap();
         let unit = statistics.exact().scaled(25.0);
         let exact = noise_aware(&inducing, &unit, Regularisation::Tight, Correction::None).unwrap();
         assert!((projected.mean - &exact.mean).amax() < 1e-3 * exact.mean.amax());

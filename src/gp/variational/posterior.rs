@@ -19,12 +19,13 @@ pub struct WeightPosterior {
 }
 
 impl WeightPosterior {
-    /// Mean and variance of f at each input: `k' mean` and `k' covariance k` plus the open part.
+    /// Mean and variance of f at each input: `k' mean` and `k' covariance k` plus the open part. Cost `t m^2`.
     pub fn predict(&self, at: &Located) -> Prediction {
         let spread = &at.features * &self.covariance;
         let mut variance = at.conditional.clone();
         let rows = variance.len().max(1);
-        // Slices, so that the sums are vectorised.
+        // Only the diagonal of `k' covariance k` is wanted: row sums of an elementwise product. Slices, so that they are
+        // vectorised.
         let columns = spread.as_slice().chunks_exact(rows).zip(at.features.as_slice().chunks_exact(rows));
         for (left, right) in columns {
             let sums = variance.as_mut_slice().iter_mut();

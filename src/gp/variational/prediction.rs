@@ -18,21 +18,22 @@ pub struct Prediction {
 impl Prediction {
     /// `ln N(y_i; mean_i, variance_i + noise_variance)` of each observation.
     pub fn log_densities(&self, observed: &[f64], noise_variance: f64) -> Vec<f64> {
-        let density = |((mean, variance), y): ((&f64, &f64), &f64)| {
-            let total = variance + noise_variance;
-            -0.5 * ((TAU * total).ln() + (y - mean) * (y - mean) / total)
-        };
-        self.mean.iter().zip(&self.variance).zip(observed).map(density).collect()
+        let residuals = self.residuals(observed, noise_variance);
+        residuals.map(|(residual, total)| -0.5 * ((TAU * total).ln() + residual * residual / total)).collect()
     }
 
     /// The mass of the smallest central interval of each prediction that holds the observation: `P(|Z| <= |y -
     /// mean| / sd)`, with the variance of the noise added.
     pub fn central_masses(&self, observed: &[f64], noise_variance: f64) -> Vec<f64> {
-        let mass = |((mean, variance), y): ((&f64, &f64), &f64)| {
-            let distance = (y - mean).abs() / (variance + noise_variance).sqrt();
-            1.0 - 2.0 * normal_cdf(-distance)
-        };
-        self.mean.iter().zip(&self.variance).zip(observed).map(mass).collect()
+        // By the lower tail, whose relative accuracy a mass close to 1 needs.
+        let residuals = self.residuals(observed, noise_variance);
+        residuals.map(|(residual, total)| 1.0 - 2.0 * normal_cdf(-(residual.abs() / total.sqrt()))).collect()
+    }
+
+    /// `y - mean` of each observation, and its variance with that of the noise.
+    fn residuals(&self, observed: &[f64], noise_variance: f64) -> impl Iterator<Item = (f64, f64)> {
+        let pairs = self.mean.iter().zip(&self.variance).zip(observed);
+        pairs.map(move |((mean, variance), y)| (y - mean, variance + noise_variance))
     }
 
     /// Root mean squared error of the means.

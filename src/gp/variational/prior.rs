@@ -14,10 +14,12 @@ const TOLERANCE: f64 = 1e-12;
 /// where the rank r of a smooth kernel on a few lengthscales is some tens whatever n is.
 pub fn prior_draw(kernel: &dyn Kernel, inputs: &DMatrix<f64>, stream: &mut impl Rng) -> DVector<f64> {
     let rows: Vec<Vec<f64>> = inputs.row_iter().map(|row| row.iter().copied().collect()).collect();
-    let column = |j: usize, out: &mut [f64]| {
-        out.iter_mut().zip(&rows).for_each(|(k, x)| *k = kernel.value(x, &rows[j]));
-    };
-    let factor = pivoted_cholesky(&kernel.diagonal(inputs), column, TOLERANCE);
+    let factor = pivoted_cholesky(
+        &kernel.diagonal(inputs),
+        |j, out| out.iter_mut().zip(&rows).for_each(|(k, x)| *k = kernel.value(x, &rows[j])),
+        TOLERANCE,
+    );
+    // `L z` with `z ~ N(0, I)` has the covariance `L L'`.
     let z = DVector::from_fn(factor.ncols(), |_, _| StandardNormal.sample(stream));
     factor * z
 }

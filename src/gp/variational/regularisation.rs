@@ -5,7 +5,16 @@ use serde::{Deserialize, Serialize};
 
 /// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B
 /// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
-/// probability of about rho.
+/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for [`Tight`](Self::Tight) the theory of random
+/// matrices, Tracy and Widom 1996.
+///
+/// ```
+/// use dpgp::gp::variational::Regularisation;
+/// // m = 1, rho = 2 / e: sqrt(1 ln e) times a share of (1 + 1) / 2.
+/// let rho = 2.0 / std::f64::consts::E;
+/// assert!((Regularisation::Printed { rho }.lambda(1, 3.0) - 3.0).abs() < 1e-14);
+/// assert!((Regularisation::Tight.lambda(1, 1.0) - (2f64.sqrt() + 1.43)).abs() < 1e-15);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
@@ -30,14 +39,19 @@ impl Regularisation {
     /// Lambda for m inducing inputs.
     pub fn lambda(self, m: usize, sd_b: f64) -> f64 {
         let m = m as f64;
-        let union = |rho: f64| m * (2.0 * m * m / rho).ln();
+        // The mean variance of the entries over that of the diagonal ones: m entries of 1 and `m^2 - m` of 1/2.
         let share = (m + 1.0) / (2.0 * m);
         sd_b * match self {
-            Self::Printed { rho } => union(rho).sqrt() * share,
-            Self::Inside { rho } => (union(rho) * share).sqrt(),
+            Self::Printed { rho } => union(m, rho).sqrt() * share,
+            Self::Inside { rho } => (union(m, rho) * share).sqrt(),
             Self::Tight => (2.0 * m).sqrt() + 1.43 * m.powf(-1.0 / 6.0),
         }
     }
+}
+
+/// The bound on the squared norm, over the variance of an entry, that fails with probability rho.
+fn union(m: f64, rho: f64) -> f64 {
+    m * (2.0 * m * m / rho).ln()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::Inducing;
 use crate::linalg::add_gram_lower;
 
-/// Rows that are multiplied at a time.
+/// Rows that are multiplied at a time: their features fit into a cache.
 const BLOCK: usize = 256;
 
 /// `A = sum_i s_i k_i y_i` (m) and `B = sum_i s_i k_i k_i'` (m x m); the weights `s_i` are 1 but for
@@ -40,18 +40,21 @@ impl Statistics {
         let mut input = vec![0.0; inputs.ncols()];
         for start in (0..rows).step_by(BLOCK) {
             let here = BLOCK.min(rows - start);
+            // Rows of zeros add nothing, so that the last block may have the size of the others.
             if here < BLOCK {
                 block.fill(0.0);
                 targets.fill(0.0);
             }
             for i in 0..here {
                 let (target, weight) = row(start + i);
+                // A root on each factor keeps the product symmetric.
                 let root = weight.sqrt();
                 input.iter_mut().zip(inputs.row(start + i).iter()).for_each(|(to, from)| *to = *from);
                 inducing.covariances(&input, |j, k| block[(i, j)] = root * k);
                 targets[i] = root * target;
             }
             a.gemv_tr(1.0, &block, &targets, 1.0);
+            // Half of a symmetric matrix; the rest is copied at the end.
             add_gram_lower(&mut b, &block);
         }
         b.fill_upper_triangle_with_lower_triangle();

@@ -119,7 +119,7 @@ impl CalibrationBlock<'_> {
                 noise_aware(self.inducing, &unit, rule.regularisation, rule.correction)?
             }
             Rule::Moment(cone) => {
-                moment(self.inducing, noisy, self.noise_variance, (cone, self.statistics.rows))?
+                moment(self.inducing, noisy, self.noise_variance, cone, self.statistics.rows)?
             }
         })
     }

@@ -6,7 +6,7 @@ use crate::gp::{Features, NewtonStep};
 use crate::linalg::gram_factor;
 use crate::privacy::{CloakingOptions, PrivateStep};
 use crate::setting::ThresholdSetting;
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::cloaking;
 use crate::task::{Job, TaskError};
 
@@ -44,7 +44,7 @@ impl Classifier {
                 Some(point) => at[point][j],
                 None => sample.inputs[(train + i, j)],
             });
-        let kernel = kernel(&model.kernel, &inputs);
+        let kernel = model.kernel.covariance(&inputs);
         let process = Process::new(model, kernel.as_ref(), &inputs, job.streams, "classification");
         let features = process.features(&test)?;
         Ok(Self {

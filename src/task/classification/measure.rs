@@ -109,8 +109,7 @@ impl ClassificationBlock<'_> {
             return Ok(DrawnClasses { accuracy, latent: Vec::new(), probability: Vec::new() });
         }
         let features = &self.classifier.features;
-        let test = (&features.test, features.residual.as_slice());
-        let variance = latent_variance(&features.training, &self.classifier.latent(weights), test)?;
+        let variance = latent_variance(features, &self.classifier.latent(weights))?;
         let latent: Vec<f64> = (&features.test * weights).iter().copied().collect();
         let probability = latent.iter().zip(&variance).map(|(f, v)| averaged_probability(*f, *v)).collect();
         Ok(DrawnClasses { accuracy, latent, probability })

@@ -6,7 +6,7 @@ use super::measure::DensityBlock;
 use crate::privacy::accounting::Relation;
 use crate::privacy::{Caveat, GaussianEvent, Mechanism, Neighbours, Release};
 use crate::setting::{MechanismSetting, PrivacySetting};
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::Noise;
 use crate::task::streams::normals;
 use crate::task::{Certified, Measured, OneTarget, TaskError};
@@ -33,7 +33,7 @@ impl<'a> PrivateDensity<'a> {
             return Err(TaskError::Missing { needed: "mechanism.function" });
         };
         let centres = block.bins.centres();
-        let kernel = kernel(&model.kernel, &centres);
+        let kernel = model.kernel.covariance(&centres);
         let mean = Process::new(model, kernel.as_ref(), &centres, job.streams, "density").representer()?;
         let mut targets = block.densities(&block.counts);
         let centre = if centred { targets.mean() } else { 0.0 };

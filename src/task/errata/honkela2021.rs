@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::Numbers;
 use crate::gp::variational::{DirichletLabels, FeatureBound, Regularisation, grid_supremum};
+use crate::kernel::Interval;
 use crate::linalg::{normal_cdf, normal_pdf};
 use crate::privacy::{
     Calibration, HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity, gaussian_delta,
@@ -32,7 +33,7 @@ pub(super) fn feature_bound() -> Numbers {
     let points: Vec<f64> = (0..9).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
     let correlation = |d: f64| (-0.5 * d * d).exp();
     let printed = FeatureBound::PrintedLine.squared(9, 0.75, correlation);
-    let supremum = grid_supremum(&points, 1.0, (-4.0, 4.0));
+    let supremum = grid_supremum(&points, 1.0, Interval { low: -4.0, high: 4.0 });
     Numbers::equal(printed, supremum, supremum)
 }
 
@@ -41,7 +42,7 @@ pub(super) fn separated_bound() -> Numbers {
     let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
     let correlation = |d: f64| (-0.5 * (d / 0.4).powi(2)).exp();
     let printed = FeatureBound::Separated.squared(49, 0.4, correlation);
-    let side = grid_supremum(&points, 0.4, (0.0, 2.4));
+    let side = grid_supremum(&points, 0.4, Interval { low: 0.0, high: 2.4 });
     Numbers::equal(printed, side * side, side * side)
 }
 

@@ -9,7 +9,6 @@ use crate::privacy::Statistic;
 use crate::setting::{BinningSetting, PrivacySetting};
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
-use crate::task::model::kernel;
 use crate::task::{Certified, Job, OneTarget, TaskError};
 
 /// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model.
@@ -27,7 +26,7 @@ impl BinnedRegression {
     pub fn new(context: &Leaderboard<'_>, setting: &BinningSetting, rows: &FoldRows) -> Self {
         let binned = Binned::new(setting, &rows.inputs, &rows.targets);
         let places = binned.places(&rows.test);
-        let prior = kernel(&context.model.kernel, &rows.inputs).diagonal(&rows.test);
+        let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
         Self { places, binned, statistic: setting.statistic, prior, scale: context.scale }
     }
 

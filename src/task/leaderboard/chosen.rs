@@ -6,8 +6,9 @@ use rand_pcg::Pcg64;
 use super::linear::NoisyRegression;
 use super::method::{Leaderboard, Method};
 use crate::gp::variational::Prediction;
+use crate::kernel::{EqSetting, KernelSetting};
 use crate::privacy::Certificate;
-use crate::setting::{KernelSetting, ModelSetting, PrivacySetting};
+use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::ChooseSetting;
 use crate::task::cross_validation::FoldRows;
 use crate::task::selection::Choice;
@@ -31,10 +32,12 @@ impl ChosenRegression {
         rows: &FoldRows,
     ) -> Result<Self, TaskError> {
         let choice = Choice::new(context.job, setting.task(context.model), rows, context.scale)?;
-        let (variance, _) = context.job.exponentiated_quadratic()?;
+        let KernelSetting::Eq(eq) = &context.model.kernel else {
+            return Err(TaskError::Missing { needed: "the kernel eq" });
+        };
         let mut candidates = Vec::with_capacity(setting.lengthscales.len());
         for &lengthscale in &setting.lengthscales {
-            let kernel = KernelSetting::Eq { variance, lengthscale };
+            let kernel = KernelSetting::Eq(EqSetting { lengthscale, ..eq.clone() });
             let model = ModelSetting { kernel, ..context.model.clone() };
             candidates.push(NoisyRegression::new(context, &model, rows)?);
         }

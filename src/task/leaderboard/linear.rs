@@ -8,7 +8,7 @@ use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::Noise;
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
@@ -31,7 +31,7 @@ pub(super) struct NoisyRegression {
 impl NoisyRegression {
     pub fn new(context: &Leaderboard<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
         let Job { setting, streams, .. } = *context.job;
-        let kernel = kernel(&model.kernel, &rows.inputs);
+        let kernel = model.kernel.covariance(&rows.inputs);
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
         let map = process.map(&rows.test)?;
         let noise = Noise::new(&setting.privacy.mechanism, &process, &rows.test, &map)?;

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gp::variational::{Correction, Regularisation};
+use crate::number::Positive;
 use crate::privacy::SensitivityRule;
-use crate::setting::rules::{count, fail, positive, range};
+use crate::setting::rules::{count, fail, range};
 use crate::setting::{
     Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
     SplitSetting, Summed,
@@ -35,7 +36,7 @@ pub struct LeaderboardTask {
 #[serde(deny_unknown_fields)]
 pub struct ChooseSetting {
     /// The lengthscales to choose from.
-    pub lengthscales: Vec<f64>,
+    pub lengthscales: Vec<Positive>,
     /// The share of epsilon that the choice spends.
     pub share: f64,
     /// Folds of its cross-validation of the training rows.
@@ -56,7 +57,7 @@ impl ChooseSetting {
     pub fn task(&self, model: &ModelSetting) -> SelectionTask {
         let variance = model.exponentiated_quadratic().map_or(1.0, |(variance, _)| variance);
         let grid = GpGrid {
-            lengthscales: self.lengthscales.clone(),
+            lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
             noise_variances: vec![model.noise()],
             variances: vec![variance],
         };
@@ -81,7 +82,6 @@ impl ChooseSetting {
         if self.lengthscales.is_empty() {
             return fail(&format!("{path}.lengthscales"), Problem::Empty);
         }
-        self.lengthscales.iter().try_for_each(|l| positive(&format!("{path}.lengthscales"), *l))?;
         let inside = self.share > 0.0 && self.share < 1.0;
         range(&format!("{path}.share"), inside, "greater than 0 and less than 1", self.share)?;
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::price::{Price, PriceQuestion};
-use crate::advi::{FitStreams, Logistic, Training, fit, mode};
+use crate::advi::{FitStreams, LogisticRegression, Training, fit, mode};
 use crate::privacy::{Caveat, Certificate};
 use crate::setting::{GradientSetting, MechanismSetting, PrivacySetting};
 use crate::task::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
@@ -24,8 +24,8 @@ impl Task for PosteriorTask {
 
 /// The model of the training rows and that of the test rows.
 struct Models {
-    training: Logistic,
-    test: Logistic,
+    training: LogisticRegression,
+    test: LogisticRegression,
 }
 
 impl Models {
@@ -39,8 +39,8 @@ impl Models {
         let (training, test) =
             (inputs.rows(0, train).into_owned(), inputs.rows(train, rows - train).into_owned());
         Self {
-            training: Logistic::new(&training, &classes[..train], prior_variance),
-            test: Logistic::new(&test, &classes[train..], prior_variance),
+            training: LogisticRegression::new(&training, &classes[..train], prior_variance),
+            test: LogisticRegression::new(&test, &classes[train..], prior_variance),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::advi;
+use crate::advi::BatchSampling;
 use crate::number::Budget;
 use crate::privacy::accounting::{
     Accountant, AccountantKind, AccountingCaveat, AccountingError, AssumePoisson, LossDistribution, Relation,
@@ -73,9 +73,9 @@ impl PriceQuestion {
     ) -> Result<Self, TaskError> {
         let rate = advi.rate;
         let sampling = match advi.sampling {
-            advi::Sampling::Poisson => Sampling::Poisson { rate },
-            advi::Sampling::WithReplacement => Sampling::WithReplacement { rate },
-            advi::Sampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
+            BatchSampling::Poisson => Sampling::Poisson { rate },
+            BatchSampling::WithReplacement => Sampling::WithReplacement { rate },
+            BatchSampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
         };
         let steps = u32::try_from(advi.steps);
         let steps = steps.map_err(|_| TaskError::Missing { needed: "fewer than 2^32 steps" })?;

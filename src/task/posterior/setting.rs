@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::advi::{Family, Sampling};
+use crate::advi::{BatchSampling, Family};
 use crate::setting::rules::{count, positive, range, to_test};
 use crate::setting::{Checked, MechanismSetting, Sections, ThresholdSetting};
 use crate::task::Described;
@@ -54,7 +54,7 @@ pub struct AdviSetting {
     /// The share of the training rows that a step samples.
     pub rate: f64,
     /// How it samples them.
-    pub sampling: Sampling,
+    pub sampling: BatchSampling,
     /// The learning rate of windowed AdaGrad.
     pub learning_rate: f64,
 }

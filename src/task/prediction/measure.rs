@@ -3,12 +3,12 @@
 use nalgebra::{DMatrix, DVector};
 
 use crate::gp::LinearMap;
-use crate::kernel::DensityLengthscale;
+use crate::kernel::KernelSetting;
 use crate::privacy::Caveat;
-use crate::setting::{KernelSetting, ModelSetting, PrivacySetting};
+use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::PredictionTask;
 use crate::task::grid::grid;
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::Noise;
 use crate::task::normalise::{Normalised, caveats, normalise};
 use crate::task::streams::normal_vector;
@@ -23,7 +23,7 @@ impl Task for PredictionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
         let normalised = normalise(&sample.targets, &job.setting.normalise);
-        let kernel = kernel(&model.kernel, &sample.inputs);
+        let kernel = model.kernel.covariance(&sample.inputs);
         let grid = grid(&self.grid);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
         let map = process.map(&grid)?;
@@ -164,10 +164,10 @@ fn beside(
 
 /// The lengthscale of a nonstationary kernel along the grid, in one dimension.
 fn lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<Frame> {
-    let KernelSetting::Gibbs { bandwidth, points, longest, .. } = model.kernel else { return None };
+    let KernelSetting::Gibbs(gibbs) = &model.kernel else { return None };
     let grid = grid(&task.grid);
     (grid.ncols() == 1).then(|| {
-        let lengthscale = DensityLengthscale::new(&sample.inputs, bandwidth, points, longest);
+        let lengthscale = gibbs.lengthscale(&sample.inputs);
         let along = grid.iter().map(|x| lengthscale.at(0, *x)).collect::<Vec<f64>>();
         Frame::new("lengthscale").with_points(&grid).with("value", along)
     })

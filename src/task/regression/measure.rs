@@ -9,7 +9,7 @@ use crate::privacy::{Caveat, Cloak, Release};
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::RegressionTask;
 use crate::task::cross_validation::FoldRows;
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::cloak_of;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::streams::normals;
@@ -25,7 +25,7 @@ impl Task for RegressionTask {
         }
         let model = job.model()?;
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
-        let kernel = kernel(&model.kernel, &job.sample.inputs);
+        let kernel = model.kernel.covariance(&job.sample.inputs);
         let fit = FoldFit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
         let folds = FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams);
         let folds: Vec<FoldErrors> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;

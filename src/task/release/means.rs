@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::{BeforeNoise, Predictions, PreparedRelease, rounded};
 use crate::setting::Sections;
-use crate::task::model::{Process, kernel};
+use crate::task::model::Process;
 use crate::task::noise::Noise;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::streams::normal_vector;
@@ -38,7 +38,7 @@ impl Means {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
         let normalised = normalise(&sample.targets, &setting.normalise);
-        let kernel = kernel(&model.kernel, &sample.inputs);
+        let kernel = model.kernel.covariance(&sample.inputs);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
         let map = process.map(points)?;
         let noise = Noise::new(&setting.privacy.mechanism, &process, points, &map)?;

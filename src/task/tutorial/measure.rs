@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, normal_pdf, thin_svd};
 use crate::task::TutorialTask;
 use crate::task::grid::grid;
-use crate::task::model::{kernel, noise_variance};
+use crate::task::model::noise_variance;
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError};
 
@@ -21,7 +21,7 @@ const POINTS: usize = 161;
 impl Task for TutorialTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
-        let kernel = kernel(&model.kernel, &sample.inputs);
+        let kernel = model.kernel.covariance(&sample.inputs);
         let seen = if self.observed { sample.clone() } else { sample.select(&[]) };
         let process = Conditioned { kernel: kernel.as_ref(), noise: noise_variance(model)?, seen: &seen };
         let (mean, covariance) = process.at(&DMatrix::from_row_slice(2, 1, &self.pair))?;

@@ -351,11 +351,11 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     assert!(spec.contains("# Columns of text: \"word\"."), "{spec}");
     // Each value that is missing is named, with the comment on what it is.
     for (key, value) in [
+        ("model.kernel.eq-ard.variance", "variance = 100.0"),
+        ("model.kernel.eq-ard.lengthscales", "nan,"),
         ("normalise.bounds.low", "low = 0.0"),
         ("normalise.bounds.high", "high = 40.0"),
         ("model.noise_variance", "noise_variance = 9.0"),
-        ("model.kernel.eq-ard.variance", "variance = 100.0"),
-        ("model.kernel.eq-ard.lengthscales", "nan,"),
         ("privacy.change", "change = 40.0"),
     ] {
         project.write("energy.toml", &spec);

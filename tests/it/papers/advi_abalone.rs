@@ -1,6 +1,6 @@
 //! The engine of DP-ADVI against the accuracies of the authors' own result file, on the real data.
 
-use dpgp::advi::{Family, FitStreams, Logistic, Sampling, Training, fit, mode};
+use dpgp::advi::{BatchSampling, Family, FitStreams, LogisticRegression, Training, fit, mode};
 use dpgp::data::{CsvFormat, Separator, Table};
 use nalgebra::DMatrix;
 use rand::SeedableRng;
@@ -11,7 +11,7 @@ use crate::support::kung::mirror;
 const COLUMNS: [&str; 9] = ["sex", "l", "d", "h", "ww", "sw", "vw", "shw", "rings"];
 
 /// The training and the test model.
-fn abalone() -> Option<(Logistic, Logistic)> {
+fn abalone() -> Option<(LogisticRegression, LogisticRegression)> {
     let path = mirror()?.join("abalone/abalone.data");
     let columns = COLUMNS.map(str::to_owned).to_vec();
     let format =
@@ -30,18 +30,23 @@ fn abalone() -> Option<(Logistic, Logistic)> {
     let classes: Vec<bool> = table.numeric("rings").unwrap().iter().map(|r| *r >= 10.0).collect();
     let model = |from: usize, to: usize| {
         let x = DMatrix::from_fn(to - from, 8, |i, j| inputs[j][from + i]);
-        Logistic::new(&x, &classes[from..to], 1.0)
+        LogisticRegression::new(&x, &classes[from..to], 1.0)
     };
     Some((model(0, 3341), model(3341, classes.len())))
 }
 
-fn accuracy(train: &Logistic, test: &Logistic, training: &Training, run: u64) -> f64 {
+fn accuracy(train: &LogisticRegression, test: &LogisticRegression, training: &Training, run: u64) -> f64 {
     let stream = |purpose| Pcg64::seed_from_u64(1000 * run + purpose);
     let mut streams = FitStreams { batches: stream(1), draws: stream(2), noise: stream(3) };
     test.accuracy(fit(train, training, &mut streams).mean())
 }
 
-fn mean_accuracy(train: &Logistic, test: &Logistic, training: &Training, runs: u64) -> f64 {
+fn mean_accuracy(
+    train: &LogisticRegression,
+    test: &LogisticRegression,
+    training: &Training,
+    runs: u64,
+) -> f64 {
     (0..runs).map(|run| accuracy(train, test, training, run)).sum::<f64>() / runs as f64
 }
 
@@ -49,7 +54,7 @@ const TRAINING: Training = Training {
     family: Family::MeanField,
     steps: 1000,
     rate: 0.05,
-    sampling: Sampling::WithReplacement,
+    sampling: BatchSampling::WithReplacement,
     learning_rate: 0.1,
     clip: Some(5.0),
     noise: 0.0,
