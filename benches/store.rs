@@ -5,12 +5,11 @@
 use std::path::Path;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use dpgp::data::{Cache, Manifest};
+use dpgp::data::Manifest;
 use dpgp::privacy::Certificate;
-use dpgp::run::store::{About, Record, Store};
-use dpgp::run::{DataDigests, Plan};
-use dpgp::task::Experiment;
-use dpgp::task::Measurement;
+use dpgp::run::store::{ResultAbout, Store, StoredResult};
+use dpgp::run::{DataDigests, DataPlaces, Plan, Project};
+use dpgp::task::{Experiment, Measurement};
 
 const SPEC: &str = r#"
 [experiment]
@@ -48,9 +47,9 @@ fn parse(text: &str, manifest: &Manifest) -> Option<Experiment> {
     Experiment::parse("grid", Path::new("grid.toml"), text.to_owned(), manifest).ok()
 }
 
-fn record(plan: &Plan<'_>, cell: usize) -> Record {
+fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
     let cell = &plan.experiment.cells[cell];
-    let about = About {
+    let about = ResultAbout {
         labels: cell.labels().to_vec(),
         replicate: 0,
         sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
@@ -61,7 +60,7 @@ fn record(plan: &Plan<'_>, cell: usize) -> Record {
     let certificate = Certificate::none();
     let measured =
         vec![Measurement { metric: "rmse".to_owned(), values: vec![0.1, 0.2], certificate, jitter: 0.0 }];
-    Record { about, measured, frames: Vec::new() }
+    StoredResult { about, measured, frames: Vec::new() }
 }
 
 fn append(plan: &Plan<'_>, store: &mut Store) {
@@ -78,9 +77,9 @@ fn store(criterion: &mut Criterion) {
     let (Ok(manifest), Ok(folder)) = (Manifest::shipped(), tempfile::tempdir()) else { return };
     let text = spec();
     criterion.bench_function("plan 10,000 cells", |b| b.iter(|| parse(&text, &manifest)));
-    let cache = Cache::new(folder.path(), folder.path());
+    let Ok(project) = Project::at(folder.path().to_path_buf(), &DataPlaces::default()) else { return };
     let Some(experiment) = parse(&text, &manifest) else { return };
-    let Ok(digests) = DataDigests::known(&experiment, &manifest, &cache) else { return };
+    let Ok(digests) = DataDigests::known(&experiment, &project) else { return };
     criterion.bench_function("append 10,000 results", |b| {
         b.iter_batched(
             tempfile::tempdir,

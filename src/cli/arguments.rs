@@ -1,9 +1,6 @@
-//! What can be said on the command line. Each verb's own arguments stand in its file.
+//! The command line as a whole. Each verb's own arguments stand in its file, groups that verbs share in `options`.
 
-use std::num::NonZeroU16;
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use super::audit::AuditArguments;
 use super::check::CheckArguments;
@@ -16,6 +13,7 @@ use super::explain::ExplainArguments;
 use super::generate::GenerateArguments;
 use super::list::ListArguments;
 use super::new::NewArguments;
+use super::options::Format;
 use super::plan::PlanArguments;
 use super::predict::PredictArguments;
 use super::report::ReportArguments;
@@ -95,78 +93,4 @@ pub enum Verb {
     Schema(SchemaArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
-}
-
-/// How output is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Text,
-    /// For scripts.
-    Json,
-}
-
-/// Where datasets are found.
-#[derive(Debug, Args)]
-pub struct Places {
-    /// A directory that holds datasets in the layout of the cache; its files are used in place
-    #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
-    pub mirror: Option<PathBuf>,
-    /// The cache for downloads [default: data/cache]
-    #[arg(id = "cache", long = "data", env = "DPGP_DATA", value_name = "DIR")]
-    pub cache: Option<PathBuf>,
-    /// Never download; missing data are an error
-    #[arg(long)]
-    pub offline: bool,
-}
-
-/// Which experiments.
-#[derive(Debug, Args)]
-pub struct Selection {
-    /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
-    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME")]
-    pub names: Vec<String>,
-    /// All shipped experiments
-    #[arg(long, conflicts_with = "names")]
-    pub all: bool,
-    /// The reduced settings of each spec's [quick] table; without names, of all experiments
-    #[arg(long)]
-    pub quick: bool,
-}
-
-/// Where finished results are stored.
-#[derive(Debug, Args)]
-pub struct StorePlace {
-    /// Where finished results are stored [default: data/store]
-    #[arg(id = "store", long = "store", env = "DPGP_STORE", value_name = "DIR")]
-    pub directory: Option<PathBuf>,
-}
-
-/// How experiments are computed.
-#[derive(Debug, Args)]
-pub struct Work {
-    /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
-    #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// No progress bars
-    #[arg(long)]
-    pub quiet: bool,
-}
-
-/// Where the tables and figures are.
-#[derive(Debug, Args)]
-pub struct ResultsPlace {
-    /// Where results are [default: the project's results]
-    #[arg(id = "results", long = "results", value_name = "DIR")]
-    pub directory: Option<PathBuf>,
-}
-
-impl Work {
-    /// The number of threads: as said, else as Slurm gave us, else one per core.
-    pub fn jobs(&self) -> usize {
-        let slurm = || std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse::<NonZeroU16>().ok();
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let said = self.jobs.map(usize::from);
-        said.or_else(|| slurm().map(|n| usize::from(n.get()))).unwrap_or_else(cores)
-    }
 }

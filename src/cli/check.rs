@@ -4,14 +4,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, Places, ResultsPlace, Selection, Work};
-use super::compute::{Bench, Computed};
 use super::interrupt::watch_signals;
+use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
-use crate::publish::{REPRODUCTION, Report, Verdict, reproduction_markdown, stale};
-use crate::run::store::Store;
-use crate::run::{RunError, Shard};
+use crate::publish::{ClaimOutcome, REPRODUCTION, Report, Verdict, reproduction_markdown, stale};
+use crate::run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -55,37 +52,22 @@ struct Findings {
 }
 
 /// Recomputes experiments and compares their tables with the committed ones; checks verdicts and claims.
-///
-/// # Errors
-/// [`CliError::CheckFailed`] after all differences have been printed, or the error of a run.
 pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let experiments = workspace.selected(&arguments.selection)?;
-    let scratch = tempfile::tempdir().map_err(|cause| CliError::Io { path: std::env::temp_dir(), cause })?;
-    let mut store = Store::open(scratch.path()).map_err(RunError::from)?;
-    let bench = Bench {
-        workspace: &workspace,
-        work: &arguments.work,
-        seed: None,
-        shard: Shard::WHOLE,
-        fail_fast: false,
-        stop: watch_signals()?,
-    };
+    let project = arguments.places.project()?;
+    let experiments = arguments.selection.of(&project)?;
+    let scratch = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
+    let mut study = Study::open(&project, scratch.path())?;
+    let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
+    let options = RunOptions { watcher: watcher.as_ref(), stop: &stop, ..RunOptions::new(&pool) };
     let mut all = Vec::new();
     for experiment in &experiments {
-        let mut computed = bench.compute(experiment, &mut store).map_err(CliError::of_check)?;
-        let findings = findings(experiment, &mut computed, &workspace, arguments)?;
-        all.push(Findings { name: experiment.folder(), findings });
-        if let (Format::Text, Some(one)) = (format, all.last()) {
-            print(&one.text())?;
-        }
+        let done = study.run(experiment, &options).map_err(RunError::discarded)?;
+        let findings = findings(experiment, done, &project, arguments)?;
+        all.push(Findings { name: experiment.folder(), findings }.said(format)?);
     }
     if arguments.selection.names.is_empty() {
-        let one = Findings { name: REPRODUCTION.to_owned(), findings: summary(&workspace, arguments)? };
-        if format == Format::Text {
-            print(&one.text())?;
-        }
-        all.push(one);
+        let findings = summary(&project, arguments)?;
+        all.push(Findings { name: REPRODUCTION.to_owned(), findings }.said(format)?);
     }
     if format == Format::Json {
         print_json(&all.iter().map(Findings::json).collect())?;
@@ -97,10 +79,14 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
 }
 
 impl Findings {
-    fn text(&self) -> String {
-        let verdict = if self.findings.is_empty() { "passes" } else { "FAILS" };
-        let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
-        format!("{}: {verdict}\n{lines}", self.name)
+    /// Says at once what was found, to people.
+    fn said(self, format: Format) -> Result<Self, CliError> {
+        if format == Format::Text {
+            let verdict = if self.findings.is_empty() { "passes" } else { "FAILS" };
+            let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
+            print(&format!("{}: {verdict}\n{lines}", self.name))?;
+        }
+        Ok(self)
     }
 
     fn json(&self) -> Value {
@@ -110,39 +96,45 @@ impl Findings {
 
 fn findings(
     experiment: &Experiment,
-    computed: &mut Computed,
-    workspace: &Workspace,
+    done: StudyReport,
+    project: &Project,
     arguments: &CheckArguments,
 ) -> Result<Vec<String>, CliError> {
-    let Some(report) = computed.report(experiment) else {
-        return Err(CliError::Incomplete { name: experiment.name.clone() });
+    let Some(results) = done.results else {
+        return Err(CliError::Incomplete(experiment.name.clone()));
     };
-    let folder = workspace.results(&arguments.results).join(experiment.folder());
-    let mut findings = stale(&folder, &report, &computed.provenance, arguments.tolerance)?;
-    findings.extend(broken(&report));
+    let report = Report::new(experiment, results.rows, results.frames);
+    let folder = arguments.results.folder(project).join(experiment.folder());
+    let mut findings = stale(&folder, &report, &done.provenance, arguments.tolerance)?;
+    findings.extend(report.claims.iter().filter(|claim| !claim.holds).map(broken));
+    findings.extend(differing(&report));
     Ok(findings)
 }
 
-/// Claims that do not hold, and rows that differ from what is published.
-fn broken(report: &Report<'_>) -> Vec<String> {
-    let claim = |claim: &crate::publish::ClaimOutcome| match claim.values {
+/// A claim that does not hold.
+fn broken(claim: &ClaimOutcome) -> String {
+    match claim.values {
         Some((left, right)) => format!("claim fails: {} ({left} against {right})", claim.text),
         None => format!("claim fails: {} (it is about no row)", claim.text),
-    };
-    let mut broken: Vec<String> = report.claims.iter().filter(|c| !c.holds).map(claim).collect();
-    let differing = report.rows.iter().filter(|row| row.verdict == Verdict::Differs);
-    broken.extend(differing.map(|row| {
-        let published = row.published.as_ref().map_or(f64::NAN, |p| p.value);
+    }
+}
+
+/// The rows that differ from what is published.
+fn differing(report: &Report<'_>) -> Vec<String> {
+    let mut differing = Vec::new();
+    for row in report.rows.iter().filter(|row| row.verdict == Verdict::Differs) {
+        let Some(published) = &row.published else { continue };
         let place = report.labels(row).collect::<Vec<_>>().join(", ");
-        format!("{place}: {} is {}, published {published}", row.row.metric, row.row.value)
-    }));
-    broken
+        let (metric, value) = (&row.row.metric, row.row.value);
+        differing.push(format!("{place}: {metric} is {value}, published {}", published.value));
+    }
+    differing
 }
 
 /// Whether the summary of all experiments is that of the tables beside it.
-fn summary(workspace: &Workspace, arguments: &CheckArguments) -> Result<Vec<String>, CliError> {
-    let results = workspace.results(&arguments.results);
-    let fresh = reproduction_markdown(&results, &workspace.experiments()?)?;
+fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<String>, CliError> {
+    let results = arguments.results.folder(project);
+    let fresh = reproduction_markdown(&results, &project.experiments()?)?;
     let path = results.join(REPRODUCTION);
     match std::fs::read_to_string(&path) {
         Ok(committed) if committed == fresh => Ok(Vec::new()),

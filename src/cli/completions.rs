@@ -5,7 +5,8 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Arguments, Format};
+use super::arguments::Arguments;
+use super::options::Format;
 use super::output::{print, print_json};
 
 const EXAMPLES: &str = "\
@@ -24,9 +25,6 @@ pub struct CompletionsArguments {
 }
 
 /// Prints a completion script.
-///
-/// # Errors
-/// The I/O error of standard output.
 pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Arguments::command(), "dpgp", &mut script);

@@ -4,12 +4,12 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, Places};
 use super::list::status_name;
+use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
-use crate::data::{Bars, Dataset, FileCheck, Outcome, Progress, Silent};
+use crate::data::{Dataset, FileCheck, Outcome};
 use crate::publish::plain_table;
+use crate::run::{Project, watcher};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,9 +51,6 @@ struct DataSelection {
 }
 
 /// Lists, fetches or verifies datasets.
-///
-/// # Errors
-/// [`CliError`] if a name is unknown, a file does not arrive or does not verify.
 pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
     match &arguments.verb {
         DataVerb::List(selection) => list(selection, format),
@@ -63,96 +60,95 @@ pub fn data(arguments: &DataArguments, format: Format) -> Result<(), CliError> {
 }
 
 /// The datasets named, or all.
-fn selected<'a>(selection: &DataSelection, workspace: &'a Workspace) -> Result<Vec<&'a Dataset>, CliError> {
+fn selected<'a>(selection: &DataSelection, project: &'a Project) -> Result<Vec<&'a Dataset>, CliError> {
     if selection.names.is_empty() {
-        return Ok(workspace.manifest.iter().collect());
+        return Ok(project.manifest.iter().collect());
     }
-    selection.names.iter().map(|name| Ok(workspace.manifest.get(name)?)).collect()
-}
-
-/// The progress bars that the user wants.
-pub(super) fn progress(quiet: bool) -> Box<dyn Progress> {
-    if quiet { Box::new(Silent) } else { Box::new(Bars::stderr()) }
+    selection.names.iter().map(|name| Ok(project.manifest.get(name)?)).collect()
 }
 
 fn list(selection: &DataSelection, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&selection.places)?;
-    let datasets = selected(selection, &workspace)?;
-    let status = |d: &Dataset| status_name(workspace.cache.status(d));
+    let project = selection.places.project()?;
+    let datasets = selected(selection, &project)?;
     if format == Format::Json {
-        let entry = |d: &&Dataset| {
-            json!({
-                "name": d.name, "title": d.title, "status": status(d), "licence": d.licence,
-                "citation": d.citation, "source": d.source,
-                "files": d.files.iter().map(|f| f.path.clone()).collect::<Vec<_>>(),
-            })
-        };
-        return print_json(&Value::Array(datasets.iter().map(entry).collect()));
+        return print_json(&datasets.iter().map(|dataset| as_json(dataset, &project)).collect());
     }
-    let row = |d: &&Dataset| {
-        let bytes: u64 = d.files.iter().map(|f| f.expected.bound()).sum();
-        let size = indicatif::HumanBytes(bytes).to_string();
-        vec![
-            d.name.clone(),
-            status(d).to_owned(),
-            d.files.len().to_string(),
-            size,
-            d.licence.clone(),
-            d.title.clone(),
-        ]
-    };
     let headings = ["name", "status", "files", "size", "licence", "title"];
-    print(&plain_table(&headings, datasets.iter().map(row)))
+    print(&plain_table(&headings, datasets.iter().map(|dataset| row(dataset, &project))))
+}
+
+fn as_json(dataset: &Dataset, project: &Project) -> Value {
+    json!({
+        "name": dataset.name, "title": dataset.title, "status": status_name(project.cache.status(dataset)),
+        "licence": dataset.licence, "citation": dataset.citation, "source": dataset.source,
+        "files": dataset.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(),
+    })
+}
+
+fn row(dataset: &Dataset, project: &Project) -> Vec<String> {
+    let bytes: u64 = dataset.files.iter().map(|file| file.expected.bound()).sum();
+    vec![
+        dataset.name.clone(),
+        status_name(project.cache.status(dataset)).to_owned(),
+        dataset.files.len().to_string(),
+        indicatif::HumanBytes(bytes).to_string(),
+        dataset.licence.clone(),
+        dataset.title.clone(),
+    ]
 }
 
 /// Fetches all datasets selected; those that did not arrive are listed at the end.
 fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&selection.places)?;
-    let progress = progress(selection.quiet);
-    let datasets = selected(selection, &workspace)?;
-    let (mut here, mut failures) = (Vec::new(), Vec::new());
+    let project = selection.places.project()?;
+    let watcher = watcher(selection.quiet);
+    let datasets = selected(selection, &project)?;
+    let (mut text, mut here, mut failures) = (String::new(), Vec::new(), Vec::new());
     for dataset in &datasets {
-        match workspace.cache.ensure(dataset, progress.as_ref()) {
-            Ok(_) => here.push((dataset.name.clone(), status_name(workspace.cache.status(dataset)))),
-            Err(error) => failures.push((dataset.name.clone(), error.into())),
+        let name = &dataset.name;
+        match project.cache.ensure(dataset, watcher.downloads()) {
+            Ok(_) => {
+                let status = status_name(project.cache.status(dataset));
+                text.push_str(&format!("{name}: {status}\n"));
+                here.push(json!({ "name": name, "status": status }));
+            }
+            Err(error) => failures.push((name.clone(), error.into())),
         }
     }
     if format == Format::Json {
-        let entry = |(name, status): &(String, &str)| json!({ "name": name, "status": status });
-        print_json(&here.iter().map(entry).collect())?;
+        print_json(&here.into())?
     } else {
-        print(&here.iter().map(|(name, status)| format!("{name}: {status}\n")).collect::<String>())?;
+        print(&text)?
     }
-    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all: datasets.len() }) }
+    CliError::all(failures, datasets.len())
 }
 
 /// Hashes files. Missing files fail only when their dataset was named.
 fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&selection.places)?;
+    let project = selection.places.project()?;
     let named = !selection.names.is_empty();
-    let mut checks: Vec<FileCheck> = Vec::new();
-    for dataset in selected(selection, &workspace)? {
-        checks.extend(workspace.cache.verify(dataset)?);
+    let (mut text, mut files, mut bad) = (String::new(), Vec::new(), 0);
+    for dataset in selected(selection, &project)? {
+        for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
+            let said = said(&outcome);
+            text.push_str(&format!("{file}: {said}\n"));
+            files.push(json!({ "file": file, "path": path, "outcome": said }));
+            bad += usize::from(match outcome {
+                Outcome::Right | Outcome::Unlocked { .. } => false,
+                Outcome::Missing => named,
+                Outcome::Mismatch { .. } => true,
+            });
+        }
     }
+    let all = files.len();
     if format == Format::Json {
-        let entry = |c: &FileCheck| json!({ "file": c.file, "path": c.path, "outcome": outcome(&c.outcome) });
-        print_json(&Value::Array(checks.iter().map(entry).collect()))?;
+        print_json(&files.into())?
     } else {
-        let lines: String = checks.iter().map(|c| format!("{}: {}\n", c.file, outcome(&c.outcome))).collect();
-        print(&lines)?;
+        print(&text)?
     }
-    let bad = |c: &&FileCheck| match c.outcome {
-        Outcome::Right | Outcome::Unlocked { .. } => false,
-        Outcome::Missing => named,
-        Outcome::Mismatch { .. } => true,
-    };
-    match checks.iter().filter(bad).count() {
-        0 => Ok(()),
-        bad => Err(CliError::NotVerified { bad, all: checks.len() }),
-    }
+    if bad == 0 { Ok(()) } else { Err(CliError::NotVerified { bad, all }) }
 }
 
-fn outcome(outcome: &Outcome) -> String {
+fn said(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Right => "ok".to_owned(),
         Outcome::Missing => "not here".to_owned(),

@@ -8,9 +8,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::Format;
+use super::options::Format;
 use super::output::{print, print_json};
-use crate::publish::{PublishError, RowPair, plain_table, side_by_side};
+use crate::publish::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
 const EXAMPLES: &str = "\
 A side is a folder of results (or of one experiment), a table.csv, or a commit, whose results/ is meant.
@@ -38,63 +38,72 @@ pub struct DiffArguments {
 /// The tables of one side, by experiment.
 type Tables = BTreeMap<String, String>;
 
+/// A row of two tables, and how it differs.
+struct Compared<'a> {
+    experiment: &'a str,
+    row: RowPair,
+    changes: Vec<Difference>,
+}
+
 /// Puts two sets of tables side by side, rows that changed first.
-///
-/// # Errors
-/// [`CliError`] if a side is neither a folder nor a commit, or a table cannot be read.
 pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     let (before, after) = (tables(&arguments.before)?, tables(&arguments.after)?);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let mut pairs: Vec<(&str, RowPair)> = Vec::new();
-    for name in names {
-        let text = |tables: &Tables| tables.get(name).cloned().unwrap_or_else(|| EMPTY.to_owned());
-        let rows = side_by_side(&text(&before), &text(&after))
-            .map_err(|cause| PublishError::NotATable { path: PathBuf::from(name), cause })?;
-        pairs.extend(rows.into_iter().map(|pair| (name.as_str(), pair)));
+    let mut rows: Vec<Compared<'_>> = Vec::new();
+    for experiment in names {
+        let [before, after] =
+            [&before, &after].map(|side| side.get(experiment).map_or(EMPTY, String::as_str));
+        let pairs = side_by_side(before, after)
+            .map_err(|cause| PublishError::NotATable { path: PathBuf::from(experiment), cause })?;
+        for row in pairs {
+            let changes = row.differences(arguments.tolerance);
+            rows.push(Compared { experiment, row, changes });
+        }
     }
-    let (changed, same): (Vec<_>, Vec<_>) =
-        pairs.into_iter().partition(|(_, pair)| !pair.differences(arguments.tolerance).is_empty());
+    let changed = rows.iter().filter(|row| !row.changes.is_empty()).count();
+    // The order of the rows stays in both parts.
+    rows.sort_by_key(|row| row.changes.is_empty());
     if format == Format::Json {
-        let row = |row: &(&str, RowPair)| as_json(row, arguments.tolerance);
-        return print_json(&changed.iter().chain(&same).map(row).collect());
+        return print_json(&rows.iter().map(Compared::json).collect());
     }
     let headings = ["experiment", "row", arguments.before.as_str(), arguments.after.as_str(), "change"];
-    let rows = changed.iter().chain(&same).map(|row| as_row(row, arguments.tolerance));
-    let summary = format!("{} of {} rows changed\n", changed.len(), changed.len() + same.len());
-    print(&format!("{summary}{}", plain_table(&headings, rows)))
+    let summary = format!("{changed} of {} rows changed\n", rows.len());
+    print(&format!("{summary}{}", plain_table(&headings, rows.iter().map(Compared::cells))))
 }
 
 /// A table without rows.
 const EMPTY: &str = "experiment,cell,metric,value\n";
 
-fn as_row((name, pair): &(&str, RowPair), tolerance: f64) -> Vec<String> {
-    let (before, after) = pair.values();
-    let changes: Vec<String> = pair
-        .differences(tolerance)
-        .iter()
-        .map(|d| match (d.column.as_deref(), d.relative()) {
-            (Some("value"), Some(relative)) => format!("{relative:+.1e} relative"),
-            (Some(column), _) => {
-                format!("{column}: {} -> {}", or_nothing(&d.committed), or_nothing(&d.fresh))
-            }
-            (None, _) => format!("the row is {}", d.fresh),
+impl Compared<'_> {
+    fn cells(&self) -> Vec<String> {
+        let (before, after) = self.row.values();
+        let changes: Vec<String> = self.changes.iter().map(change).collect();
+        vec![self.experiment.to_owned(), self.row.name(), before, after, changes.join("; ")]
+    }
+
+    fn json(&self) -> Value {
+        let (before, after) = self.row.values();
+        let mut changes = Vec::new();
+        for Difference { column, committed, fresh, .. } in &self.changes {
+            changes.push(json!({ "column": column, "before": committed, "after": fresh }));
+        }
+        json!({
+            "experiment": self.experiment, "row": self.row.name(), "before": before, "after": after, "changes": changes,
         })
-        .collect();
-    vec![(*name).to_owned(), pair.name(), before, after, changes.join("; ")]
+    }
+}
+
+fn change(difference: &Difference) -> String {
+    let Difference { column, committed, fresh, .. } = difference;
+    match (column.as_deref(), difference.relative()) {
+        (Some("value"), Some(relative)) => format!("{relative:+.1e} relative"),
+        (Some(column), _) => format!("{column}: {} -> {}", or_nothing(committed), or_nothing(fresh)),
+        (None, _) => format!("the row is {fresh}"),
+    }
 }
 
 fn or_nothing(text: &str) -> &str {
     if text.is_empty() { "nothing" } else { text }
-}
-
-fn as_json((name, pair): &(&str, RowPair), tolerance: f64) -> Value {
-    let (before, after) = pair.values();
-    let changes: Vec<Value> = pair
-        .differences(tolerance)
-        .iter()
-        .map(|d| json!({ "column": d.column, "before": d.committed, "after": d.fresh }))
-        .collect();
-    json!({ "experiment": name, "row": pair.name(), "before": before, "after": after, "changes": changes })
 }
 
 fn tables(side: &str) -> Result<Tables, CliError> {
@@ -110,7 +119,7 @@ fn tables(side: &str) -> Result<Tables, CliError> {
     if let Some(table) = tables.remove("") {
         tables.insert(experiment_of(&table).unwrap_or_else(|| side.to_owned()), table);
     }
-    if tables.is_empty() { Err(CliError::NoTables { side: side.to_owned() }) } else { Ok(tables) }
+    if tables.is_empty() { Err(CliError::NoTables(side.to_owned())) } else { Ok(tables) }
 }
 
 /// The experiment that a table says it is of, as when the folder of one experiment is a side.
@@ -121,14 +130,14 @@ fn experiment_of(table: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path).map_err(|cause| CliError::Io { path: PathBuf::from(path), cause })
+    std::fs::read_to_string(path).map_err(CliError::io(path))
 }
 
 /// Every `table.csv` below a folder, by the folder that it stands in.
 fn below(folder: &Path, name: &str, tables: &mut Tables) -> Result<(), CliError> {
-    let io = |cause| CliError::Io { path: folder.to_path_buf(), cause };
-    for entry in std::fs::read_dir(folder).map_err(io)? {
-        let path = entry.map_err(io)?.path();
+    let io = CliError::io(folder);
+    for entry in std::fs::read_dir(folder).map_err(&io)? {
+        let path = entry.map_err(&io)?.path();
         let Some(last) = path.file_name().and_then(|last| last.to_str()) else { continue };
         if path.is_dir() {
             let inner = if name.is_empty() { last.to_owned() } else { format!("{name}/{last}") };
@@ -153,13 +162,11 @@ fn of_commit(commit: &str, tables: &mut Tables) -> Result<(), CliError> {
 }
 
 fn git(side: &str, arguments: &[&str]) -> Result<String, CliError> {
-    let no_side = || CliError::NoTables { side: side.to_owned() };
-    if side.starts_with('-') {
-        return Err(no_side());
-    }
-    let output = Command::new("git").args(arguments).output().map_err(|_| no_side())?;
-    if !output.status.success() {
-        return Err(no_side());
-    }
-    String::from_utf8(output.stdout).map_err(|_| no_side())
+    let text = if side.starts_with('-') { None } else { output_of_git(arguments) };
+    text.ok_or_else(|| CliError::NoTables(side.to_owned()))
+}
+
+fn output_of_git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    if output.status.success() { String::from_utf8(output.stdout).ok() } else { None }
 }

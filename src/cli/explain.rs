@@ -4,10 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Format, Places, Selection, StorePlace};
+use super::options::{Format, Places, Selection, StorePlace};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
-use crate::run::{DataDigests, Plan, Reason, RunError, Stale, explain as explain_plan};
+use crate::run::{Plan, Reason, Stale};
 
 const EXAMPLES: &str = "\
 Each result that is not stored is compared with the latest one of the same experiment, labels and replicate.
@@ -35,17 +34,13 @@ pub struct ExplainArguments {
 const MOST_PLACES: usize = 8;
 
 /// Says for each result that a run would compute what changed since it was last computed.
-///
-/// # Errors
-/// [`CliError`] if a spec, the store or a file of the user's own cannot be read.
 pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let store = workspace.store(&arguments.store)?;
+    let project = arguments.places.project()?;
+    let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
-    for experiment in &workspace.selected(&arguments.selection)? {
-        let digests = DataDigests::known(experiment, &workspace.manifest, &workspace.cache)?;
-        let plan = Plan::new(experiment, arguments.seed.unwrap_or(experiment.meta.seed), digests, &store);
-        let stale = explain_plan(&plan, &store).map_err(RunError::from)?;
+    for experiment in &arguments.selection.of(&project)? {
+        let plan = study.plan(experiment, arguments.seed)?;
+        let stale = study.explain(&plan)?;
         if format == Format::Text {
             print(&text(&experiment.folder(), &plan, &stale))?;
         }
@@ -59,32 +54,33 @@ fn text(name: &str, plan: &Plan<'_>, stale: &[Stale]) -> String {
         return format!("{name}: everything is stored ({} results)\n", plan.total());
     }
     let mut text = format!("{name}: {} of {} results are stored\n", plan.done(), plan.total());
-    for group in stale {
-        let reasons: Vec<String> = group.reasons.iter().map(sentence).collect();
-        text.push_str(&format!("  {} to compute: {}\n", group.places.len(), reasons.join("; ")));
-        for place in group.places.iter().take(MOST_PLACES) {
+    for Stale { reasons, places } in stale {
+        let reasons: Vec<String> = reasons.iter().map(sentence).collect();
+        text.push_str(&format!("  {} to compute: {}\n", places.len(), reasons.join("; ")));
+        for place in places.iter().take(MOST_PLACES) {
             text.push_str(&format!("    {place}\n"));
         }
-        if let Some(more) = group.places.len().checked_sub(MOST_PLACES).filter(|more| *more > 0) {
-            text.push_str(&format!("    ... and {more} more\n"));
+        if places.len() > MOST_PLACES {
+            text.push_str(&format!("    ... and {} more\n", places.len() - MOST_PLACES));
         }
     }
     text
 }
 
 fn sentence(reason: &Reason) -> String {
-    let side = |value: &Option<String>, absent: &str| value.clone().unwrap_or_else(|| absent.to_owned());
-    let short = |digest: &Option<String>, absent: &str| match digest {
-        Some(digest) => digest.chars().take(12).collect(),
-        None => absent.to_owned(),
-    };
     match reason {
         Reason::NeverComputed => "never computed".to_owned(),
         Reason::Spec { path, from, to } => {
-            format!("{path} changed from {} to {}", side(from, "nothing"), side(to, "nothing"))
+            let [from, to] = [from, to].map(|value| value.as_deref().unwrap_or("nothing"));
+            format!("{path} changed from {from} to {to}")
         }
         Reason::Data { file, from, to } => {
-            format!("{file} changed from {} to {}", short(from, "not used"), short(to, "not used"))
+            // The first digits of a digest tell it from others.
+            let [from, to] = [from, to].map(|digest| match digest {
+                Some(digest) => digest.chars().take(12).collect(),
+                None => "not used".to_owned(),
+            });
+            format!("{file} changed from {from} to {to}")
         }
         Reason::Numerics { from, to } => format!("the numerics changed from version {from} to {to}"),
         Reason::Seed { from, to } => format!("the seed changed from {from} to {to}"),

@@ -6,11 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::Format;
+use super::options::Format;
 use super::output::{print, print_json};
 use crate::data::rows::RowWriter;
 use crate::data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
-use crate::publish::write_file_atomically;
+use crate::run::write_file_atomically;
 
 const EXAMPLES: &str = "\
 Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, as the trips of beyond/citibike-scale
@@ -46,19 +46,16 @@ fn rows(text: &str) -> Result<u64, String> {
 }
 
 /// Writes trips batch by batch; never over a file that is there.
-///
-/// # Errors
-/// [`CliError`] for another ending, a file that is there, or one that cannot be written.
 pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), CliError> {
     let GenerateArguments { rows, out: path, seed } = arguments;
-    let known = |ending: &std::ffi::OsStr| ["csv", "parquet"].iter().any(|e| ending.eq_ignore_ascii_case(e));
-    if !path.extension().is_some_and(known) {
-        return Err(CliError::Ending { path: path.clone() });
+    let ending = path.extension().unwrap_or_default();
+    if !["csv", "parquet"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+        return Err(CliError::Ending(path.clone()));
     }
     if path.symlink_metadata().is_ok() {
-        return Err(CliError::Exists { path: path.clone() });
+        return Err(CliError::Exists(path.clone()));
     }
-    let write = |file: &std::fs::File| {
+    write_file_atomically(path, |file| {
         let mut writer = RowWriter::new(file.try_clone()?, path, &TRIP_COLUMNS)?;
         for batch in 0..rows.div_ceil(TRIP_BATCH as u64) {
             let left = rows - batch * TRIP_BATCH as u64;
@@ -66,8 +63,8 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
             writer.write(&trips(u64::from(*seed), batch, some))?;
         }
         writer.finish()
-    };
-    write_file_atomically(path, write).map_err(|cause| CliError::Io { path: path.clone(), cause })?;
+    })
+    .map_err(CliError::io(path))?;
     if format == Format::Json {
         return print_json(&json!({ "written": path, "rows": rows, "columns": TRIP_COLUMNS }));
     }

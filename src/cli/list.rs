@@ -4,11 +4,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, Places};
+use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
 use crate::data::Status;
 use crate::publish::plain_table;
+use crate::run::Project;
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -25,53 +25,44 @@ pub struct ListArguments {
 }
 
 /// Lists the shipped experiments.
-///
-/// # Errors
-/// [`CliError`] if a spec is wrong or the output cannot be written.
 pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let mut experiments = Vec::new();
-    let mut failures = Vec::new();
-    for spec in workspace.specs()? {
-        match workspace.load(spec) {
+    let project = arguments.places.project()?;
+    let specs = project.specs()?;
+    let (mut experiments, mut failures) = (Vec::new(), Vec::new());
+    for spec in specs {
+        match project.load(spec) {
             Ok(experiment) => experiments.push(experiment),
-            Err(error) => failures.push((spec.name.clone(), error)),
+            Err(error) => failures.push((spec.name.clone(), error.into())),
         }
     }
     if format == Format::Json {
-        let all: Vec<Value> = experiments.iter().map(|e| as_json(e, &workspace)).collect();
-        print_json(&Value::Array(all))?;
-        return broken(failures, workspace.specs()?.len());
+        print_json(&experiments.iter().map(|experiment| as_json(experiment, &project)).collect())?;
+    } else {
+        let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
+        print(&plain_table(&headings, experiments.iter().map(|experiment| row(experiment, &project))))?;
     }
-    let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
-    let rows = experiments.iter().map(|e| row(e, &workspace).to_vec());
-    print(&plain_table(&headings, rows))?;
-    broken(failures, workspace.specs()?.len())
+    // The specs that could not be read come after those that could.
+    CliError::all(failures, specs.len())
 }
 
-/// The specs that could not be read, after those that could.
-fn broken(failures: Vec<(String, CliError)>, all: usize) -> Result<(), CliError> {
-    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all }) }
-}
-
-fn row(experiment: &Experiment, workspace: &Workspace) -> [String; 6] {
+fn row(experiment: &Experiment, project: &Project) -> Vec<String> {
     let meta = &experiment.meta;
     let datasets = experiment.datasets();
-    [
+    vec![
         experiment.name.clone(),
         meta.paper.clone().unwrap_or_default(),
         meta.artefact.clone().unwrap_or_default(),
         if datasets.is_empty() { "in the spec".to_owned() } else { datasets.join(", ") },
         experiment.cells.len().to_string(),
-        presence(experiment, workspace).to_owned(),
+        presence(experiment, project).to_owned(),
     ]
 }
 
 /// Whether all data of an experiment are here; the worst dataset counts.
-pub(super) fn presence(experiment: &Experiment, workspace: &Workspace) -> &'static str {
+pub(super) fn presence(experiment: &Experiment, project: &Project) -> &'static str {
     let datasets = experiment.datasets();
-    let known = datasets.iter().filter_map(|name| workspace.manifest.get(name).ok());
-    known.map(|dataset| workspace.cache.status(dataset)).max().map_or("none needed", status_name)
+    let known = datasets.iter().filter_map(|name| project.manifest.get(name).ok());
+    known.map(|dataset| project.cache.status(dataset)).max().map_or("none needed", status_name)
 }
 
 /// A status in words.
@@ -85,7 +76,7 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn as_json(experiment: &Experiment, workspace: &Workspace) -> Value {
+fn as_json(experiment: &Experiment, project: &Project) -> Value {
     json!({
         "name": experiment.name,
         "title": experiment.meta.title,
@@ -95,6 +86,6 @@ fn as_json(experiment: &Experiment, workspace: &Workspace) -> Value {
         "datasets": experiment.datasets(),
         "cells": experiment.cells.len(),
         "replicates": experiment.meta.replicates,
-        "data": presence(experiment, workspace),
+        "data": presence(experiment, project),
     })
 }

@@ -1,25 +1,22 @@
 //! The command line: one file per verb. Each parses, calls the rooms below and prints.
 
-mod add_sums;
 mod arguments;
 mod audit;
 mod check;
-mod class_release;
 mod collect;
 mod completions;
-mod compute;
 mod data;
 mod diff;
 mod emit;
 mod error;
 mod explain;
 mod generate;
-mod histogram_release;
 mod interrupt;
-mod ledger;
+mod ledger_options;
 mod list;
 mod new;
 mod new_data;
+mod options;
 mod output;
 mod plan;
 mod predict;
@@ -27,21 +24,12 @@ mod report;
 mod run;
 mod schema;
 mod stats;
-mod stats_release;
-mod stats_report;
-mod stats_sums;
-mod sum_files;
-mod summand;
-mod surface_release;
-mod workspace;
-
-pub use arguments::Arguments;
 
 use std::process::ExitCode;
 
-use arguments::Verb;
+use arguments::{Arguments, Verb};
 use clap::Parser;
-use error::CliError;
+use error::{BUG, CliError};
 
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
@@ -56,9 +44,6 @@ pub fn main() -> ExitCode {
         }
     }
 }
-
-/// The exit code of a bug.
-const BUG: u8 = 70;
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     let format = arguments.format;

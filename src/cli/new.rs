@@ -1,14 +1,16 @@
 //! `dpgp new`.
 
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::Format;
 use super::emit::shell;
 use super::new_data::{Protected, spec_for};
+use super::options::Format;
 use super::output::{print, print_json};
 
 const EXAMPLES: &str = "\
@@ -40,17 +42,13 @@ pub struct NewArguments {
 }
 
 /// Writes a spec to start from; never over a file that is there.
-///
-/// # Errors
-/// [`CliError::Io`], also if the file is there.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
-    let of_data = || {
-        arguments.data.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned())
-    };
-    let said = arguments.name.clone().or_else(of_data).unwrap_or_default();
+    let stem =
+        arguments.data.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let said = arguments.name.clone().or(stem).unwrap_or_default();
     let name = said.strip_suffix(".toml").unwrap_or(&said);
     if name.is_empty() || name.ends_with('/') {
-        return Err(CliError::NoName { name: said });
+        return Err(CliError::NoName(said));
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
@@ -58,12 +56,10 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         None => TEMPLATE.to_owned(),
         Some(file) => spec_for(file, &beside(&path, file), protected)?,
     };
-    let io = |cause: std::io::Error| match cause.kind() {
-        std::io::ErrorKind::AlreadyExists => CliError::Exists { path: path.clone() },
-        _ => CliError::Io { path: path.clone(), cause },
-    };
-    let mut file = std::fs::File::create_new(&path).map_err(io)?;
-    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(io)?;
+    match File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(CliError::Exists(path)),
+        written => written.map_err(CliError::io(&path))?,
+    }
     if format == Format::Json {
         return print_json(&json!({ "written": path }));
     }
@@ -77,7 +73,6 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
 /// What a spec calls a file: paths in a spec are relative to the spec.
 fn beside(spec: &Path, file: &Path) -> String {
     let same_folder = spec.parent().is_none_or(|folder| folder.as_os_str().is_empty());
-    let whole = || std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
-    let path = if same_folder { file.to_path_buf() } else { whole() };
-    path.to_string_lossy().into_owned()
+    let whole = if same_folder { None } else { std::fs::canonicalize(file).ok() };
+    whole.as_deref().unwrap_or(file).to_string_lossy().into_owned()
 }

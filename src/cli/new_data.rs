@@ -24,7 +24,7 @@ impl Protected {
 }
 
 /// The columns of a file by what a spec can do with them.
-struct Columns {
+struct NamedColumns {
     numbers: Vec<String>,
     text: Vec<String>,
     others: Vec<String>,
@@ -32,14 +32,10 @@ struct Columns {
 
 /// The text of a spec for a file; `path` is what the spec calls it. The last column of numbers becomes the target, the
 /// others the inputs.
-///
-/// # Errors
-/// [`CliError::Data`] if the file cannot be read, [`CliError::FewNumbers`] if fewer than two columns hold numbers.
 pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<String, CliError> {
-    let Columns { mut numbers, text, others } = columns(file)?;
-    let few = || CliError::FewNumbers { path: file.to_path_buf(), numbers: numbers.clone() };
+    let NamedColumns { mut numbers, text, others } = columns(file)?;
     if numbers.len() < 2 {
-        return Err(few());
+        return Err(CliError::FewNumbers { path: file.to_path_buf(), numbers });
     }
     let target = numbers.pop().unwrap_or_default();
     let title = format!("{target} under differential privacy");
@@ -58,8 +54,8 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
     Ok(parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part)))
 }
 
-fn columns(file: &Path) -> Result<Columns, CliError> {
-    let mut columns = Columns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
+fn columns(file: &Path) -> Result<NamedColumns, CliError> {
+    let mut columns = NamedColumns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
     for column in column_types(file)? {
         match column.kind {
             ColumnKind::Numbers => columns.numbers.push(column.name),

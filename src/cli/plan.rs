@@ -1,17 +1,17 @@
 //! `dpgp plan`.
 
+use std::time::Duration;
+
 use clap::Args;
 use indicatif::HumanDuration;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, Places, Selection, StorePlace, Work};
 use super::list::presence;
+use super::options::{Format, Places, Selection, StorePlace, Work};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
 use crate::publish::plain_table;
-use crate::run::store::Store;
-use crate::run::{DataDigests, Plan, RunError, Shard};
+use crate::run::{Shard, Study};
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -51,16 +51,13 @@ struct Forecast {
 }
 
 /// Says for each experiment how many cells there are, how many are stored, and how long the rest takes.
-///
-/// # Errors
-/// [`CliError`] if a spec, the store or a file of the user's own cannot be read.
 pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let experiments = workspace.selected(&arguments.selection)?;
-    let store = workspace.store(&arguments.store)?;
+    let project = arguments.places.project()?;
+    let experiments = arguments.selection.of(&project)?;
+    let study = arguments.store.study(&project)?;
     let mut forecasts = Vec::new();
     for experiment in &experiments {
-        forecasts.push(forecast(experiment, &workspace, &store, arguments)?);
+        forecasts.push(forecast(experiment, &study, arguments)?);
     }
     if format == Format::Json {
         return print_json(&forecasts.iter().map(Forecast::json).collect());
@@ -71,39 +68,19 @@ pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
 
 fn forecast(
     experiment: &Experiment,
-    workspace: &Workspace,
-    store: &Store,
+    study: &Study<'_>,
     arguments: &PlanArguments,
 ) -> Result<Forecast, CliError> {
-    let digests = DataDigests::known(experiment, &workspace.manifest, &workspace.cache)?;
-    let plan = Plan::new(experiment, arguments.seed.unwrap_or(experiment.meta.seed), digests, store);
-    let units = plan.units(Shard::WHOLE);
-    let missing: usize = units.iter().map(|unit| unit.missing.len()).sum();
-    let seconds = if missing == 0 {
-        Some(0.0)
-    } else {
-        mean_seconds(&plan, store)?
-            .map(|each| each * missing as f64 / arguments.work.jobs().min(units.len()) as f64)
-    };
+    let plan = study.plan(experiment, arguments.seed)?;
     Ok(Forecast {
         name: experiment.folder(),
         cells: experiment.cells.len(),
         results: plan.total(),
         stored: plan.done(),
-        data: presence(experiment, workspace),
-        blocks: units.len(),
-        seconds,
+        data: presence(experiment, study.project()),
+        blocks: plan.units(Shard::WHOLE).len(),
+        seconds: study.seconds_left(&plan, arguments.work.jobs())?,
     })
-}
-
-/// What a result of this experiment took on average, whatever it was that has changed since; also results of other
-/// experiments that it shares.
-fn mean_seconds(plan: &Plan<'_>, store: &Store) -> Result<Option<f64>, CliError> {
-    let shared = store.results(&plan.stored_keys()).map_err(RunError::from)?;
-    let own = store.of_experiment(&plan.experiment.name).map_err(RunError::from)?;
-    let own = own.iter().map(|stored| &stored.record);
-    let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
-    Ok((!seconds.is_empty()).then(|| seconds.iter().sum::<f64>() / seconds.len() as f64))
 }
 
 impl Forecast {
@@ -111,7 +88,7 @@ impl Forecast {
         let time = match self.seconds {
             Some(0.0) => "nothing to do".to_owned(),
             Some(seconds) if seconds < 1.0 => "less than a second".to_owned(),
-            Some(seconds) => format!("about {}", HumanDuration(std::time::Duration::from_secs_f64(seconds))),
+            Some(seconds) => format!("about {}", HumanDuration(Duration::from_secs_f64(seconds))),
             None => "unknown".to_owned(),
         };
         vec![

@@ -6,9 +6,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Format, Places, ResultsPlace};
+use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_file};
-use super::workspace::Workspace;
 use crate::publish::{commit, report_html};
 
 const EXAMPLES: &str = "\
@@ -36,23 +35,20 @@ pub struct ReportArguments {
 }
 
 /// Writes the report on the experiments named, or on all of the project.
-///
-/// # Errors
-/// [`CliError`] if there is no project, or a file cannot be read or written.
 pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
+    let project = arguments.places.project()?;
     let mut experiments = Vec::new();
     for name in &arguments.names {
-        experiments.extend(workspace.find(name)?);
+        experiments.extend(project.find(name)?);
     }
     if arguments.names.is_empty() {
-        experiments = workspace.experiments()?;
+        experiments = project.experiments()?;
     }
-    let results = workspace.results(&arguments.results);
+    let results = arguments.results.folder(&project);
     if arguments.results.directory.is_some() && !results.is_dir() {
-        return Err(CliError::NotAFolder { path: results });
+        return Err(CliError::NotAFolder(results));
     }
-    let html = report_html(&results, &experiments, commit(workspace.root()).as_deref())?;
+    let html = report_html(&results, &experiments, commit(project.root()).as_deref())?;
     let path = &arguments.out;
     write_file(path, &html)?;
     if format == Format::Json {

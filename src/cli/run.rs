@@ -4,16 +4,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
-use super::arguments::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
-use super::compute::{Bench, Computed};
 use super::interrupt::watch_signals;
+use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{print, print_json};
-use super::workspace::Workspace;
-use crate::publish::{
-    REPRODUCTION, Report, publish, reproduction_markdown, table_terminal, write_atomically,
-};
-use crate::run::store::Store;
-use crate::run::{RunError, Shard};
+use crate::publish::{REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal};
+use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -58,24 +53,22 @@ pub struct RunArguments {
 
 /// Runs experiments one after the other, each in parallel inside. One that fails does not stop the others;
 /// the failures are listed at the end.
-///
-/// # Errors
-/// The error of the only experiment, or all failures together.
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let experiments = workspace.selected(&arguments.selection)?;
-    let mut store = workspace.store(&arguments.store)?;
-    let bench = Bench {
-        workspace: &workspace,
-        work: &arguments.work,
+    let project = arguments.places.project()?;
+    let experiments = arguments.selection.of(&project)?;
+    let mut study = arguments.store.study(&project)?;
+    let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
+    let options = RunOptions {
+        pool: &pool,
+        watcher: watcher.as_ref(),
+        stop: &stop,
         seed: arguments.seed,
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         fail_fast: arguments.fail_fast,
-        stop: watch_signals()?,
     };
     let mut failures = Vec::new();
     for experiment in &experiments {
-        let Err(error) = run_one(experiment, &bench, &mut store, arguments, format) else { continue };
+        let Err(error) = run_one(experiment, &mut study, &options, arguments, format) else { continue };
         let last = arguments.fail_fast || matches!(error, CliError::Run(RunError::Interrupted { .. }));
         if error.is_broken_pipe() || experiments.len() == 1 || (last && failures.is_empty()) {
             return Err(error);
@@ -86,87 +79,87 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         }
     }
     if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
-        write_reproduction(&workspace, &experiments, arguments)?;
+        write_reproduction(&project, &experiments, arguments)?;
     }
-    if failures.is_empty() { Ok(()) } else { Err(CliError::Several { failures, all: experiments.len() }) }
+    CliError::all(failures, experiments.len())
 }
 
 fn run_one(
     experiment: &Experiment,
-    bench: &Bench<'_>,
-    store: &mut Store,
+    study: &mut Study<'_>,
+    options: &RunOptions<'_>,
     arguments: &RunArguments,
     format: Format,
 ) -> Result<(), CliError> {
-    let mut computed = bench.compute(experiment, store)?;
-    if let Some(shard) = arguments.shard {
-        return shard_done(experiment, shard, &computed, store, format);
+    let mut done = study.run(experiment, options)?;
+    if arguments.shard.is_some() {
+        return shard_done(experiment, options.shard, done.computed, study, format);
     }
-    let Some(report) = computed.report(experiment) else {
-        return Err(CliError::Incomplete { name: experiment.name.clone() });
+    let Some(results) = done.results.take() else {
+        return Err(CliError::Incomplete(experiment.name.clone()));
     };
-    let folder = bench.workspace.results(&arguments.results).join(experiment.folder());
-    publish(&folder, &report, &computed.provenance)?;
+    let report = Report::new(experiment, results.rows, results.frames);
+    let folder = arguments.results.folder(study.project()).join(experiment.folder());
+    publish(&folder, &report, &done.provenance)?;
     if format == Format::Json {
-        return print_json(&as_json(&report, &computed, &folder.to_string_lossy()));
+        return print_json(&as_json(&report, &done, &folder.to_string_lossy()));
     }
     let table = table_terminal(&report);
-    if computed.provenance.seed != experiment.meta.seed {
-        print(&format!("seed {}, not the {} of the spec\n", computed.provenance.seed, experiment.meta.seed))?;
+    if done.provenance.seed != experiment.meta.seed {
+        print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
     }
-    let clipped: String = computed.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
-    print(&format!("{table}{clipped}{}; written to {}\n\n", computed.summary(), folder.display()))
+    let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
+    print(&format!("{table}{clipped}{}; written to {}\n\n", done.summary(), folder.display()))
 }
 
 fn shard_done(
     experiment: &Experiment,
     shard: Shard,
-    computed: &Computed,
-    store: &Store,
+    blocks: usize,
+    study: &Study<'_>,
     format: Format,
 ) -> Result<(), CliError> {
-    let (name, folder) = (&experiment.name, store.directory().display().to_string());
+    let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
     if format == Format::Json {
         return print_json(&json!({
-            "experiment": name, "shard": shard.to_string(), "computed_blocks": computed.computed, "store": folder,
+            "experiment": name, "shard": shard.to_string(), "computed_blocks": blocks, "store": folder,
         }));
     }
-    let blocks = computed.computed;
     print(&format!("{name}, shard {shard}: {blocks} blocks computed and stored in {folder}\n"))
 }
 
 /// Regenerates the summary of all experiments.
 fn write_reproduction(
-    workspace: &Workspace,
+    project: &Project,
     experiments: &[Experiment],
     arguments: &RunArguments,
 ) -> Result<(), CliError> {
-    let results = workspace.results(&arguments.results);
+    let results = arguments.results.folder(project);
     let text = reproduction_markdown(&results, experiments)?;
     let path = results.join(REPRODUCTION);
-    std::fs::create_dir_all(&results)
-        .and_then(|()| write_atomically(&path, &text))
-        .map_err(|cause| CliError::Io { path, cause })
+    let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
+    written.map_err(CliError::io(&path))
 }
 
-fn as_json(report: &Report<'_>, computed: &Computed, folder: &str) -> Value {
-    let row = |row: &crate::publish::ReportRow| {
-        json!({
-            "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
-            "spread": row.row.spread, "verdict": row.verdict.name(),
-            "published": row.published.as_ref().map(|p| p.value), "gap": row.row.certificate.gap,
-            "epsilon": row.row.certificate.guarantee.map(|claimed| claimed.epsilon),
-            "delta": row.row.certificate.delta(),
-            "guarantee": row.row.certificate.to_string(), "delta_exact": row.row.certificate.delta_exact,
-        })
-    };
-    let rows: Vec<Value> = report.rows.iter().map(row).collect();
+fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
     let claims: Vec<Value> =
         report.claims.iter().map(|c| json!({ "claim": c.text, "holds": c.holds })).collect();
     let axes: Vec<&str> = report.experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     json!({
-        "experiment": report.experiment.name, "results": folder, "axes": axes, "rows": rows, "claims": claims,
-        "stored_before": computed.stored, "computed_blocks": computed.computed,
-        "clipped_targets_not_private": computed.provenance.clipped,
+        "experiment": report.experiment.name, "results": folder, "axes": axes,
+        "rows": report.rows.iter().map(row).collect::<Vec<Value>>(), "claims": claims,
+        "stored_before": done.stored, "computed_blocks": done.computed,
+        "clipped_targets_not_private": done.provenance.clipped,
+    })
+}
+
+fn row(row: &ReportRow) -> Value {
+    let certificate = &row.row.certificate;
+    json!({
+        "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
+        "spread": row.row.spread, "verdict": row.verdict.name(),
+        "published": row.published.as_ref().map(|p| p.value), "gap": certificate.gap,
+        "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon), "delta": certificate.delta(),
+        "guarantee": certificate.to_string(), "delta_exact": certificate.delta_exact,
     })
 }

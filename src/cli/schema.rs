@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::CliError;
-use super::arguments::Format;
+use super::options::Format;
 use super::output::{print, print_json};
 use crate::publish::reference;
 use crate::{data, spec};
@@ -36,9 +36,6 @@ enum Language {
 }
 
 /// Prints a JSON Schema, which is JSON in either format, or the reference made of it.
-///
-/// # Errors
-/// The I/O error of standard output.
 pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
     let schema = match arguments.of {
         Language::Spec => spec::schema::<crate::task::TaskSetting>(),

@@ -1,20 +1,18 @@
 //! `dpgp stats`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
+use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Format, Places, Work};
-use super::ledger::LedgerArguments;
-use super::stats_release::Question;
-use super::stats_sums::{classes, histogram, surface};
-use super::summand::summand;
-use super::workspace::Workspace;
+use super::ledger_options::LedgerArguments;
+use super::options::{Format, Places, Work};
+use super::output::{print, print_json};
+use crate::release::{Streamed, StreamedRelease, StreamedTotal, SumsDescription, SumsModel, ensure_writable};
 use crate::run::Shard;
 use crate::setting::PrivacySetting;
-use crate::task::{Cell, Experiment, TaskSetting};
-use crate::task::{ClassModel, HistogramModel, SurfaceModel};
 
 const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
@@ -41,97 +39,94 @@ pub struct StatsArguments {
     name: String,
     /// Files of rows, CSV or Parquet, in the order of their rows
     #[arg(value_name = "FILE", required_unless_present = "add")]
-    pub(super) files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// Sum only part I of N of the rows
     #[arg(long, value_name = "I/N", conflicts_with_all = ["add", "release"])]
-    pub(super) shard: Option<Shard>,
+    shard: Option<Shard>,
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
-    pub(super) add: Vec<PathBuf>,
+    add: Vec<PathBuf>,
     /// Write the sums to this file
     #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
+    out: Option<PathBuf>,
     /// Write the sums with privacy noise, and the posteriors from them, to this file
     #[arg(long, value_name = "FILE")]
-    pub(super) release: Option<PathBuf>,
+    release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release")]
     epsilon: Option<f64>,
     #[command(flatten)]
-    pub(super) ledger: LedgerArguments,
+    ledger: LedgerArguments,
     /// Say how long it took
     #[arg(long)]
-    pub(super) timings: bool,
+    timings: bool,
     #[command(flatten)]
-    pub(super) work: Work,
+    work: Work,
     #[command(flatten)]
     places: Places,
 }
 
 /// Sums rows or adds sums; writes the sums and a release of them.
-///
-/// # Errors
-/// [`CliError`] if the spec has nothing to sum, rows cannot be read, or sums do not belong together.
 pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let experiment = &only(&workspace, &arguments.name)?;
-    let setting = one_cell(experiment)?.setting();
-    let no_sums = || CliError::NoSums { name: experiment.name.clone() };
-    let privacy = || arguments.release.as_ref().map(|_| privacy(experiment, arguments.epsilon)).transpose();
-    let question = |privacy| Question { arguments, experiment, setting, privacy };
-    let report = match &*setting.task {
-        TaskSetting::Surface(_) => {
-            let model = SurfaceModel::new(setting).ok_or_else(no_sums)?;
-            surface(&question(privacy()?), &model)
-        }
-        TaskSetting::Dirichlet(_) => {
-            let model = ClassModel::of(setting).ok_or_else(no_sums)?;
-            let weighted = || CliError::WeightedSums { name: experiment.name.clone() };
-            let summand = model.summand(&setting.data).ok_or_else(weighted)?;
-            classes(&question(privacy()?), &model, &summand)
-        }
-        TaskSetting::Density(_) => {
-            let model = HistogramModel::of(setting).ok_or_else(no_sums)?;
-            histogram(&question(privacy()?), &model)
-        }
-        _ => Err(no_sums()),
-    }?;
-    report.print(arguments, format)
-}
-
-/// The experiment that a name means.
-fn only(workspace: &Workspace, name: &str) -> Result<Experiment, CliError> {
-    let mut found = workspace.find(name)?;
-    match (found.pop(), found.len()) {
-        (Some(experiment), 0) => Ok(experiment),
-        (_, others) => Err(CliError::NotOne { name: name.to_owned(), count: others + 1 }),
+    let experiment = arguments.places.project()?.only(&arguments.name)?;
+    match StreamedRelease::of(&experiment)? {
+        StreamedRelease::Surface(streamed) => answer(&streamed, arguments, format),
+        StreamedRelease::Classes(streamed) => answer(&streamed, arguments, format),
+        StreamedRelease::Counts(streamed) => answer(&streamed, arguments, format),
     }
 }
 
-/// The guarantee of a release: that of the cells, if they have one epsilon, or with the epsilon that was named.
-fn privacy(experiment: &Experiment, epsilon: Option<f64>) -> Result<PrivacySetting, CliError> {
-    let mut found: Vec<PrivacySetting> =
-        experiment.cells.iter().map(|cell| (*cell.setting().privacy).clone()).collect();
-    found.dedup_by_key(|privacy| privacy.epsilon);
-    let private: Vec<f64> = found.iter().map(|privacy| privacy.epsilon).collect();
-    let privacy = match (epsilon, found.pop()) {
-        (Some(epsilon), Some(privacy)) => PrivacySetting { epsilon, ..privacy },
-        (None, Some(privacy)) if found.is_empty() => privacy,
-        _ => return Err(CliError::SeveralEpsilons { epsilons: format!("{private:?}") }),
+fn answer<M: SumsModel>(
+    streamed: &Streamed<'_, M>,
+    arguments: &StatsArguments,
+    format: Format,
+) -> Result<(), CliError> {
+    // An epsilon that cannot be released for is refused before hours of sums.
+    let privacy = arguments.release.as_ref().map(|_| streamed.privacy(arguments.epsilon)).transpose()?;
+    let start = Instant::now();
+    let total = match arguments.add.as_slice() {
+        [] => streamed.sum(&arguments.files, arguments.shard, &arguments.work.pool()?)?,
+        parts => streamed.add(parts)?,
     };
-    let finite = privacy.epsilon > 0.0 && privacy.epsilon.is_finite();
-    if finite { Ok(privacy) } else { Err(CliError::NoGuarantee) }
+    let seconds = start.elapsed().as_secs_f64();
+    arguments.out.as_deref().map(|path| total.write(path)).transpose()?;
+    let balance = privacy.map(|privacy| release(streamed, &total, &privacy, arguments)).transpose()?;
+    let SumsDescription { mut facts, mut text, rows, inducing } = streamed.described(&total);
+    if format == Format::Json {
+        facts["out"] = json!(arguments.out);
+        facts["release"] = json!(arguments.release);
+        if arguments.timings {
+            facts["seconds"] = json!(seconds);
+        }
+        return print_json(&facts);
+    }
+    if arguments.timings {
+        text += &timing(seconds, rows, inducing);
+    }
+    for path in arguments.out.iter().chain(&arguments.release) {
+        text += &format!("written to {}\n", path.display());
+    }
+    print(&(text + &balance.unwrap_or_default()))
 }
 
-/// The first cell, if all cells sum the same.
-fn one_cell(experiment: &Experiment) -> Result<&Cell, CliError> {
-    let Some(first) = experiment.cells.first() else {
-        return Err(CliError::NoSums { name: experiment.name.clone() });
-    };
-    let same = |cell: &&Cell| summand(cell.setting()) == summand(first.setting());
-    if experiment.cells.iter().all(|cell| same(&cell)) {
-        return Ok(first);
-    }
-    let what = "columns, bounds, kernel, inducing inputs, classes or bins";
-    Err(CliError::SeveralSums { name: experiment.name.clone(), what })
+/// Draws a release, charges the ledger and writes the file; returns what the ledger holds. Nothing is spent on a file that
+/// cannot be written.
+fn release<M: SumsModel>(
+    streamed: &Streamed<'_, M>,
+    total: &StreamedTotal<M>,
+    privacy: &PrivacySetting,
+    arguments: &StatsArguments,
+) -> Result<String, CliError> {
+    let Some(path) = &arguments.release else { return Ok(String::new()) };
+    ensure_writable(path)?;
+    let (drawn, ledger) = (streamed.draw(total, privacy)?, arguments.ledger.file());
+    let charged = drawn.charge(ledger.as_ref(), &streamed.subject(privacy), || Ok(total.data_sha256()))?;
+    charged.write(path)?;
+    Ok(arguments.ledger.balance(charged.account(), privacy.delta))
+}
+
+fn timing(seconds: f64, rows: u64, inducing: Option<usize>) -> String {
+    let Some(m) = inducing else { return format!("{seconds:.3} s\n") };
+    let speed = rows as f64 * (m * m) as f64 / seconds / 1e9;
+    format!("{seconds:.3} s, {speed:.1} GFLOP/s counted as rows times {m}^2\n")
 }

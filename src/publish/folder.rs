@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::atomic::write_atomically;
 use super::csv::table_csv;
 use super::figure::{FigureError, figure_svg};
-use super::manifest::{Provenance, manifest_json};
+use super::manifest::manifest_json;
 use super::markdown::table_markdown;
 use super::report::Report;
 use super::shown::figure_json;
+use crate::run::{Provenance, write_atomically};
 
 /// Why results could not be published.
 #[derive(Debug, Error)]

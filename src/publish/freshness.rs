@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::compare::compare_tables;
 use super::folder::{PublishError, files};
-use super::manifest::{Provenance, differing};
+use super::manifest::differing;
 use super::report::Report;
+use crate::run::Provenance;
 
 /// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
 const NOISE: f64 = 1e-8;

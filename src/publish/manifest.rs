@@ -1,35 +1,16 @@
 //! `manifest.json`: where a result comes from.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::report::Report;
-use crate::run::Clipped;
+use crate::run::Provenance;
 
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../Cargo.lock");
-
-/// What the run knows that the experiment does not.
-#[derive(Debug, Clone)]
-pub struct Provenance {
-    /// Each data file and its SHA-256.
-    pub data: Vec<(String, String)>,
-    /// The project's folder, whose commit is recorded.
-    pub project: PathBuf,
-    /// The seed used.
-    pub seed: u32,
-    /// The version of the numerics.
-    pub numerics: u32,
-    /// Seconds that the computation took, over all threads.
-    pub seconds: f64,
-    /// When the last result was finished, in seconds since 1970.
-    pub finished: u64,
-    /// Targets of the user's own files outside public bounds; not private.
-    pub clipped: Vec<Clipped>,
-}
 
 /// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
 pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {

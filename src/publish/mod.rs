@@ -1,7 +1,6 @@
 //! From result rows to tables, figures and verdicts. This room knows what was published, not how a number
 //! was computed.
 
-mod atomic;
 mod axis;
 mod bars;
 mod calibration;
@@ -39,7 +38,6 @@ mod panels;
 mod pen;
 mod plain;
 mod plot;
-mod predictions;
 mod probabilities;
 mod reference;
 mod report;
@@ -53,7 +51,6 @@ mod tutorial;
 mod verdict;
 mod violins;
 
-pub use atomic::{write_atomically, write_file_atomically};
 pub use claims::ClaimOutcome;
 pub use committed::{Committed, Counts, Guarantees};
 pub use compare::{Difference, RowPair, compare_tables, side_by_side};
@@ -61,12 +58,11 @@ pub use csv::table_csv;
 pub use figure::{FigureError, figure_svg};
 pub use folder::{PublishError, publish};
 pub use freshness::stale;
-pub use manifest::{Provenance, commit};
+pub use manifest::commit;
 pub use markdown::table_markdown;
-pub use number::{exact, short};
+pub use number::short;
 pub use page::report_html;
 pub use plain::plain_table;
-pub use predictions::{ReleasedPredictions, composed};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use reproduction::{REPRODUCTION, reproduction_markdown};

@@ -4,12 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::RunError;
-use super::load::load_sample;
-use crate::data::{Cache, Manifest, Progress};
+use super::load::Loader;
+use super::{Project, RunError};
+use crate::data::Progress;
 use crate::setting::{MechanismSetting, NormaliseSetting};
-use crate::task::Sample;
-use crate::task::{Experiment, Setting};
+use crate::task::{Experiment, Sample, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
 /// of the data, and no part of a release.
@@ -77,12 +76,12 @@ fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
 ///
 /// # Errors
 /// [`RunError`] if a file cannot be read.
-pub fn clipped_in_own_files(
+pub(super) fn clipped_in_own_files(
     experiment: &Experiment,
-    manifest: &Manifest,
-    cache: &Cache,
+    project: &Project,
     progress: &dyn Progress,
 ) -> Result<Vec<Clipped>, RunError> {
+    let loader = Loader { experiment, project, progress };
     let mut seen = Vec::new();
     let mut counts = Vec::new();
     for cell in &experiment.cells {
@@ -92,7 +91,7 @@ pub fn clipped_in_own_files(
             continue;
         }
         seen.push(key);
-        let sample = load_sample(experiment, &setting.data, manifest, cache, progress)?;
+        let sample = loader.sample(&setting.data)?;
         counts.extend(clipped_targets(setting, &sample));
     }
     Ok(counts)

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::RunError;
-use crate::data::{Cache, Manifest, Progress, digest::stamp};
+use super::{Project, RunError};
+use crate::data::{Progress, digest::stamp};
 use crate::setting::{DataSetting, ImagesSetting, SourceSetting, TripsSetting};
 use crate::spec::Identity;
 use crate::task::Experiment;
@@ -24,34 +24,34 @@ impl DataDigests {
     ///
     /// # Errors
     /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read.
-    pub fn known(experiment: &Experiment, manifest: &Manifest, cache: &Cache) -> Result<Self, RunError> {
+    pub fn known(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
         let mut blocks = BTreeMap::new();
         for cell in &experiment.cells {
             if let Entry::Vacant(vacant) = blocks.entry(cell.data_id()) {
-                vacant.insert(files(experiment, &cell.setting().data, manifest, cache)?);
+                vacant.insert(files(experiment, &cell.setting().data, project)?);
             }
         }
         Ok(Self { blocks })
     }
 
-    /// The same; files whose digest nobody has recorded are fetched, which records it.
+    /// The same; files without a recorded digest are fetched, which records it.
     ///
     /// # Errors
     /// [`RunError::Data`], also of the download.
     pub fn fetched(
         experiment: &Experiment,
-        manifest: &Manifest,
-        cache: &Cache,
+        project: &Project,
         progress: &dyn Progress,
     ) -> Result<Self, RunError> {
-        let known = Self::known(experiment, manifest, cache)?;
+        let known = Self::known(experiment, project)?;
         if known.blocks.values().all(Option::is_some) {
             return Ok(known);
         }
         for name in experiment.datasets() {
-            cache.ensure(manifest.get(name).map_err(Box::new)?, progress).map_err(Box::new)?;
+            let dataset = project.manifest.get(name).map_err(Box::new)?;
+            project.cache.ensure(dataset, progress).map_err(Box::new)?;
         }
-        Self::known(experiment, manifest, cache)
+        Self::known(experiment, project)
     }
 
     /// The files of a data block, if all their digests are known.
@@ -71,8 +71,7 @@ impl DataDigests {
 fn files(
     experiment: &Experiment,
     data: &DataSetting,
-    manifest: &Manifest,
-    cache: &Cache,
+    project: &Project,
 ) -> Result<Option<Vec<FileDigest>>, RunError> {
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
@@ -83,10 +82,10 @@ fn files(
         SourceSetting::Dataset(name)
         | SourceSetting::Images(ImagesSetting { dataset: name, .. })
         | SourceSetting::Trips(TripsSetting { dataset: name, .. }) => {
-            let dataset = manifest.get(name).map_err(Box::new)?;
+            let dataset = project.manifest.get(name).map_err(Box::new)?;
             let mut files = Vec::new();
             for file in &dataset.files {
-                let known = cache.digest(file).map_err(Box::new)?;
+                let known = project.cache.digest(file).map_err(Box::new)?;
                 files.push(known.map(|digest| (file.path.clone(), digest.to_string())));
             }
             Ok(files.into_iter().collect())

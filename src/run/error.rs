@@ -1,16 +1,19 @@
 //! Why an experiment could not be run.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::store::StoreError;
+use super::store::{RunHeader, StoreError};
+use crate::audit::AuditError;
 use crate::data::DataError;
 use crate::spec::SpecError;
 use crate::task::TaskError;
 
 /// A failure of a run, by whose fault it is.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The spec is wrong.
     #[error(transparent)]
@@ -18,6 +21,46 @@ pub enum RunError {
     /// The data are missing, wrong or not readable.
     #[error(transparent)]
     Data(#[from] Box<DataError>),
+    /// A name that means nothing.
+    #[error("there is no experiment {name:?}; `dpgp list` shows the {count} there are{hint}")]
+    UnknownExperiment {
+        /// The name.
+        name: String,
+        /// Number of experiments.
+        count: usize,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// No project folder.
+    #[error(
+        "no project here or above (a folder with `experiments` and `data/datasets.toml`); run dpgp in a clone of the \
+         project, or name the path of a spec"
+    )]
+    NoProject,
+    /// Two specs that would write to one place.
+    #[error(
+        "two specs are named {0}; their results would be written to one place, so run them with different --results"
+    )]
+    SameName(String),
+    /// A name that should mean one experiment.
+    #[error("{name:?} means {count} experiments; name one")]
+    NotOne {
+        /// The name.
+        name: String,
+        /// Experiments that it means.
+        count: usize,
+    },
+    /// A run whose spec is not here any more.
+    #[error(
+        "the stores are merged, but {spec}, the spec of {experiment}, is not here or has other cells than when the shards \
+         ran; `dpgp explain` says what changed"
+    )]
+    SpecChanged {
+        /// The experiment.
+        experiment: String,
+        /// The path of its spec.
+        spec: String,
+    },
     /// Cells failed numerically; the others are stored.
     #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), listing(failures))]
     Cells {
@@ -30,9 +73,27 @@ pub enum RunError {
         /// Blocks that were to be computed.
         all: usize,
     },
+    /// A block that could not be audited.
+    #[error("{experiment}: cell {cell}: {cause}")]
+    NotAudited {
+        /// The experiment.
+        experiment: String,
+        /// The labels of the first cell of the block.
+        cell: String,
+        /// What failed.
+        cause: Box<AuditError>,
+    },
     /// The run was asked to stop.
     #[error("interrupted: {done} of {all} blocks are done and stored; the same command goes on from here")]
     Interrupted {
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
+    },
+    /// Work that keeps nothing was asked to stop.
+    #[error("interrupted after {done} of {all} blocks; a check keeps nothing and begins again")]
+    Discarded {
         /// Blocks that were computed.
         done: usize,
         /// Blocks that were to be computed.
@@ -49,6 +110,29 @@ pub enum RunError {
         /// What the pool said.
         cause: rayon::ThreadPoolBuildError,
     },
+    /// A file or folder of the project could not be read.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl RunError {
+    /// The error of a run whose store is thrown away.
+    #[must_use]
+    pub fn discarded(self) -> Self {
+        match self {
+            Self::Interrupted { done, all } => Self::Discarded { done, all },
+            other => other,
+        }
+    }
+
+    pub(super) fn spec_changed(header: &RunHeader) -> Self {
+        Self::SpecChanged { experiment: header.experiment.clone(), spec: header.spec.clone() }
+    }
 }
 
 /// A cell that failed.

@@ -4,28 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rayon::ThreadPoolBuilder;
-use rayon::prelude::*;
-
 use super::plan::{Plan, Unit};
-use super::store::{About, Record, Session, Store};
-use super::{CellFailure, RunError, Shard, Watcher};
+use super::store::{ResultAbout, Session, StoreError, StoredResult};
+use super::{CellFailure, RunError, RunOptions};
 use crate::setting::PrivacySetting;
 use crate::spec::Identity;
-use crate::task::{Frame, Job, Measured, Prices, Row, Sample, Streams, measure, summarise};
-
-/// How the missing part of a plan is computed.
-#[derive(Debug, Clone, Copy)]
-pub struct Options<'a> {
-    /// Threads.
-    pub jobs: usize,
-    /// Which part of the work.
-    pub shard: Shard,
-    /// Whether to start nothing more after the first failure.
-    pub fail_fast: bool,
-    /// Set from outside to finish what is in flight and stop.
-    pub stop: &'a AtomicBool,
-}
+use crate::task::{Job, Measured, Prices, Sample, measure};
 
 /// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store
 /// before the next is begun on its thread. A result depends on the spec, the data and the seed alone, not on the threads.
@@ -33,118 +17,86 @@ pub struct Options<'a> {
 /// # Errors
 /// [`RunError::Cells`] with every failure in grid order, [`RunError::Interrupted`], or [`RunError::Store`]. Whatever
 /// was finished is stored.
-pub fn execute(
+pub(super) fn execute(
     plan: &Plan<'_>,
     samples: &BTreeMap<Identity, Sample>,
     session: &Session,
-    options: Options<'_>,
-    watcher: &dyn Watcher,
+    options: &RunOptions<'_>,
 ) -> Result<usize, RunError> {
-    let jobs = options.jobs;
-    let pool = ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.map_err(|cause| RunError::Threads { jobs, cause })?;
     let units = plan.units(options.shard);
-    watcher.begins(units.len());
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let work = Work { plan, samples, session, watcher, prices: Prices::default() };
-    let outcomes: Vec<Result<(), RunError>> = pool.install(|| {
-        let each = units.par_iter().enumerate().with_max_len(1).map(|(number, unit)| {
-            let stop = options.stop.load(Ordering::Relaxed);
-            if stop || (options.fail_fast && failed.load(Ordering::Relaxed)) {
-                return Ok(());
-            }
-            let outcome = work.unit(number, unit);
-            match outcome {
-                Ok(()) => done.fetch_add(1, Ordering::Relaxed),
-                Err(_) => usize::from(failed.swap(true, Ordering::Relaxed)),
-            };
-            outcome
-        });
-        each.collect()
-    });
-    watcher.ends();
-    let done = done.into_inner();
-    sort_out(outcomes, plan, done, units.len())?;
-    if done < units.len() { Err(RunError::Interrupted { done, all: units.len() }) } else { Ok(done) }
+    let prices = Prices::default();
+    let work = UnitWork { plan, samples, session, options, prices, failed, done };
+    options.watcher.begins(&plan.experiment.name, units.len());
+    let outcomes = options.pool.each(&units, |number, unit| work.unit(number, unit));
+    options.watcher.ends();
+    work.ended(outcomes)
 }
 
-/// Failures of cells together; any other failure first.
-fn sort_out(
-    outcomes: Vec<Result<(), RunError>>,
-    plan: &Plan<'_>,
-    done: usize,
-    all: usize,
-) -> Result<(), RunError> {
-    let mut failures: Vec<CellFailure> = Vec::new();
-    for outcome in outcomes {
-        match outcome {
-            Ok(()) => {}
-            Err(RunError::Cells { failures: some, .. }) => failures.extend(some),
-            Err(other) => return Err(other),
-        }
-    }
-    if failures.is_empty() {
-        return Ok(());
-    }
-    Err(RunError::Cells { experiment: plan.experiment.name.clone(), failures, done, all })
+/// What ends the work on a unit.
+enum UnitError {
+    Cell(CellFailure),
+    Store(StoreError),
 }
 
-struct Work<'a> {
+/// What the threads share.
+struct UnitWork<'a> {
     plan: &'a Plan<'a>,
     samples: &'a BTreeMap<Identity, Sample>,
     session: &'a Session,
-    watcher: &'a dyn Watcher,
+    options: &'a RunOptions<'a>,
     prices: Prices,
+    /// Whether any unit has failed.
+    failed: AtomicBool,
+    /// Units that are stored.
+    done: AtomicUsize,
 }
 
-impl Work<'_> {
-    fn unit(&self, number: usize, unit: &Unit) -> Result<(), RunError> {
-        let experiment = self.plan.experiment;
-        let cells = &experiment.cells;
-        self.watcher.started(number, &|| name(&cells[unit.missing[0]].place(), unit.replicate));
+impl UnitWork<'_> {
+    /// Computes and stores a unit, unless the run was asked to stop.
+    fn unit(&self, number: usize, unit: &Unit) -> Result<(), UnitError> {
+        let options = self.options;
+        let stop = options.stop.load(Ordering::Relaxed);
+        if stop || (options.fail_fast && self.failed.load(Ordering::Relaxed)) {
+            return Ok(());
+        }
+        let first = &self.plan.experiment.cells[unit.missing[0]];
+        options.watcher.started(number, &|| name(&first.place(), unit.replicate));
         let start = Instant::now();
-        let outcome = self.measure(unit).and_then(|measured| {
+        let outcome = self.measured(unit).and_then(|measured| {
             let seconds = start.elapsed().as_secs_f64() / unit.missing.len() as f64;
-            self.keep(unit, measured, seconds)
+            self.keep(unit, measured, seconds).map_err(UnitError::Store)
         });
-        self.watcher.finished(number);
+        options.watcher.finished(number);
+        match outcome {
+            Ok(()) => self.done.fetch_add(1, Ordering::Relaxed),
+            Err(_) => usize::from(self.failed.swap(true, Ordering::Relaxed)),
+        };
         outcome
     }
 
-    fn measure(&self, unit: &Unit) -> Result<Vec<Measured>, RunError> {
-        let experiment = self.plan.experiment;
-        let first = &experiment.cells[unit.missing[0]];
-        let streams = Streams {
-            seed: self.plan.seed,
-            data: first.data_id().to_string(),
-            block: first.block_id().to_string(),
-            replicate: unit.replicate,
-        };
-        let privacy = |&cell: &usize| &*experiment.cells[cell].setting().privacy;
-        let cells: Vec<&PrivacySetting> = unit.missing.iter().map(privacy).collect();
+    fn measured(&self, unit: &Unit) -> Result<Vec<Measured>, UnitError> {
+        let cells = &self.plan.experiment.cells;
+        let first = &cells[unit.missing[0]];
+        let privacy: Vec<&PrivacySetting> =
+            unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
         let empty = Sample::new(&[], Vec::new());
         let sample = self.samples.get(&first.data_id()).unwrap_or(&empty);
-        let job = Job {
-            setting: first.setting(),
-            cells: &cells,
-            sample,
-            streams: &streams,
-            prices: &self.prices,
-            audited: false,
-        };
-        measure(&first.setting().task, &job).map_err(|cause| {
-            let failure = CellFailure { cell: first.place(), replicate: unit.replicate, cause };
-            RunError::Cells { experiment: experiment.name.clone(), failures: vec![failure], done: 0, all: 0 }
+        let streams = super::streams(first, self.plan.seed, unit.replicate);
+        let (setting, prices) = (first.setting(), &self.prices);
+        let job = Job { setting, cells: &privacy, sample, streams: &streams, prices, audited: false };
+        measure(&setting.task, &job).map_err(|cause| {
+            UnitError::Cell(CellFailure { cell: first.place(), replicate: unit.replicate, cause })
         })
     }
 
     /// Stores what was measured of a unit.
-    fn keep(&self, unit: &Unit, measured: Vec<Measured>, seconds: f64) -> Result<(), RunError> {
+    fn keep(&self, unit: &Unit, measured: Vec<Measured>, seconds: f64) -> Result<(), StoreError> {
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
-        for (&cell, measured) in unit.missing.iter().zip(measured) {
-            let (number, cell) = (cell, &self.plan.experiment.cells[cell]);
+        for (&number, measured) in unit.missing.iter().zip(measured) {
+            let cell = &self.plan.experiment.cells[number];
             let Some(key) = self.plan.key(number, unit.replicate) else { continue };
-            let about = About {
+            let about = ResultAbout {
                 labels: cell.labels().to_vec(),
                 replicate: unit.replicate,
                 sections: cell.sections().map(|(name, text)| (name.to_owned(), text.id)).collect(),
@@ -152,53 +104,31 @@ impl Work<'_> {
                 seconds,
                 finished,
             };
-            let Measured { metrics: measured, frames, .. } = measured;
-            self.session.append(key, cell, &Record { about, measured, frames })?;
+            let record = StoredResult { about, measured: measured.metrics, frames: measured.frames };
+            self.session.append(key, cell, &record)?;
         }
         Ok(())
+    }
+
+    /// The units that are done, or the failures of cells together; a failure of the store comes first.
+    fn ended(self, outcomes: Vec<Result<(), UnitError>>) -> Result<usize, RunError> {
+        let (all, done) = (outcomes.len(), self.done.into_inner());
+        let mut failures = Vec::new();
+        for outcome in outcomes {
+            match outcome {
+                Ok(()) => {}
+                Err(UnitError::Cell(failure)) => failures.push(failure),
+                Err(UnitError::Store(error)) => return Err(error.into()),
+            }
+        }
+        if !failures.is_empty() {
+            let experiment = self.plan.experiment.name.clone();
+            return Err(RunError::Cells { experiment, failures, done, all });
+        }
+        if done < all { Err(RunError::Interrupted { done, all }) } else { Ok(done) }
     }
 }
 
 fn name(place: &str, replicate: u32) -> String {
     if replicate == 0 { place.to_owned() } else { format!("{place} (replicate {replicate})") }
 }
-
-/// What the store says of a whole experiment.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Results {
-    /// The rows, in grid order.
-    pub rows: Vec<Row>,
-    /// What the figure shows beyond them: the index of a cell, and a frame of it.
-    pub frames: Vec<(usize, Frame)>,
-    /// Seconds that the computation took, over all threads.
-    pub seconds: f64,
-    /// When the last result was finished, in seconds since 1970.
-    pub finished: u64,
-}
-
-/// Reads the results of a plan from the store, summarised over replicates, in grid order; none if some are missing.
-///
-/// # Errors
-/// [`RunError::Store`].
-pub fn results(plan: &Plan<'_>, store: &Store) -> Result<Option<Results>, RunError> {
-    let Some(keys) = plan.complete() else { return Ok(None) };
-    let replicates = plan.experiment.meta.replicates as usize;
-    let mut results = Results { rows: Vec::new(), frames: Vec::new(), seconds: 0.0, finished: 0 };
-    for (part, keys) in keys.chunks(replicates * CELLS_AT_ONCE).enumerate() {
-        for (cell, records) in store.results(keys)?.chunks_mut(replicates).enumerate() {
-            for record in records.iter() {
-                results.seconds += record.about.seconds;
-                results.finished = results.finished.max(record.about.finished);
-            }
-            let cell = part * CELLS_AT_ONCE + cell;
-            let frames = records.iter_mut().flat_map(|r| std::mem::take(&mut r.frames));
-            results.frames.extend(frames.map(|frame| (cell, frame)));
-            let measured: Vec<_> = records.iter_mut().map(|r| std::mem::take(&mut r.measured)).collect();
-            results.rows.extend(summarise(cell, &measured));
-        }
-    }
-    Ok(Some(results))
-}
-
-/// Cells whose records are in memory together.
-const CELLS_AT_ONCE: usize = 1024;

@@ -63,14 +63,14 @@ pub struct Stale {
 ///
 /// # Errors
 /// [`StoreError`].
-pub fn explain(plan: &Plan<'_>, store: &Store) -> Result<Vec<Stale>, StoreError> {
+pub(super) fn explain(plan: &Plan<'_>, store: &Store) -> Result<Vec<Stale>, StoreError> {
     let earlier = store.of_experiment(&plan.experiment.name)?;
     let mut latest: BTreeMap<(&[String], u32), &Stored> = BTreeMap::new();
     for stored in &earlier {
         latest.insert((&stored.record.about.labels, stored.record.about.replicate), stored);
     }
-    let mut groups: BTreeMap<Vec<Reason>, Vec<String>> = BTreeMap::new();
-    let mut order: Vec<Vec<Reason>> = Vec::new();
+    // Groups stand in the order of their first cell.
+    let (mut stale, mut places): (Vec<Stale>, BTreeMap<Vec<Reason>, usize>) = (Vec::new(), BTreeMap::new());
     for (number, cell) in plan.experiment.cells.iter().enumerate() {
         for replicate in 0..plan.experiment.meta.replicates {
             if plan.is_stored(number, replicate) {
@@ -80,19 +80,18 @@ pub fn explain(plan: &Plan<'_>, store: &Store) -> Result<Vec<Stale>, StoreError>
                 None => vec![Reason::NeverComputed],
                 Some(stored) => differences(plan, cell, stored, store)?,
             };
-            if !groups.contains_key(&reasons) {
-                order.push(reasons.clone());
-            }
-            let place = if plan.experiment.meta.replicates == 1 {
-                cell.place()
-            } else {
-                format!("{}, replicate {replicate}", cell.place())
+            let group = *places.entry(reasons).or_insert_with_key(|reasons| {
+                stale.push(Stale { reasons: reasons.clone(), places: Vec::new() });
+                stale.len() - 1
+            });
+            let place = match plan.experiment.meta.replicates {
+                1 => cell.place(),
+                _ => format!("{}, replicate {replicate}", cell.place()),
             };
-            groups.entry(reasons).or_default().push(place);
+            stale[group].places.push(place);
         }
     }
-    let stale = |reasons| groups.remove_entry(&reasons).map(|(reasons, places)| Stale { reasons, places });
-    Ok(order.into_iter().filter_map(stale).collect())
+    Ok(stale)
 }
 
 fn differences(
@@ -109,68 +108,64 @@ fn differences(
     if run.numerics != NUMERICS {
         reasons.push(Reason::Numerics { from: run.numerics, to: NUMERICS });
     }
-    let sections: BTreeMap<&str, &str> =
-        cell.sections().map(|(name, text)| (name, text.canonical.as_str())).collect();
-    let names: BTreeSet<&str> =
-        sections.keys().copied().chain(record.about.sections.keys().map(String::as_str)).collect();
-    for name in names {
-        let before = match record.about.sections.get(name) {
-            Some(id) => store.text(id)?,
-            None => None,
-        };
-        spec_differences(name, before.as_deref(), sections.get(name).copied(), &mut reasons);
+    let (mut before, mut now) = (BTreeMap::new(), BTreeMap::new());
+    for (name, id) in &record.about.sections {
+        if let Some(text) = store.text(id)? {
+            leaves(name.clone(), &text, &mut before);
+        }
+    }
+    for (name, text) in cell.sections() {
+        leaves(name.to_owned(), &text.canonical, &mut now);
+    }
+    for Change { key: path, from, to } in changes(before, now) {
+        reasons.push(Reason::Spec { path, from, to });
     }
     match plan.digests.of(&cell.data_id()) {
         None => reasons.push(Reason::DataUnknown),
-        Some(now) => data_differences(&record.about.data, now, &mut reasons),
+        Some(now) => {
+            let before = record.about.data.iter().cloned().collect();
+            for Change { key: file, from, to } in changes(before, now.iter().cloned().collect()) {
+                reasons.push(Reason::Data { file, from, to });
+            }
+        }
     }
     Ok(reasons)
 }
 
-fn data_differences(before: &[(String, String)], now: &[(String, String)], reasons: &mut Vec<Reason>) {
-    let before: BTreeMap<&String, &String> = before.iter().map(|(file, digest)| (file, digest)).collect();
-    let now: BTreeMap<&String, &String> = now.iter().map(|(file, digest)| (file, digest)).collect();
-    let files: BTreeSet<&&String> = before.keys().chain(now.keys()).collect();
-    for &&file in &files {
-        let (from, to) = (before.get(file).map(|d| (*d).clone()), now.get(file).map(|d| (*d).clone()));
+/// A key whose value is another than it was.
+struct Change {
+    key: String,
+    from: Option<String>,
+    to: Option<String>,
+}
+
+/// The changes from one set of values to another, by key.
+fn changes(mut before: BTreeMap<String, String>, mut now: BTreeMap<String, String>) -> Vec<Change> {
+    let keys: BTreeSet<String> = before.keys().chain(now.keys()).cloned().collect();
+    let mut changes = Vec::new();
+    for key in keys {
+        let (from, to) = (before.remove(&key), now.remove(&key));
         if from != to {
-            reasons.push(Reason::Data { file: file.clone(), from, to });
+            changes.push(Change { key, from, to });
         }
     }
+    changes
 }
 
-/// The paths at which two canonical texts differ.
-fn spec_differences(name: &str, before: Option<&str>, now: Option<&str>, reasons: &mut Vec<Reason>) {
-    let leaves = |text: Option<&str>| text.map(|text| leaves(name, text)).unwrap_or_default();
-    let (before, now) = (leaves(before), leaves(now));
-    let paths: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-    for path in paths {
-        let (from, to) = (before.get(path).cloned(), now.get(path).cloned());
-        if from != to {
-            reasons.push(Reason::Spec { path: path.clone(), from, to });
+/// Collects the values of a canonical text by dotted path. The text is not JSON only in that infinities stand in it bare.
+fn leaves(path: String, text: &str, found: &mut BTreeMap<String, String>) {
+    match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        Some(inside) if !inside.is_empty() => {
+            for entry in top_level(inside) {
+                // Keys are names, so that no quote stands in them.
+                let entry = entry.strip_prefix('"').and_then(|entry| entry.split_once("\":"));
+                if let Some((key, value)) = entry {
+                    leaves(format!("{path}.{key}"), value, found);
+                }
+            }
         }
-    }
-}
-
-/// The values of a canonical text by dotted path. The text is not JSON only in that infinities stand in it bare.
-fn leaves(name: &str, text: &str) -> BTreeMap<String, String> {
-    let mut leaves = BTreeMap::new();
-    walk(name.to_owned(), text, &mut leaves);
-    leaves
-}
-
-fn walk(path: String, text: &str, leaves: &mut BTreeMap<String, String>) {
-    let Some(inside) = text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) else {
-        leaves.insert(path, text.to_owned());
-        return;
-    };
-    if inside.is_empty() {
-        leaves.insert(path, "{}".to_owned());
-        return;
-    }
-    for entry in top_level(inside) {
-        if let Some((key, value)) = split_entry(entry) {
-            walk(format!("{path}.{key}"), value, leaves);
+        _ => {
+            found.insert(path, text.to_owned());
         }
     }
 }
@@ -196,32 +191,27 @@ fn top_level(text: &str) -> Vec<&str> {
     parts
 }
 
-/// `"key":value`; keys are names, so that no quote stands in them.
-fn split_entry(entry: &str) -> Option<(&str, &str)> {
-    entry.strip_prefix('"')?.split_once("\":")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_the_paths_that_differ_are_named() {
-        let mut reasons = Vec::new();
-        let before =
+        let (mut before, mut now) = (BTreeMap::new(), BTreeMap::new());
+        let text =
             r#"{"kernel":{"eq":{"lengthscale":15.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,inf]}"#;
-        let now = r#"{"kernel":{"eq":{"lengthscale":16.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,2.0],"new":{}}"#;
-        spec_differences("model", Some(before), Some(now), &mut reasons);
-        let change = |path: &str, from: Option<&str>, to: &str| Reason::Spec {
-            path: path.to_owned(),
-            from: from.map(str::to_owned),
-            to: Some(to.to_owned()),
+        leaves("model".to_owned(), text, &mut before);
+        let text = r#"{"kernel":{"eq":{"lengthscale":16.0,"variance":10.0}},"note":"a,\"{b","list":[1.0,2.0],"new":{}}"#;
+        leaves("model".to_owned(), text, &mut now);
+        let found: Vec<_> = changes(before, now).into_iter().map(|c| (c.key, c.from, c.to)).collect();
+        let change = |path: &str, from: Option<&str>, to: &str| {
+            (path.to_owned(), from.map(str::to_owned), Some(to.to_owned()))
         };
         let expected = [
             change("model.kernel.eq.lengthscale", Some("15.0"), "16.0"),
             change("model.list", Some("[1.0,inf]"), "[1.0,2.0]"),
             change("model.new", None, "{}"),
         ];
-        assert_eq!(reasons, expected);
+        assert_eq!(found, expected);
     }
 }

@@ -1,26 +1,45 @@
-//! Running experiments: what is stored is looked up, the rest is computed in parallel and stored, rows come out
-//! in order.
+//! Running experiments: what is stored is looked up, the rest is computed in parallel and stored, rows come out in order.
+//!
+//! [`Study::run`] is the one way to run an experiment of a [`Project`], on the threads of a [`Pool`]; what comes out is a
+//! [`StudyReport`].
 
+mod audited;
 mod clipped;
 mod digests;
 mod error;
 mod execute;
 mod explain;
-pub mod ledger;
+mod files;
 mod load;
+mod load_dataset;
+mod options;
 mod plan;
+mod pool;
 mod progress;
+mod project;
+mod provenance;
+mod results;
 mod shard;
 pub mod store;
+mod streams;
+mod study;
 
-pub use clipped::{Clipped, clipped_in_own_files, clipped_targets};
-pub use digests::{DataDigests, FileDigest};
+pub use audited::{AuditOptions, AuditedCell, audit};
+use clipped::clipped_in_own_files;
+pub use clipped::{Clipped, clipped_targets};
+pub use digests::DataDigests;
+use digests::FileDigest;
 pub use error::{CellFailure, RunError};
-pub use execute::{Options, Results, execute, results};
-pub use explain::{Reason, Stale, explain};
-pub use load::{load, load_points, load_sample};
+pub use explain::{Reason, Stale};
+pub use files::{folder_of, write_atomically, write_file_atomically, write_named};
+pub use load::{load_points, load_sample};
+pub use options::RunOptions;
 pub use plan::{Plan, Unit};
-pub use progress::{Bars, Lines, Quiet, Watcher};
+pub use pool::Pool;
+pub use progress::{Watcher, watcher};
+pub use project::{DataPlaces, Project};
+pub use provenance::Provenance;
+pub use results::Results;
 pub use shard::Shard;
-
-use store::key::key;
+pub use streams::streams;
+pub use study::{Study, StudyReport};

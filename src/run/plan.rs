@@ -1,11 +1,32 @@
 //! What a run consists of, and what of it is stored.
 
-use super::store::{Key, RunHeader, Store};
-use super::{DataDigests, Shard, key};
+use super::store::{Key, RunHeader, Store, key};
+use super::{DataDigests, Shard};
 use crate::spec::Identity;
 use crate::task::Experiment;
 
 /// All replicates of all cells of an experiment, each with its key.
+///
+/// ```
+/// use dpgp::prelude::*;
+///
+/// # const SPEC: &str = r#"
+/// # experiment = { title = "planned", replicates = 3 }
+/// # data = { source.inline = { x = [0, 1, 2, 3], y = [1, 3, 2, 5] }, inputs = ["x"], target = "y" }
+/// # model = { noise_variance = 1.0, kernel.eq = { variance = 9.0, lengthscale = 5.0 } }
+/// # task.regression = { split.contiguous = 2, draws = 5 }
+/// # privacy = { epsilon = 1.0, delta = 0.01, change = 4.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
+/// # "#;
+/// let folder = tempfile::tempdir()?;
+/// let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+/// let experiment = project.parse("planned", SPEC)?; // one cell, three replicates
+/// let study = Study::open(&project, folder.path())?;
+/// let plan = study.plan(&experiment, None)?;
+/// assert_eq!((plan.total(), plan.done()), (3, 0));
+/// // Two shards share out the work.
+/// assert_eq!(plan.units("1/2".parse()?).len() + plan.units("2/2".parse()?).len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Plan<'a> {
     /// The experiment.
@@ -30,14 +51,22 @@ pub struct Unit {
     pub missing: Vec<usize>,
 }
 
+impl Unit {
+    /// The first replicate of all cells of a block.
+    pub(super) fn whole(experiment: &Experiment, block: usize) -> Self {
+        Self { block, replicate: 0, missing: experiment.blocks[block].cells.clone() }
+    }
+}
+
 impl<'a> Plan<'a> {
     /// Looks up which results a store holds.
     pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
         let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
         for cell in &experiment.cells {
             let data = digests.of(&cell.data_id());
-            let key = |replicate| data.map(|data| key(cell.id(), seed, replicate, data));
-            keys.extend((0..experiment.meta.replicates).map(key));
+            for replicate in 0..experiment.meta.replicates {
+                keys.push(data.map(|data| key(cell.id(), seed, replicate, data)));
+            }
         }
         let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.holds(key))).collect();
         Self { experiment, seed, digests, keys, stored }
@@ -87,16 +116,16 @@ impl<'a> Plan<'a> {
         if shard != Shard::WHOLE {
             all.sort_unstable();
         }
-        let own = all.into_iter().enumerate().filter(|(rank, _)| shard.owns(*rank));
-        let unit = |(_, (_, replicate, block)): (usize, (Identity, u32, usize))| {
-            let cells = self.experiment.blocks[block].cells.iter().copied();
-            Unit {
-                block,
-                replicate,
-                missing: cells.filter(|&cell| !self.is_stored(cell, replicate)).collect(),
+        let mut units = Vec::new();
+        for (rank, (_, replicate, block)) in all.into_iter().enumerate() {
+            if shard.owns(rank) {
+                let mut unit = Unit { replicate, ..Unit::whole(self.experiment, block) };
+                unit.missing.retain(|&cell| !self.is_stored(cell, replicate));
+                units.push(unit);
             }
-        };
-        own.map(unit).filter(|unit| !unit.missing.is_empty()).collect()
+        }
+        units.retain(|unit| !unit.missing.is_empty());
+        units
     }
 
     /// What the store remembers of this run.

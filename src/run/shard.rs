@@ -4,6 +4,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Part `number` (from 1) of `count`.
+///
+/// ```
+/// let shard: dpgp::run::Shard = "2/3".parse()?;
+/// assert!(shard.owns(1) && !shard.owns(2));
+/// assert_eq!(shard.run(10), 3..6);
+/// assert!("4/3".parse::<dpgp::run::Shard>().is_err());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -16,9 +24,12 @@ impl Shard {
 
     /// The part of `total` things that it takes where each takes a run of them.
     pub fn run(self, total: u64) -> std::ops::Range<u64> {
-        let (number, count) = (self.number as u64, self.count as u64);
-        let before = |parts: u64| (u128::from(total) * u128::from(parts) / u128::from(count)) as u64;
-        before(number - 1)..before(number)
+        self.before(self.number - 1, total)..self.before(self.number, total)
+    }
+
+    /// The first of `total` things after so many parts.
+    fn before(self, parts: usize, total: u64) -> u64 {
+        (u128::from(total) * parts as u128 / self.count as u128) as u64
     }
 
     /// Whether the piece of work of this rank (from 0) belongs to it.
@@ -37,11 +48,10 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("{text:?} is no shard; write i/n with i from 1 to n, for example 1/4");
-        let (number, count) = text.split_once('/').ok_or_else(wrong)?;
-        match (number.parse(), count.parse()) {
-            (Ok(number), Ok(count)) if (1..=count).contains(&number) => Ok(Self { number, count }),
-            _ => Err(wrong()),
+        let numbers = text.split_once('/').map(|(number, count)| (number.parse(), count.parse()));
+        match numbers {
+            Some((Ok(number), Ok(count))) if (1..=count).contains(&number) => Ok(Self { number, count }),
+            _ => Err(format!("{text:?} is no shard; write i/n with i from 1 to n, for example 1/4")),
         }
     }
 }

@@ -9,9 +9,8 @@ use minijinja::{Environment, context};
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::{Format, Places, StorePlace};
+use super::options::{Format, Places, StorePlace};
 use super::output::{print, print_json, write_file};
-use super::workspace::Workspace;
 
 const EXAMPLES: &str = "\
 The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is
@@ -30,7 +29,7 @@ Examples:
 pub struct EmitArguments {
     /// What runs the shards
     #[arg(value_enum)]
-    target: Target,
+    target: Scheduler,
     /// An experiment, or the path of a spec
     #[arg(value_name = "NAME")]
     name: String,
@@ -57,7 +56,7 @@ pub struct EmitArguments {
 
 /// What runs the shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Target {
+enum Scheduler {
     /// A job array with a collector after it
     Slurm,
     /// An Indexed Job
@@ -66,7 +65,7 @@ enum Target {
     Make,
 }
 
-impl Target {
+impl Scheduler {
     /// For the shards of a run, or of the sums over files of rows; Kubernetes has none of these, as its tasks share no
     /// folder for their parts.
     fn template(self, sums: bool) -> Result<&'static str, CliError> {
@@ -82,20 +81,14 @@ impl Target {
 }
 
 /// Prints a job description with the experiment and the number of shards filled in.
-///
-/// # Errors
-/// [`CliError`] if the name means no single experiment.
 pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
-    let workspace = Workspace::open(&arguments.places)?;
-    let experiments = workspace.find(&arguments.name)?;
-    let [experiment] = experiments.as_slice() else {
-        return Err(CliError::NotOne { name: arguments.name.clone(), count: experiments.len() });
-    };
+    let project = arguments.places.project()?;
+    let experiment = project.only(&arguments.name)?;
     if arguments.name.contains(char::is_control) {
-        return Err(CliError::NoName { name: arguments.name.clone() });
+        return Err(CliError::NoName(arguments.name.clone()));
     }
     let template = arguments.target.template(!arguments.stats.is_empty())?;
-    let store = workspace.store_directory(&arguments.store);
+    let store = arguments.store.folder(&project);
     let values = context! {
         name => arguments.name.as_str(),
         slug => slug(&experiment.name),
@@ -109,11 +102,11 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     };
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
-    templates.set_syntax(syntax.map_err(CliError::Template)?);
+    templates.set_syntax(syntax?);
     templates.add_filter("shell", |text: String| shell(&text));
     templates.add_filter("make", |text: String| shell(&text).replace('$', "$$").replace('#', "\\#"));
     templates.add_filter("quoted", |text: String| json!(text).to_string());
-    let text = templates.render_str(template, values).map_err(CliError::Template)?;
+    let text = templates.render_str(template, values)?;
     match &arguments.out {
         Some(path) => write_file(path, &text),
         None if format == Format::Json => print_json(&json!({ "text": text })),
@@ -123,8 +116,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
 
 /// A name that any scheduler takes.
 fn slug(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let slug: String = name.chars().map(plain).collect();
+    let slug = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-").to_ascii_lowercase();
     let slug = slug.trim_matches('-');
     if slug.is_empty() { "study".to_owned() } else { slug.to_owned() }
 }
@@ -136,16 +128,18 @@ fn absolute(path: &Path) -> String {
 
 /// The options that say where the data are, as words of a shell.
 fn places(places: &Places) -> Vec<String> {
-    let options = [("--mirror", &places.mirror), ("--data", &places.cache)];
-    let given = options.into_iter().filter_map(|(option, path)| Some((option, path.as_ref()?)));
-    let given = given.filter(|(_, path)| !path.as_os_str().is_empty());
-    given.flat_map(|(option, path)| [option.to_owned(), absolute(path)]).collect()
+    let mut words = Vec::new();
+    for (option, path) in [("--mirror", &places.mirror), ("--data", &places.cache)] {
+        if let Some(path) = path.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+            words.extend([option.to_owned(), absolute(path)]);
+        }
+    }
+    words
 }
 
 /// A word that a shell takes as it is.
 pub(super) fn shell(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c)) {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', r"'\''"))

@@ -30,6 +30,21 @@ pub enum StoreError {
         /// The other.
         second: PathBuf,
     },
+    /// Runs of one experiment that do not belong together.
+    #[error(
+        "the stores {} and {} hold runs of {experiment} that differ in their {what}; nothing was merged",
+        first.display(), second.display()
+    )]
+    RunsDiffer {
+        /// The experiment.
+        experiment: String,
+        /// In what they differ.
+        what: &'static str,
+        /// One store.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
     /// A record was changed or removed while it was read.
     #[error("{path}: a record that was there has gone; is another program changing the store?")]
     Gone {

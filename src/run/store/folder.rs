@@ -7,19 +7,28 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::line::{Kind, Line, read_lines};
+use super::line::{Kind, SegmentLine, read_lines};
 use super::session::{ENDING, Segment};
-use super::{Key, Record, RunHeader, Session, StoreError};
+use super::{Key, RunHeader, Session, StoreError, StoredResult};
 use crate::spec::Identity;
 
 /// A folder of segments and an index of their results.
+///
+/// ```
+/// use dpgp::run::store::Store;
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = Store::open(&folder.path().join("none-yet"))?;
+/// assert!(store.warnings().is_empty() && store.last_runs().is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Store {
     directory: PathBuf,
     segments: Vec<PathBuf>,
     runs: Vec<Run>,
-    results: BTreeMap<Key, Place>,
-    texts: BTreeMap<Identity, Place>,
+    results: BTreeMap<Key, LinePlace>,
+    texts: BTreeMap<Identity, LinePlace>,
     warnings: Vec<String>,
     segment: Option<Segment>,
 }
@@ -33,7 +42,7 @@ struct Run {
 
 /// Where a line stands.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct LinePlace {
     segment: u32,
     run: u32,
     offset: u64,
@@ -46,7 +55,7 @@ pub struct Stored {
     /// The run.
     pub run: RunHeader,
     /// The result.
-    pub record: Record,
+    pub record: StoredResult,
 }
 
 impl Store {
@@ -92,9 +101,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]; a key that is not here is [`StoreError::Gone`].
-    pub fn results(&self, keys: &[Key]) -> Result<Vec<Record>, StoreError> {
-        let place = |key| self.results.get(key).copied();
-        let places: Option<Vec<Place>> = keys.iter().map(place).collect();
+    pub fn results(&self, keys: &[Key]) -> Result<Vec<StoredResult>, StoreError> {
+        let places: Option<Vec<LinePlace>> = keys.iter().map(|key| self.results.get(key).copied()).collect();
         self.read_places(&places.ok_or_else(|| StoreError::Gone { path: self.directory.clone() })?)
     }
 
@@ -103,13 +111,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub fn of_experiment(&self, name: &str) -> Result<Vec<Stored>, StoreError> {
-        let header = |place: &Place| &self.runs[place.run as usize].header;
-        let mut places: Vec<Place> =
-            self.results.values().copied().filter(|place| header(place).experiment == name).collect();
+        let mut places: Vec<LinePlace> = self.results.values().copied().collect();
+        places.retain(|place| self.header(*place).experiment == name);
         places.sort_by_key(|place| (place.segment, place.offset));
-        let records: Vec<Record> = self.read_places(&places)?;
-        let stored = |(record, place)| Stored { run: Clone::clone(header(place)), record };
-        Ok(records.into_iter().zip(&places).map(stored).collect())
+        let records: Vec<StoredResult> = self.read_places(&places)?;
+        let stored = records.into_iter().zip(places);
+        Ok(stored.map(|(record, place)| Stored { run: self.header(place).clone(), record }).collect())
     }
 
     /// The canonical text of a section, if any segment holds it.
@@ -152,7 +159,7 @@ impl Store {
         self.segment = Some(segment);
         self.runs.push(Run { segment: number, header });
         for (kind, key, offset, length) in state.written {
-            self.insert(kind, key, (number, offset), length)?;
+            self.insert(kind, key, self.place(number, offset, length))?;
         }
         Ok(())
     }
@@ -188,29 +195,30 @@ impl Store {
         Ok(())
     }
 
-    fn line(&mut self, line: &Line<'_>, segment: usize, offset: u64) -> Result<(), StoreError> {
+    fn line(&mut self, line: &SegmentLine<'_>, segment: usize, offset: u64) -> Result<(), StoreError> {
         if line.kind == Kind::Run {
             if let Ok(header) = serde_json::from_str(line.json) {
                 self.runs.push(Run { segment, header });
             }
             return Ok(());
         }
-        self.insert(line.kind, line.key, (segment, offset), super::line::JSON_AT + line.json.len() + 1)
+        let length = super::line::JSON_AT + line.json.len() + 1;
+        self.insert(line.kind, line.key, self.place(segment, offset, length))
+    }
+
+    /// Where a line of the latest run stands; none if the run is not of that segment.
+    fn place(&self, segment: usize, offset: u64, length: usize) -> Option<LinePlace> {
+        let run = self.runs.len().checked_sub(1).filter(|&run| self.runs[run].segment == segment)?;
+        Some(LinePlace { segment: segment as u32, run: run as u32, offset, length: length as u32 })
+    }
+
+    fn header(&self, place: LinePlace) -> &RunHeader {
+        &self.runs[place.run as usize].header
     }
 
     /// Enters a line into the index; the first of several results of one key stays.
-    fn insert(
-        &mut self,
-        kind: Kind,
-        key: Key,
-        (segment, offset): (usize, u64),
-        length: usize,
-    ) -> Result<(), StoreError> {
-        let Some(run) = self.runs.len().checked_sub(1).filter(|&run| self.runs[run].segment == segment)
-        else {
-            return Ok(());
-        };
-        let place = Place { segment: segment as u32, run: run as u32, offset, length: length as u32 };
+    fn insert(&mut self, kind: Kind, key: Key, place: Option<LinePlace>) -> Result<(), StoreError> {
+        let Some(place) = place else { return Ok(()) };
         match kind {
             Kind::Run => {}
             Kind::Text => {
@@ -226,14 +234,14 @@ impl Store {
         Ok(())
     }
 
-    fn compare(&self, first: Place, second: Place) -> Result<(), StoreError> {
-        let records: Vec<Record> = self.read_places(&[first, second])?;
+    fn compare(&self, first: LinePlace, second: LinePlace) -> Result<(), StoreError> {
+        let records: Vec<StoredResult> = self.read_places(&[first, second])?;
         if records[0].agrees(&records[1]) {
             return Ok(());
         }
         let about = &records[1].about;
         Err(StoreError::Disagree {
-            experiment: self.runs[second.run as usize].header.experiment.clone(),
+            experiment: self.header(second).experiment.clone(),
             place: format!("cell {:?}, replicate {}", about.labels.join(", "), about.replicate),
             first: self.segments[first.segment as usize].clone(),
             second: self.segments[second.segment as usize].clone(),
@@ -241,7 +249,7 @@ impl Store {
     }
 
     /// The values of the lines at these places, in their order; each segment is opened once for neighbours.
-    fn read_places<T: DeserializeOwned>(&self, places: &[Place]) -> Result<Vec<T>, StoreError> {
+    fn read_places<T: DeserializeOwned>(&self, places: &[LinePlace]) -> Result<Vec<T>, StoreError> {
         let mut open: Option<(u32, BufReader<File>)> = None;
         let mut values = Vec::with_capacity(places.len());
         for place in places {
@@ -259,7 +267,7 @@ impl Store {
 
 fn read_value<T: DeserializeOwned>(
     reader: &mut BufReader<File>,
-    place: Place,
+    place: LinePlace,
     path: &Path,
 ) -> Result<T, StoreError> {
     let io = StoreError::io(path);
@@ -270,7 +278,7 @@ fn read_value<T: DeserializeOwned>(
         None => reader.seek(SeekFrom::Start(place.offset)).map(|_| ()).map_err(&io)?,
     }
     reader.read_exact(&mut bytes).map_err(&io)?;
-    let line = Line::parse(&bytes);
+    let line = SegmentLine::parse(&bytes);
     line.and_then(|line| serde_json::from_str(line.json).ok())
         .ok_or_else(|| StoreError::Gone { path: path.to_path_buf() })
 }

@@ -31,7 +31,7 @@ impl Kind {
 /// `KIND KEY CHECKSUM JSON`, and a line end. The checksum is the CRC-32 of the rest, so that a line that was cut
 /// off or overwritten is known as such.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct SegmentLine<'a> {
     pub kind: Kind,
     pub key: Key,
     pub json: &'a str,
@@ -40,7 +40,7 @@ pub(super) struct Line<'a> {
 /// Where the JSON of a line starts: after kind, key and checksum, each with a space.
 pub(super) const JSON_AT: usize = 4 + 1 + 64 + 1 + 8 + 1;
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for SegmentLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, key, json } = self;
         let key = key.to_string();
@@ -48,7 +48,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> SegmentLine<'a> {
     /// Reads a line; none unless it is whole.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
@@ -78,7 +78,7 @@ pub(super) struct Read {
 /// Gives each whole line and its offset to `each`. Damaged lines and a last one that was cut off are left out.
 pub(super) fn read_lines(
     mut reader: impl BufRead,
-    mut each: impl FnMut(Line<'_>, u64),
+    mut each: impl FnMut(SegmentLine<'_>, u64),
 ) -> std::io::Result<Read> {
     let (mut read, mut bytes) = (Read::default(), Vec::new());
     loop {
@@ -87,7 +87,7 @@ pub(super) fn read_lines(
         if bytes.last() != Some(&b'\n') {
             return Ok(read);
         }
-        match Line::parse(&bytes) {
+        match SegmentLine::parse(&bytes) {
             Some(line) => each(line, read.whole),
             None => read.damaged += 1,
         }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn text() -> String {
-        let line = |kind, key, json| Line { kind, key: Key::of(key), json }.to_string();
+        let line = |kind, key, json| SegmentLine { kind, key: Key::of(key), json }.to_string();
         format!(
             "{}{}{}",
             line(Kind::Run, "", "{\"ä\":1}"),
@@ -136,11 +136,11 @@ mod tests {
 
     #[test]
     fn any_changed_byte_is_noticed() {
-        let text = Line { kind: Kind::Done, key: Key::of("k"), json: "[0.25]" }.to_string();
+        let text = SegmentLine { kind: Kind::Done, key: Key::of("k"), json: "[0.25]" }.to_string();
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
-            let parsed = Line::parse(&bytes);
+            let parsed = SegmentLine::parse(&bytes);
             let separator = [4, 69, 78].contains(&at);
             assert!(separator || parsed.is_none(), "byte {at}");
         }

@@ -5,7 +5,7 @@
 
 mod error;
 mod folder;
-pub(super) mod key;
+mod key;
 mod line;
 mod merge;
 mod record;
@@ -13,7 +13,8 @@ mod session;
 
 pub use error::StoreError;
 pub use folder::{Store, Stored};
+pub(super) use key::key;
 pub use key::{Key, NUMERICS};
 pub use merge::merge;
-pub use record::{About, Record, RunHeader};
+pub use record::{ResultAbout, RunHeader, StoredResult};
 pub use session::Session;

@@ -28,9 +28,22 @@ pub struct RunHeader {
     pub data: Vec<(String, String)>,
 }
 
+impl RunHeader {
+    /// The first thing that keeps the results of two runs from being put together.
+    pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
+        let same = [
+            ("spec", self.spec_sha256 == other.spec_sha256),
+            ("data", self.data == other.data),
+            ("seed", self.seed == other.seed),
+            ("numerics version", self.numerics == other.numerics),
+        ];
+        same.into_iter().find(|(_, same)| !same).map(|(what, _)| what)
+    }
+}
+
 /// What a stored result is about; none of it changes the numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct ResultAbout {
     /// The labels of the cell.
     pub labels: Vec<String>,
     /// The replicate, from 0.
@@ -47,9 +60,9 @@ pub struct About {
 
 /// A stored result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct StoredResult {
     /// What it is about.
-    pub about: About,
+    pub about: ResultAbout,
     /// What was measured.
     pub measured: Vec<Measurement>,
     /// What its figure shows beyond that.
@@ -66,12 +79,11 @@ const SAME_SHOWN: f64 = 1e-6;
 /// The absolute tolerance of certificates' gaps, which are bounds near rounding.
 const SAME_GAP: f64 = 1e-8;
 
-impl Record {
+impl StoredResult {
     /// Whether two results of the same key agree.
     pub fn agrees(&self, other: &Self) -> bool {
-        let pairs = || self.measured.iter().zip(&other.measured);
         self.measured.len() == other.measured.len()
-            && pairs().all(|(a, b)| same_measurement(a, b))
+            && self.measured.iter().zip(&other.measured).all(|(a, b)| same_measurement(a, b))
             && self.frames.len() == other.frames.len()
             && self.frames.iter().zip(&other.frames).all(|(a, b)| same_frame(a, b))
     }
@@ -79,10 +91,9 @@ impl Record {
 
 /// Numbers of a frame are compared on the scale of their column, as a figure shows them.
 fn same_frame(a: &Frame, b: &Frame) -> bool {
-    let pairs = || a.columns.iter().zip(&b.columns);
     a.name == b.name
         && a.columns.len() == b.columns.len()
-        && pairs().all(|((name, x), (other, y))| name == other && same_column(x, y))
+        && a.columns.iter().zip(&b.columns).all(|((name, x), (other, y))| name == other && same_column(x, y))
 }
 
 fn same_column(x: &[f64], y: &[f64]) -> bool {
@@ -91,16 +102,20 @@ fn same_column(x: &[f64], y: &[f64]) -> bool {
 }
 
 fn same_measurement(a: &Measurement, b: &Measurement) -> bool {
-    let optional = |a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool| match (a, b) {
-        (Some(a), Some(b)) => close(a, b),
-        (a, b) => a == b,
-    };
     a.metric == b.metric
         && a.values.len() == b.values.len()
         && a.values.iter().zip(&b.values).all(|(a, b)| close(*a, *b))
-        && optional(a.certificate.delta_exact, b.certificate.delta_exact, close)
-        && optional(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
+        && both(a.certificate.delta_exact, b.certificate.delta_exact, close)
+        && both(a.certificate.gap, b.certificate.gap, |a, b| (a - b).abs() <= SAME_GAP)
         && a.certificate.to_string() == b.certificate.to_string()
+}
+
+/// Whether two numbers are close, or neither is there.
+fn both(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => close(a, b),
+        (a, b) => a == b,
+    }
 }
 
 fn close(a: f64, b: f64) -> bool {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::line::{Kind, Line};
-use super::{Key, Record, RunHeader, StoreError};
+use super::line::{Kind, SegmentLine};
+use super::{Key, RunHeader, StoreError, StoredResult};
 use crate::spec::Identity;
 use crate::task::Cell;
 
@@ -30,11 +30,11 @@ pub(super) type Written = (Kind, Key, u64, usize);
 pub struct Session {
     directory: PathBuf,
     pub(super) header: RunHeader,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct SessionState {
     pub segment: Option<Segment>,
     begun: bool,
     pub written: Vec<Written>,
@@ -42,11 +42,11 @@ pub(super) struct State {
 
 impl Session {
     pub(super) fn new(directory: &Path, header: RunHeader, segment: Option<Segment>) -> Self {
-        let state = Mutex::new(State { segment, ..State::default() });
+        let state = Mutex::new(SessionState { segment, ..SessionState::default() });
         Self { directory: directory.to_path_buf(), header, state }
     }
 
-    pub(super) fn into_parts(self) -> (RunHeader, State) {
+    pub(super) fn into_parts(self) -> (RunHeader, SessionState) {
         (self.header, self.state.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -63,7 +63,7 @@ impl Session {
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn append(&self, key: Key, cell: &Cell, record: &Record) -> Result<(), StoreError> {
+    pub fn append(&self, key: Key, cell: &Cell, record: &StoredResult) -> Result<(), StoreError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.begun(&mut state)?;
         let mut lines = Vec::new();
@@ -76,7 +76,7 @@ impl Session {
         self.write(&mut state, &lines)
     }
 
-    fn begun(&self, state: &mut State) -> Result<(), StoreError> {
+    fn begun(&self, state: &mut SessionState) -> Result<(), StoreError> {
         if state.begun {
             return Ok(());
         }
@@ -90,11 +90,11 @@ impl Session {
     }
 
     /// All lines in one write: a reader sees all of them, or a last one that is cut off.
-    fn write(&self, state: &mut State, lines: &[(Kind, Key, String)]) -> Result<(), StoreError> {
-        let State { segment: Some(segment), written, .. } = state else { return Ok(()) };
+    fn write(&self, state: &mut SessionState, lines: &[(Kind, Key, String)]) -> Result<(), StoreError> {
+        let SessionState { segment: Some(segment), written, .. } = state else { return Ok(()) };
         let mut text = String::new();
         for (kind, key, json) in lines {
-            let line = Line { kind: *kind, key: *key, json }.to_string();
+            let line = SegmentLine { kind: *kind, key: *key, json }.to_string();
             written.push((*kind, *key, segment.length + text.len() as u64, line.len()));
             text.push_str(&line);
         }

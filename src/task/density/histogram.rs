@@ -42,6 +42,12 @@ impl HistogramModel {
         Self::new(bins(&task.bins), &setting.privacy.mechanism)
     }
 
+    /// The bins of a cell along each input; none if it has another task.
+    pub fn cuts(setting: &Setting) -> Option<&[CutSetting]> {
+        let TaskSetting::Density(task) = &*setting.task else { return None };
+        Some(&task.bins)
+    }
+
     /// What is counted in the rows of a file: the inputs, the number of records and the columns of the filters.
     pub fn summand(&self, data: &DataSetting) -> CountSummand {
         let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();

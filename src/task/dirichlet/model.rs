@@ -46,6 +46,11 @@ impl ClassModel {
         })
     }
 
+    /// What the spec says of the classes.
+    pub fn task(&self) -> &DirichletTask {
+        &self.task
+    }
+
     /// The inducing inputs (m x d).
     pub fn points(&self) -> DMatrix<f64> {
         grid(&self.task.inducing)

@@ -75,6 +75,11 @@ impl SurfaceModel {
         })
     }
 
+    /// What the spec says of the surface.
+    pub fn task(&self) -> &SurfaceTask {
+        &self.task
+    }
+
     /// What is summed over the rows of a file: the inputs, the target and the columns of the filters.
     pub fn summand(&self) -> &Summand {
         &self.summand

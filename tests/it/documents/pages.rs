@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::data::Manifest;
-use dpgp::run::ledger::Ledger;
+use dpgp::release::ledger::Ledger;
 use dpgp::task::Experiment;
 
 use crate::support::shipped::{root, shipped};

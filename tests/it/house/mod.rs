@@ -3,5 +3,6 @@
 mod circles;
 mod floors;
 mod graph;
+mod single_places;
 mod source;
 mod style;

@@ -1,19 +1,22 @@
 //! Time stamps in UTC.
 
+fn is_leap(year: u64) -> bool {
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+}
+
 /// Seconds since 1970 as `2026-11-21T15:04:05Z` (proleptic Gregorian calendar, without leap seconds).
 ///
 /// ```
-/// assert_eq!(dpgp::run::ledger::utc(951_782_400), "2000-02-29T00:00:00Z");
+/// assert_eq!(dpgp::release::ledger::utc(951_782_400), "2000-02-29T00:00:00Z");
 /// ```
 pub fn utc(seconds: u64) -> String {
     let (mut day, second) = (seconds / 86_400, seconds % 86_400);
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
+    while day >= 365 + u64::from(is_leap(year)) {
+        day -= 365 + u64::from(is_leap(year));
         year += 1;
     }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let lengths = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let mut month = 1;
     for length in lengths {
         if day < length {

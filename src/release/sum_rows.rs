@@ -2,38 +2,43 @@
 
 use std::path::PathBuf;
 
-use super::CliError;
-use super::stats::StatsArguments;
+use super::ReleaseError;
 use crate::data::rows::{Files, Rows};
 use crate::data::{DataError, RowUnit, TableError};
-use crate::run::RunError;
+use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::stream::{BLOCK, FileRecord, Forest, Misfit, StreamError, SumRows, collect};
-use crate::task::Setting;
+
+/// The rows that are summed.
+pub(super) struct RowSource<'a> {
+    pub files: &'a [PathBuf],
+    /// The part of them; all without one.
+    pub shard: Option<Shard>,
+    pub data: &'a DataSetting,
+}
 
 /// Sums the rows of the files, or those of a shard.
+///
+/// # Errors
+/// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums.
 pub(super) fn summed<T: SumRows>(
-    arguments: &StatsArguments,
-    setting: &Setting,
+    source: &RowSource<'_>,
     summand: &T,
-) -> Result<(Vec<FileRecord>, Forest<T::Sum>), CliError> {
-    let data = &setting.data;
-    let mut files = Files::open(&arguments.files, separator(data), &columns(data))?;
-    let counted = arguments.shard.map(|_| files.count()).transpose()?;
-    let blocks = match (arguments.shard, &counted) {
+    pool: &Pool,
+) -> Result<(Vec<FileRecord>, Forest<T::Sum>), ReleaseError> {
+    let mut files = Files::open(source.files, separator(source.data), &columns(source.data))?;
+    let counted = source.shard.map(|_| files.count()).transpose()?;
+    let blocks = match (source.shard, &counted) {
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
     files.skip(blocks.start * BLOCK as u64)?;
-    let jobs = arguments.work.jobs();
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let threads = threads.map_err(|cause| RunError::Threads { jobs, cause })?;
-    let forest = collect(&mut files, blocks, summand, &threads).map_err(|error| match error {
+    let forest = collect(&mut files, blocks, summand, pool.threads()).map_err(|error| match error {
         StreamError::Data(error) => error,
-        StreamError::Misfit(misfit) => located(misfit, &files, data),
+        StreamError::Misfit(misfit) => located(misfit, &files, source.data),
     })?;
     let rows = counted.unwrap_or_else(|| files.rows().to_vec());
-    Ok((records(&arguments.files, rows)?, forest))
+    Ok((records(source.files, &rows)?, forest))
 }
 
 /// The columns that are read: the inputs, the target and those of the filters.
@@ -56,13 +61,12 @@ fn located(misfit: Misfit, files: &Files, data: &DataSetting) -> DataError {
     DataError::table(file, TableError::Cell { unit: RowUnit::Row, line, column, problem: misfit.problem })
 }
 
-fn records(files: &[PathBuf], rows: Vec<u64>) -> Result<Vec<FileRecord>, CliError> {
-    let record = |(path, rows): (&PathBuf, u64)| {
-        let bytes = std::fs::metadata(path).map(|found| found.len());
+fn records(files: &[PathBuf], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
+    let mut records = Vec::with_capacity(files.len());
+    for (path, &rows) in files.iter().zip(rows) {
+        let bytes = std::fs::metadata(path).map_err(ReleaseError::io(path))?.len();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        bytes
-            .map(|bytes| FileRecord { name, bytes, rows })
-            .map_err(|cause| CliError::Io { path: path.clone(), cause })
-    };
-    files.iter().zip(rows).map(record).collect()
+        records.push(FileRecord { name, bytes, rows });
+    }
+    Ok(records)
 }

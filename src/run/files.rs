@@ -1,8 +1,15 @@
 //! Files appear whole or not at all.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+/// The folder that a path names a file in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
 
 /// Writes to a temporary file in the same folder and renames it.
 ///
@@ -20,12 +27,24 @@ pub fn write_file_atomically(
     path: &Path,
     write: impl FnOnce(&File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder)?;
+    let file = NamedTempFile::new_in(folder_of(path))?;
     write(file.as_file())?;
     readable_by_all(file.as_file())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Writes a file that the user named: a regular one appears whole or not at all, behind a link if there is one;
+/// anything else, such as a pipe, is written to.
+///
+/// # Errors
+/// The I/O error.
+pub fn write_named(path: &Path, text: &str) -> std::io::Result<()> {
+    match std::fs::canonicalize(path) {
+        Ok(target) if target.is_file() => write_atomically(&target, text),
+        Ok(target) => OpenOptions::new().write(true).open(target)?.write_all(text.as_bytes()),
+        Err(_) => write_atomically(path, text),
+    }
 }
 
 /// Temporary files are private to their owner; results are not.

@@ -7,7 +7,8 @@ mod file;
 mod time;
 
 pub use book::{Account, Ledger};
-pub use entry::{BudgetSetting, Entry};
+pub use entry::{BudgetSetting, LedgerEntry};
 pub use error::LedgerError;
-pub use file::{Charge, charge, preview};
+pub use file::LedgerFile;
+pub(super) use file::{Charge, charge, preview};
 pub use time::utc;

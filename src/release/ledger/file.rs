@@ -5,20 +5,28 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::book::{Account, Ledger, check_budget};
-use super::entry::{BudgetSetting, Entry};
+use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
+use crate::run::folder_of;
+
+/// Where a ledger is, and the budget that its user expects of it.
+#[derive(Debug, Clone)]
+pub struct LedgerFile {
+    /// The file, as the user named it; begun if it is not there.
+    pub path: PathBuf,
+    /// The budget that a new ledger begins with, or that a present one must have.
+    pub budget: Option<BudgetSetting>,
+}
 
 /// A release that is to be charged.
 #[derive(Debug, Clone)]
 pub struct Charge<'a> {
-    /// The ledger, as the user named it.
-    pub path: &'a Path,
-    /// The budget that a new ledger begins with, or that a present one must have.
-    pub budget: Option<BudgetSetting>,
+    /// The ledger.
+    pub ledger: &'a LedgerFile,
     /// SHA-256 of the data.
     pub data_sha256: &'a str,
     /// The release.
-    pub entry: Entry,
+    pub entry: LedgerEntry,
 }
 
 /// Whether the release could be charged now; changes nothing.
@@ -35,42 +43,40 @@ pub fn preview(charge: &Charge<'_>) -> Result<Account, LedgerError> {
 /// # Errors
 /// [`LedgerError`]; the ledger is as it was, unless only the last synchronisation failed.
 pub fn charge(charge: &Charge<'_>) -> Result<Account, LedgerError> {
-    let path = real(charge.path);
+    let given = &charge.ledger.path;
+    // The file behind links, so that every name of a ledger has one lock.
+    let path = fs::canonicalize(given).unwrap_or_else(|_| given.clone());
     let mut name = path.clone().into_os_string();
     name.push(".lock");
     let lock_path = PathBuf::from(name);
-    let io = |cause| LedgerError::Io { path: lock_path.clone(), cause };
-    let lock = File::options().create(true).append(true).open(&lock_path).map_err(io)?;
-    lock.lock().map_err(io)?;
+    let lock = File::options().create(true).append(true).open(&lock_path);
+    let lock = lock.map_err(LedgerError::io(&lock_path))?;
+    lock.lock().map_err(LedgerError::io(&lock_path))?;
     let ledger = with(charge)?;
-    let text = ledger.text(charge.path)?;
-    let io = |cause| LedgerError::Io { path: charge.path.to_path_buf(), cause };
-    replace(&path, &text).map_err(io)?;
+    let text = ledger.text(given)?;
+    replace(&path, &text).map_err(LedgerError::io(given))?;
     Ok(ledger.account())
 }
 
 /// The ledger with the release.
 fn with(charge: &Charge<'_>) -> Result<Ledger, LedgerError> {
-    let path = charge.path;
-    if let Some(budget) = charge.budget {
-        check_budget(budget).map_err(|reason| LedgerError::BadBudget { reason })?;
+    let LedgerFile { path, budget } = charge.ledger;
+    if let Some(budget) = *budget {
+        check_budget(budget).map_err(|reason| LedgerError::BadBudget(reason))?;
     }
     let ledger = match fs::read(path) {
-        Ok(bytes) => present(path, bytes, charge.budget)?,
+        Ok(bytes) => present(path, bytes, *budget)?,
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            let budget = charge.budget.ok_or_else(|| LedgerError::NoBudget { path: path.to_path_buf() })?;
+            let budget = budget.ok_or_else(|| LedgerError::NoBudget(path.clone()))?;
             Ledger::new(charge.data_sha256.to_owned(), budget)
         }
-        Err(cause) => return Err(LedgerError::Io { path: path.to_path_buf(), cause }),
+        Err(cause) => return Err(LedgerError::io(path)(cause)),
     };
     ledger.with(path, charge.data_sha256, charge.entry.clone())
 }
 
 fn present(path: &Path, bytes: Vec<u8>, budget: Option<BudgetSetting>) -> Result<Ledger, LedgerError> {
-    let text = String::from_utf8(bytes).map_err(|_| LedgerError::Malformed {
-        path: path.to_path_buf(),
-        reason: "it is not UTF-8 text".to_owned(),
-    })?;
+    let text = String::from_utf8(bytes).map_err(|_| LedgerError::malformed(path, "it is not UTF-8 text"))?;
     let ledger = Ledger::parse(path, &text)?;
     match budget {
         Some(named) if named != ledger.budget => {
@@ -80,13 +86,8 @@ fn present(path: &Path, bytes: Vec<u8>, budget: Option<BudgetSetting>) -> Result
     }
 }
 
-/// The file behind links, so that every name of a ledger has one lock.
-fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
-}
-
 fn replace(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::entry::{BudgetSetting, Entry};
+use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use crate::privacy::{Budget, composed_mu};
 
@@ -19,6 +20,17 @@ const HEAD: &str = "\
 ";
 
 /// The releases about one data file.
+///
+/// ```
+/// use dpgp::release::ledger::{BudgetSetting, Ledger};
+///
+/// let text = "version = 1\ndata_sha256 = \"00ff\"\nbudget = { epsilon = 2.0, delta = 1e-5 }\n";
+/// let ledger = Ledger::parse("my.ledger.toml".as_ref(), text)?;
+/// let account = ledger.account();
+/// assert_eq!((account.releases, account.share()), (0, 0.0));
+/// assert!((account.epsilon_left(1e-5) - 2.0).abs() < 1e-9);
+/// # Ok::<(), dpgp::release::ledger::LedgerError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
@@ -29,7 +41,7 @@ pub struct Ledger {
     pub budget: BudgetSetting,
     /// The releases, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub release: Vec<Entry>,
+    pub release: Vec<LedgerEntry>,
 }
 
 /// What the releases of a ledger have spent.
@@ -58,6 +70,17 @@ impl Account {
     pub fn epsilon_left(&self, delta: f64) -> f64 {
         self.budget.epsilon_left(self.mu, delta)
     }
+
+    /// What the files of a release say of all releases together.
+    pub(in crate::release) fn json(&self) -> Value {
+        json!({
+            "releases": self.releases,
+            "mu": self.mu,
+            "budget_epsilon": self.budget.epsilon,
+            "budget_delta": self.budget.delta,
+            "delta_exact": self.delta(),
+        })
+    }
 }
 
 impl Ledger {
@@ -71,22 +94,24 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Malformed`] if it is none, or holds numbers that no release has.
     pub fn parse(path: &Path, text: &str) -> Result<Self, LedgerError> {
-        let malformed = |reason: String| LedgerError::Malformed { path: path.to_path_buf(), reason };
-        let ledger: Self =
-            toml::from_str(text).map_err(|error| malformed(error.to_string().trim_end().to_owned()))?;
-        if ledger.version != VERSION {
-            return Err(malformed(format!("version {} is not known to this program", ledger.version)));
+        let ledger: Self = toml::from_str(text)
+            .map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
+        ledger.check().map_err(|reason| LedgerError::malformed(path, reason))?;
+        Ok(ledger)
+    }
+
+    /// The version and the numbers.
+    fn check(&self) -> Result<(), String> {
+        if self.version != VERSION {
+            return Err(format!("version {} is not known to this program", self.version));
         }
-        check_budget(ledger.budget).map_err(|reason| malformed(format!("budget: {reason}")))?;
-        for (number, entry) in ledger.release.iter().enumerate() {
+        check_budget(self.budget).map_err(|reason| format!("budget: {reason}"))?;
+        for (number, entry) in self.release.iter().enumerate() {
             if let Some(what) = entry.wrong_number() {
-                return Err(malformed(format!(
-                    "release {}: {what} is a number that no release has",
-                    number + 1
-                )));
+                return Err(format!("release {}: {what} is a number that no release has", number + 1));
             }
         }
-        Ok(ledger)
+        Ok(())
     }
 
     /// The text of the file.
@@ -94,11 +119,8 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError::Malformed`] if a number cannot be written.
     pub fn text(&self, path: &Path) -> Result<String, LedgerError> {
-        let malformed = |error: toml::ser::Error| LedgerError::Malformed {
-            path: path.to_path_buf(),
-            reason: error.to_string(),
-        };
-        Ok(format!("{HEAD}{}", toml::to_string(self).map_err(malformed)?))
+        let text = toml::to_string(self).map_err(|error| LedgerError::malformed(path, error.to_string()))?;
+        Ok(format!("{HEAD}{text}"))
     }
 
     /// What the releases have spent.
@@ -112,7 +134,7 @@ impl Ledger {
     /// # Errors
     /// [`LedgerError`] if the release is about other data, has no guarantee in common with earlier ones, or does not fit
     /// into the budget.
-    pub fn with(mut self, path: &Path, data_sha256: &str, entry: Entry) -> Result<Self, LedgerError> {
+    pub fn with(mut self, path: &Path, data_sha256: &str, entry: LedgerEntry) -> Result<Self, LedgerError> {
         let path = path.to_path_buf();
         if self.data_sha256 != data_sha256 {
             let (ledger, data) = (self.data_sha256, data_sha256.to_owned());

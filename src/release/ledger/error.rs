@@ -1,6 +1,6 @@
 //! Why a release was not charged to a ledger.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -29,17 +29,11 @@ pub enum LedgerError {
         reason: String,
     },
     /// There is no ledger yet and no budget to begin it with.
-    #[error("there is no ledger {} yet; begin it with --budget-epsilon and --budget-delta", path.display())]
-    NoBudget {
-        /// The ledger.
-        path: PathBuf,
-    },
+    #[error("there is no ledger {} yet; begin it with --budget-epsilon and --budget-delta", .0.display())]
+    NoBudget(PathBuf),
     /// The budget named is none.
-    #[error("the budget: {reason}")]
-    BadBudget {
-        /// Why.
-        reason: String,
-    },
+    #[error("the budget: {0}")]
+    BadBudget(String),
     /// The budget named is not that of the ledger.
     #[error(
         "the ledger {} has the budget epsilon = {:?}, delta = {:?}; leave --budget-epsilon and --budget-delta out, or name \
@@ -98,16 +92,14 @@ fn spent(account: &Account) -> String {
 }
 
 impl LedgerError {
-    /// The exit code: 1 where the budget refuses, 2 where the command or the spec is at fault, 5 for the file.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Spent { .. } => 1,
-            Self::NoBudget { .. }
-            | Self::BadBudget { .. }
-            | Self::OtherBudget { .. }
-            | Self::OtherData { .. }
-            | Self::OtherGuarantee { .. } => 2,
-            Self::Io { .. } | Self::Malformed { .. } => 5,
-        }
+    /// An I/O error of a path.
+    pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path, cause }
+    }
+
+    /// A file that cannot be trusted.
+    pub(super) fn malformed(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Malformed { path: path.to_path_buf(), reason: reason.into() }
     }
 }

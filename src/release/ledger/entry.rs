@@ -23,7 +23,7 @@ impl From<BudgetSetting> for Budget {
 /// One release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// When it was charged, in UTC.
     pub time: String,
     /// The spec's file, as it was named.
@@ -46,20 +46,19 @@ pub struct Entry {
     pub neighbours: Neighbours,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// The first number that no release has.
     pub(super) fn wrong_number(&self) -> Option<&'static str> {
-        let positive = |x: f64| x > 0.0 && x.is_finite();
         let change = match self.neighbours {
             Neighbours::OneTargetChanges(by) => by,
             Neighbours::OneRecord(_) => 1.0,
         };
         let numbers = [
-            ("mu", positive(self.mu)),
-            ("epsilon", positive(self.epsilon)),
+            ("mu", is_positive(self.mu)),
+            ("epsilon", is_positive(self.epsilon)),
             ("delta", self.delta > 0.0 && self.delta < 1.0),
             ("delta_exact", (0.0..=1.0).contains(&self.delta_exact)),
-            ("neighbours", positive(change)),
+            ("neighbours", is_positive(change)),
         ];
         numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
     }
@@ -75,17 +74,20 @@ impl Entry {
         if now != then && !apart {
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
-        let hides = |private: &str, public: &[String]| public.iter().any(|column| column == private);
-        if hides(&earlier.target, &self.public) {
+        if self.public.contains(&earlier.target) {
             return Some(format!(
                 "an earlier release protects the column {:?}, which this one takes as public",
                 earlier.target
             ));
         }
-        hides(&self.target, &earlier.public).then(|| {
+        earlier.public.contains(&self.target).then(|| {
             format!("an earlier release took the column {:?} as public, which this one protects", self.target)
         })
     }
+}
+
+fn is_positive(x: f64) -> bool {
+    x > 0.0 && x.is_finite()
 }
 
 #[cfg(test)]
@@ -93,8 +95,8 @@ mod tests {
     use super::*;
     use crate::privacy::accounting::Relation;
 
-    fn entry(target: &str, neighbours: Neighbours) -> Entry {
-        Entry {
+    fn entry(target: &str, neighbours: Neighbours) -> LedgerEntry {
+        LedgerEntry {
             time: String::new(),
             spec: String::new(),
             spec_sha256: String::new(),

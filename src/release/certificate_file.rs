@@ -1,15 +1,14 @@
-//! Predictions as a file, and the certificate that goes with it.
+//! Charged predictions as a file, and the certificate that goes with it.
 
-use nalgebra::DMatrix;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::number::exact;
+use super::ledger::Account;
+use super::{Charged, PrivatePredictions};
 use crate::data::Digest;
-use crate::privacy::{Certificate, Neighbours};
-use crate::run::ledger::Account;
+use crate::privacy::Neighbours;
 use crate::setting::{DataSetting, NormaliseSetting, SourceSetting};
+use crate::spec::label;
 use crate::task::Predictions;
-use crate::task::Setting;
 
 /// The columns after the inputs.
 const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];
@@ -35,37 +34,25 @@ const ABOUT: [[&str; 5]; 2] = [
 const INTERVAL: &str =
     "lower end of the central 95 % interval of the function: private_mean - 1.96 sqrt(gp_sd^2 + noise_sd^2)";
 
-/// A release of predictions and what there is to say about it.
-pub struct ReleasedPredictions<'a> {
-    /// The setting of its cell.
-    pub setting: &'a Setting,
-    /// The text of its spec.
-    pub spec: &'a str,
-    /// The points (t x d), in the order of the inputs.
-    pub points: &'a DMatrix<f64>,
-    /// The predictions there.
-    pub predictions: &'a Predictions,
-    /// What is guaranteed.
-    pub certificate: &'a Certificate,
-    /// The sensitivity over the standard deviation of the noise.
-    pub mu: f64,
-    /// What all releases of its ledger have spent, this one among them.
-    pub account: Option<&'a Account>,
-}
+impl Charged<PrivatePredictions<'_>> {
+    /// The predictions.
+    pub fn predictions(&self) -> &Predictions {
+        &self.value().predictions
+    }
 
-impl ReleasedPredictions<'_> {
     /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
     ///
     /// # Errors
     /// [`csv::Error`] if the rows cannot be written.
     pub fn csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let data = &self.setting.data;
+        let PrivatePredictions { setting, points, .. } = self.value();
+        let data = &setting.data;
         writer.write_record(data.inputs.iter().map(String::as_str).chain(COLUMNS))?;
-        for row in 0..self.points.nrows() {
-            let inputs =
-                data.inputs.iter().enumerate().map(|(d, name)| shown(data, name, self.points[(row, d)]));
-            writer.write_record(inputs.chain(self.values(row).map(exact)))?;
+        for row in 0..points.nrows() {
+            let inputs = data.inputs.iter().enumerate();
+            let inputs = inputs.map(|(d, name)| shown(data, name, points[(row, d)]));
+            writer.write_record(inputs.chain(self.row(row).map(exact)))?;
         }
         let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -73,28 +60,39 @@ impl ReleasedPredictions<'_> {
 
     /// The predictions as a list of records.
     pub fn json(&self) -> Value {
-        let inputs = &self.setting.data.inputs;
-        let record = |row: usize| {
-            let place =
-                inputs.iter().enumerate().map(|(d, name)| (name.clone(), json!(self.points[(row, d)])));
-            let values = COLUMNS.iter().zip(self.values(row)).map(|(name, x)| ((*name).to_owned(), json!(x)));
-            Value::Object(place.chain(values).collect())
-        };
-        (0..self.points.nrows()).map(record).collect()
+        let PrivatePredictions { setting, points, .. } = self.value();
+        let mut records = Vec::new();
+        for row in 0..points.nrows() {
+            let mut record = Map::new();
+            for (d, name) in setting.data.inputs.iter().enumerate() {
+                record.insert(name.clone(), json!(points[(row, d)]));
+            }
+            for (name, x) in COLUMNS.iter().zip(self.row(row)) {
+                record.insert((*name).to_owned(), json!(x));
+            }
+            records.push(Value::Object(record));
+        }
+        Value::Array(records)
     }
 
     /// In the order of [`COLUMNS`].
-    fn values(&self, row: usize) -> [f64; 5] {
-        let Predictions { mean, gp_sd, noise_sd } = self.predictions;
-        let (low, high) = self.predictions.interval(row);
-        [mean[row], gp_sd[row], noise_sd[row], low, high]
+    fn row(&self, row: usize) -> [f64; 5] {
+        let predictions = self.predictions();
+        let (low, high) = predictions.interval(row);
+        [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.value().points.nrows()
     }
 
     /// What the release guarantees and what it does not. Nothing in it depends on private targets: no digest of the
     /// data, which would let anyone check a guess, and no count of clipped targets.
-    pub fn certificate(&self, csv: &str) -> Value {
-        let certificate = self.certificate;
-        let inline = matches!(self.setting.data.source, SourceSetting::Inline(_));
+    pub fn certificate_json(&self, csv: &str) -> Value {
+        let certificate = self.certificate();
+        let PrivatePredictions { setting, spec, .. } = self.value();
+        let inline = matches!(setting.data.source, SourceSetting::Inline(_));
         let about = ABOUT[usize::from(self.hides_records())];
         let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
@@ -104,16 +102,16 @@ impl ReleasedPredictions<'_> {
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
-            "mu": self.mu,
+            "mu": self.mu(),
             "randomness": "operating system",
             "caveats": caveats,
             "not_covered": self.not_covered(),
-            "all_releases": self.account.map(composed),
+            "all_releases": self.account().map(Account::json),
             "certificate": certificate,
-            "columns": columns.collect::<serde_json::Map<String, Value>>(),
-            "points": self.points.nrows(),
+            "columns": columns.collect::<Map<String, Value>>(),
+            "points": self.points(),
             "predictions_sha256": Digest::of(csv.as_bytes()).to_string(),
-            "spec_sha256": (!inline).then(|| Digest::of(self.spec.as_bytes()).to_string()),
+            "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
             "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
         })
     }
@@ -130,9 +128,9 @@ impl ReleasedPredictions<'_> {
             "time, memory and other side channels of the computation".to_owned(),
         ];
         list.extend(self.larger_change());
-        if self.account.is_none() {
+        if self.account().is_none() {
             list.push(
-                "other releases about the same data: without a ledger nobody counts them, and they add up"
+                "other releases about the same data: without a ledger they are not counted, and they add up"
                     .to_owned(),
             );
         }
@@ -141,7 +139,7 @@ impl ReleasedPredictions<'_> {
 
     /// Whether inputs and target of a record are private, so that all numbers come from noisy sums.
     fn hides_records(&self) -> bool {
-        matches!(self.certificate.neighbours, Some(Neighbours::OneRecord(_)))
+        matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
     }
 
     fn floating_point(&self) -> String {
@@ -165,7 +163,7 @@ impl ReleasedPredictions<'_> {
                     may keep or drop"
                 .to_owned();
         }
-        let inputs = self.setting.data.inputs.join(", ");
+        let inputs = self.value().setting.data.inputs.join(", ");
         format!(
             "the inputs ({inputs}), the number of rows and the columns that rows are filtered by, which are taken as public"
         )
@@ -173,8 +171,8 @@ impl ReleasedPredictions<'_> {
 
     /// A change of a target beyond what is protected, where the bounds allow one.
     fn larger_change(&self) -> Option<String> {
-        let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else { return None };
-        let width = match *self.setting.normalise {
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
+        let width = match *self.value().setting.normalise {
             NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
                 high - low
             }
@@ -196,13 +194,7 @@ fn shown(data: &DataSetting, name: &str, value: f64) -> String {
     word.cloned().unwrap_or_else(|| exact(value))
 }
 
-/// What all releases of a ledger have spent.
-pub fn composed(account: &Account) -> Value {
-    json!({
-        "releases": account.releases,
-        "mu": account.mu,
-        "budget_epsilon": account.budget.epsilon,
-        "budget_delta": account.budget.delta,
-        "delta_exact": account.delta(),
-    })
+/// The shortest text that reads back as exactly this number.
+fn exact(x: f64) -> String {
+    label(&toml::Value::Float(x))
 }

@@ -1,0 +1,129 @@
+//! Groups of options that several verbs take.
+
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::run::{DataPlaces, Pool, Project, RunError, Study};
+use crate::task::Experiment;
+
+/// How output is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For scripts.
+    Json,
+}
+
+/// Where datasets are found.
+#[derive(Debug, Args)]
+pub struct Places {
+    /// A directory that holds datasets in the layout of the cache; its files are used in place
+    #[arg(long, env = "DPGP_MIRROR", value_name = "DIR")]
+    pub mirror: Option<PathBuf>,
+    /// The cache for downloads [default: data/cache]
+    #[arg(id = "cache", long = "data", env = "DPGP_DATA", value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Never download; missing data are an error
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// Which experiments.
+#[derive(Debug, Args)]
+pub struct Selection {
+    /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
+    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME")]
+    pub names: Vec<String>,
+    /// All shipped experiments
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
+    /// The reduced settings of each spec's [quick] table; without names, of all experiments
+    #[arg(long)]
+    pub quick: bool,
+}
+
+/// Where finished results are stored.
+#[derive(Debug, Args)]
+pub struct StorePlace {
+    /// Where finished results are stored [default: data/store]
+    #[arg(id = "store", long = "store", env = "DPGP_STORE", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+/// How experiments are computed.
+#[derive(Debug, Args)]
+pub struct Work {
+    /// Threads [default: SLURM_CPUS_PER_TASK, else one per core]
+    #[arg(long, env = "DPGP_JOBS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// No progress bars
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Where the tables and figures are.
+#[derive(Debug, Args)]
+pub struct ResultsPlace {
+    /// Where results are [default: the project's results]
+    #[arg(id = "results", long = "results", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+impl Places {
+    /// The project around the working directory.
+    pub fn project(&self) -> Result<Project, RunError> {
+        let Self { mirror, cache, offline } = self;
+        Project::open(&DataPlaces { mirror: mirror.clone(), cache: cache.clone(), offline: *offline })
+    }
+}
+
+impl Selection {
+    /// The experiments that are meant.
+    pub fn of(&self, project: &Project) -> Result<Vec<Experiment>, RunError> {
+        project.selected(&self.names, self.quick)
+    }
+}
+
+impl StorePlace {
+    /// The folder: the one named, else the project's own.
+    pub fn folder(&self, project: &Project) -> PathBuf {
+        let named = self.directory.clone().filter(|directory| !directory.as_os_str().is_empty());
+        named.unwrap_or_else(|| project.own("data/store"))
+    }
+
+    /// A study with this store; what is torn in the store is said on standard error.
+    pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
+        let study = Study::open(project, &self.folder(project))?;
+        study.store().warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+        Ok(study)
+    }
+}
+
+impl ResultsPlace {
+    /// The folder: the one named, else the project's own.
+    pub fn folder(&self, project: &Project) -> PathBuf {
+        self.directory.clone().unwrap_or_else(|| project.own("results"))
+    }
+}
+
+impl Work {
+    /// The number of threads: as said, else as Slurm gave us, else one per core.
+    pub fn jobs(&self) -> usize {
+        let said = self.jobs.map(usize::from).or_else(slurm);
+        said.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// The one pool of the program.
+    pub fn pool(&self) -> Result<Pool, RunError> {
+        Pool::new(self.jobs())
+    }
+}
+
+/// The cores that Slurm gave to each task.
+fn slurm() -> Option<usize> {
+    let cores: NonZeroU16 = std::env::var("SLURM_CPUS_PER_TASK").ok()?.parse().ok()?;
+    Some(usize::from(cores.get()))
+}

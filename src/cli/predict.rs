@@ -1,0 +1,118 @@
+//! `dpgp predict`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::ledger_options::LedgerArguments;
+use super::options::{Format, Places};
+use super::output::{print, print_json};
+use crate::publish::short;
+use crate::release::{Charged, PredictionFiles, PredictionRequest, PrivatePredictions, chosen_cell};
+use crate::run::{Clipped, watcher};
+
+const EXAMPLES: &str = "\
+The model of the spec is fitted to all rows. The noise comes from the operating system, so that nobody can subtract it,
+and no two calls give the same numbers: each call is one more release, and what they cost adds up. A ledger counts them
+and refuses one that the budget does not hold; it is written before the predictions are.
+
+FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
+FILE.csv.certificate.json says what is guaranteed and what is not.
+
+Examples:
+  dpgp predict my.toml --at grid.csv --out predictions.csv
+  dpgp predict my.toml --at grid.csv --out p1.csv --ledger my-data.ledger.toml --budget-epsilon 2 --budget-delta 1e-5
+  dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
+  dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv";
+
+/// `dpgp predict`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PredictArguments {
+    /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
+    #[arg(value_name = "SPEC")]
+    spec: String,
+    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
+    #[arg(long, value_name = "GRID")]
+    at: PathBuf,
+    /// Which cell, where the spec has several; once for each axis
+    #[arg(long, value_name = "AXIS=VALUE")]
+    cell: Vec<String>,
+    /// Where the predictions are written; never over a file that is there [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    ledger: LedgerArguments,
+    /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec
+    #[arg(long, conflicts_with = "ledger")]
+    allow_caveats: bool,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
+pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let experiment = project.only(&arguments.spec)?;
+    let cell = chosen_cell(&experiment, &arguments.cell)?;
+    let watcher = watcher(arguments.quiet);
+    let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, watcher.downloads())?;
+    let drawn = request.draw(arguments.allow_caveats)?;
+    let files = arguments.out.as_deref().map(PredictionFiles::open).transpose()?;
+    let ledger = arguments.ledger.file();
+    let charged = drawn.charge(ledger.as_ref(), &request.subject(), || request.data_sha256())?;
+    let written = files.map(|files| files.write(&charged)).transpose()?;
+    let summary = summary(&charged, request.clipped(), arguments);
+    match (written, format) {
+        (Some(_), Format::Text) => print(&summary),
+        (Some(certificate), Format::Json) => {
+            print_json(&json!({ "written": arguments.out, "certificate": certificate }))
+        }
+        (None, Format::Json) => {
+            let certificate = charged.certificate_json(&charged.csv()?);
+            print_json(&json!({ "certificate": certificate, "predictions": charged.json() }))
+        }
+        (None, Format::Text) => {
+            print(&charged.csv()?)?;
+            eprint!("{summary}");
+            Ok(())
+        }
+    }
+}
+
+/// What is said to the holder of the data: the guarantee, what it leaves out, what is left of the budget, and how many targets
+/// were clipped.
+fn summary(
+    charged: &Charged<PrivatePredictions<'_>>,
+    clipped: Option<Clipped>,
+    arguments: &PredictArguments,
+) -> String {
+    let certificate = charged.certificate();
+    let points =
+        if charged.points() == 1 { "1 point".to_owned() } else { format!("{} points", charged.points()) };
+    let mut text =
+        format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
+    text.push_str(&format!("guarantee: {certificate}\n"));
+    let delta = certificate.delta_exact.map(short).unwrap_or_default();
+    text.push_str(&format!("exact delta at that epsilon: {delta}; randomness of the operating system\n"));
+    for line in charged.not_covered() {
+        text.push_str(&format!("not covered: {line}\n"));
+    }
+    if let Some(delta) = certificate.delta() {
+        text.push_str(&arguments.ledger.balance(charged.account(), delta));
+    }
+    if let Some(clipped) = clipped {
+        text.push_str(&format!("{clipped}\n"));
+    }
+    text
+}
+
+fn written(out: &Path) -> String {
+    let out = out.display();
+    format!(", written to {out}; what they guarantee stands in {out}.certificate.json")
+}

@@ -1,0 +1,78 @@
+//! Sums of the parts of some rows, added.
+
+use std::path::{Path, PathBuf};
+
+use super::ReleaseError;
+use crate::stream::{BLOCK, FileRecord, Forest, NodeRecord, Record, Sum};
+
+/// The sums of one file.
+struct SumsPart<'p, S> {
+    path: &'p PathBuf,
+    record: Record<S>,
+}
+
+/// Adds the sums of shards, which must be of this identity and make the whole.
+///
+/// # Errors
+/// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
+pub(super) fn added<S: Sum>(
+    paths: &[PathBuf],
+    identity: &str,
+    zero: &S,
+) -> Result<(Vec<FileRecord>, Forest<S>), ReleaseError> {
+    let mut parts = Vec::with_capacity(paths.len());
+    for path in paths {
+        parts.push(SumsPart { path, record: read(path, zero)? });
+    }
+    let Some(first) = parts.first() else { return Ok((Vec::new(), Forest::default())) };
+    if first.record.summand != identity {
+        let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
+        return Err(ReleaseError::NotSums { path: first.path.clone(), cause: other.to_owned() });
+    }
+    parts.iter().try_for_each(|part| part.belongs_to(first))?;
+    let mut nodes: Vec<&NodeRecord<S>> = parts.iter().flat_map(|part| &part.record.nodes).collect();
+    nodes.sort_by_key(|node| node.first);
+    whole(&nodes, first.record.blocks())?;
+    let mut forest = Forest::default();
+    nodes.iter().for_each(|node| forest.insert(node.node(), node.sums.clone()));
+    Ok((first.record.files.clone(), forest))
+}
+
+impl<S> SumsPart<'_, S> {
+    /// Both must be of the same sums over the same files.
+    fn belongs_to(&self, first: &Self) -> Result<(), ReleaseError> {
+        let what = if self.record.summand != first.record.summand {
+            "summands"
+        } else if self.record.files != first.record.files {
+            "files"
+        } else {
+            return Ok(());
+        };
+        Err(ReleaseError::SumsDiffer { what, first: first.path.clone(), second: self.path.clone() })
+    }
+}
+
+/// The nodes, in the order of their blocks, must be all blocks, each of them once.
+fn whole<S>(nodes: &[&NodeRecord<S>], all: u64) -> Result<(), ReleaseError> {
+    if let Some(pair) = nodes.windows(2).find(|pair| pair[0].node().end() > pair[1].first) {
+        return Err(ReleaseError::SumsOverlap(pair[1].first * BLOCK as u64 + 1));
+    }
+    let found = nodes.iter().map(|node| 1u64 << node.level).sum::<u64>();
+    if found != all {
+        return Err(ReleaseError::SumsIncomplete { missing: all.saturating_sub(found), all });
+    }
+    Ok(())
+}
+
+fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
+    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+    let cause = match serde_json::from_str::<Record<S>>(&text) {
+        Ok(record) if record.is_sound(zero) => return Ok(record),
+        Ok(_) => {
+            "they are of another number of inducing inputs, classes or bins, or of blocks of another size"
+                .to_owned()
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(ReleaseError::NotSums { path: path.to_owned(), cause })
+}

@@ -1,0 +1,80 @@
+//! The sums of each class of a classification, and the posteriors from noisy ones.
+
+use serde_json::{Value, json};
+
+use super::draw::{Noisy, SystemNoise};
+use super::sums_file::sums_json;
+use super::sums_model::{SumsDescription, SumsModel, matrix_rows};
+use crate::gp::variational::Statistics;
+use crate::setting::PrivacySetting;
+use crate::stream::{ClassSummand, ClassSums, Sums};
+use crate::task::{ClassModel, Setting, TaskError};
+
+/// A classifier from sums over the rows of each class.
+#[derive(Debug, Clone)]
+pub struct ClassSumsRelease {
+    model: ClassModel,
+    rows: ClassSummand,
+}
+
+impl ClassSumsRelease {
+    /// None if the model releases weighted sums, which are not sums over the rows of each class.
+    pub(super) fn new(model: ClassModel, setting: &Setting) -> Option<Self> {
+        let rows = model.summand(&setting.data)?;
+        Some(Self { model, rows })
+    }
+}
+
+impl SumsModel for ClassSumsRelease {
+    type Rows = ClassSummand;
+
+    fn rows(&self) -> &ClassSummand {
+        &self.rows
+    }
+
+    fn depends_on(&self, setting: &Setting) -> Value {
+        let task = self.model.task();
+        json!({
+            "kernel": setting.model.as_deref().map(|model| &model.kernel), "inducing": task.inducing,
+            "classes": task.classes, "release": task.release,
+        })
+    }
+
+    fn described(&self, sums: &ClassSums) -> SumsDescription {
+        let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
+        let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.size());
+        let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let text = format!("{rows} rows, by class {list}; {m} inducing inputs\n");
+        let facts = json!({ "rows": rows, "classes": of_class, "inducing_inputs": m });
+        SumsDescription { facts, text, rows, inducing: Some(m) }
+    }
+
+    /// Not even numbers of rows are there, for those of the classes are private.
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &ClassSums,
+        noise: &mut SystemNoise,
+    ) -> Result<Noisy<Value>, TaskError> {
+        let (model, task) = (&self.model, self.model.task());
+        let statistics: Vec<Statistics> = sums.0.iter().map(Sums::statistics).collect();
+        let (noisy, guarantee) = model.release(&statistics, privacy, noise);
+        let inducing = model.inducing()?;
+        let mut weights = Vec::new();
+        for posterior in model.posteriors(&inducing, &noisy)? {
+            let covariance = matrix_rows(&posterior.covariance);
+            weights.push(json!({ "mean": posterior.mean.as_slice(), "covariance": covariance }));
+        }
+        let value = json!({
+            "model": {
+                "inputs": setting.data.inputs, "target": setting.data.target, "filter": setting.data.filter,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "inducing": matrix_rows(&model.points()), "classes": task.classes, "alpha": task.alpha,
+            },
+            "sums": noisy.iter().map(sums_json).collect::<Vec<Value>>(),
+            "weights": weights,
+        });
+        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+    }
+}

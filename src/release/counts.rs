@@ -1,0 +1,69 @@
+//! The counts of a histogram, and noisy ones.
+
+use serde_json::{Value, json};
+
+use super::draw::{Noisy, SystemNoise};
+use super::sums_model::{SumsDescription, SumsModel};
+use crate::setting::{CutSetting, PrivacySetting};
+use crate::stream::{CountSummand, Counts};
+use crate::task::{HistogramModel, Setting, TaskError};
+
+/// Counts of records in the bins of a public grid.
+#[derive(Debug, Clone)]
+pub struct CountsRelease {
+    model: HistogramModel,
+    rows: CountSummand,
+    bins: Vec<CutSetting>,
+}
+
+impl CountsRelease {
+    /// That of a cell; none if it has another task or mechanism.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let model = HistogramModel::of(setting)?;
+        let (rows, bins) = (model.summand(&setting.data), HistogramModel::cuts(setting)?.to_vec());
+        Some(Self { model, rows, bins })
+    }
+}
+
+impl SumsModel for CountsRelease {
+    type Rows = CountSummand;
+
+    fn rows(&self) -> &CountSummand {
+        &self.rows
+    }
+
+    fn depends_on(&self, _: &Setting) -> Value {
+        json!({ "bins": self.bins })
+    }
+
+    fn described(&self, counts: &Counts) -> SumsDescription {
+        let Counts { rows, outside, bins } = counts;
+        let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
+        let text = format!("{rows} rows; {inside} records in {bins} bins, {outside} in none\n");
+        let facts = json!({ "rows": rows, "records": inside, "outside": outside, "bins": bins });
+        SumsDescription { facts, text, rows: *rows, inducing: None }
+    }
+
+    /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside all
+    /// bins is there: both are private, and nothing is spent on them.
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        counts: &Counts,
+        noise: &mut SystemNoise,
+    ) -> Result<Noisy<Value>, TaskError> {
+        let guarantee = self.model.guarantee(privacy);
+        let exact: Vec<f64> = counts.bins.iter().map(|count| *count as f64).collect();
+        let noisy = guarantee.release(&exact, noise);
+        let data = &setting.data;
+        let value = json!({
+            "histogram": {
+                "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
+            },
+            "counts": noisy,
+            "sd": guarantee.sd,
+        });
+        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+    }
+}

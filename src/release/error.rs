@@ -1,0 +1,138 @@
+//! Why nothing was released.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::ledger::LedgerError;
+use crate::data::DataError;
+use crate::run::RunError;
+use crate::task::TaskError;
+
+/// What keeps a release from being made or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReleaseError {
+    /// The spec or its data are wrong.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Rows are missing or wrong.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A number could not be computed.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// The release was not charged.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// A grid without points.
+    #[error("{} holds no rows below its header; write a row for each point to predict at", .0.display())]
+    NoPoints(PathBuf),
+    /// Data without rows.
+    #[error("{}: no row of the data is left to fit a model to", .0.display())]
+    NoRows(PathBuf),
+    /// A spec that describes no release.
+    #[error("this spec describes no release of predictions: {0}")]
+    NotReleasable(&'static str),
+    /// A cell that is not there.
+    #[error("no cell has {choice}; {axes}")]
+    NoCell {
+        /// What was asked for.
+        choice: String,
+        /// The axes and their labels.
+        axes: String,
+    },
+    /// A spec with several cells.
+    #[error("this means {cells} cells; choose one with --cell AXIS=VALUE; {axes}")]
+    SeveralCells {
+        /// How many.
+        cells: usize,
+        /// The axes and their labels.
+        axes: String,
+    },
+    /// A guarantee with exceptions.
+    #[error(
+        "nothing was released, because the guarantee of this spec has exceptions: {0}. Bound targets by public \
+         normalise.bounds, calibrate by privacy.calibration = \"analytic\" and filter by public columns; or say \
+         --allow-caveats"
+    )]
+    Caveats(String),
+    /// The operating system gives no randomness.
+    #[error("the operating system gave no randomness: {0}; nothing was released")]
+    Randomness(String),
+    /// A spec that says nothing about sums.
+    #[error(
+        "{0} has no task.surface, no task.dirichlet and no task.density with mechanism.histogram: one of them says what \
+         `dpgp stats` sums; see beyond/citibike-scale"
+    )]
+    NoSums(String),
+    /// A spec whose sums are not made in one pass.
+    #[error(
+        "{0} releases weighted sums, which `dpgp stats` does not make; write a spec with task.dirichlet.release = \
+         \"class-sums\""
+    )]
+    WeightedSums(String),
+    /// Cells of one spec that sum different things.
+    #[error(
+        "the cells of {0} sum different things (columns, bounds, kernel, inducing inputs, classes or bins); write a spec \
+         for one of them"
+    )]
+    SeveralSums(String),
+    /// A file that holds no sums of this model.
+    #[error("{} does not hold sums that fit this spec: {cause}", path.display())]
+    NotSums {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
+    /// Sums that do not belong together.
+    #[error("{} and {} differ in their {what}; nothing was added", first.display(), second.display())]
+    SumsDiffer {
+        /// In what they differ.
+        what: &'static str,
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// Rows that would be counted twice.
+    #[error("rows from number {0} on are in two of the files; nothing was added")]
+    SumsOverlap(u64),
+    /// Rows that are missing.
+    #[error("the sums of {missing} of {all} blocks are missing; add the files of the other shards")]
+    SumsIncomplete {
+        /// Blocks that are missing.
+        missing: u64,
+        /// Blocks there should be.
+        all: u64,
+    },
+    /// A release that would hide nothing.
+    #[error("epsilon is infinite: name the one to release for with --epsilon")]
+    NoGuarantee,
+    /// A release for one of several epsilons, which is not named.
+    #[error("the spec has several epsilons, {0}: name the one to release for with --epsilon")]
+    SeveralEpsilons(String),
+    /// A file that would be overwritten.
+    #[error("{0} is there already; choose another name")]
+    Exists(PathBuf),
+    /// Predictions that could not be put into CSV.
+    #[error("the predictions: {0}")]
+    Csv(#[from] csv::Error),
+    /// A file could not be read or written.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl ReleaseError {
+    /// An I/O error of a path.
+    pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path: path.clone(), cause }
+    }
+}

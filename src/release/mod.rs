@@ -1,0 +1,77 @@
+//! Private releases: predictions at the points of a grid, and sums over rows of any number.
+//!
+//! A release goes through four steps, each a type that only the step before makes:
+//!
+//! | step | type | what it may do |
+//! |---|---|---|
+//! | prepare | [`PredictionRequest`], [`Streamed`] | read the rows, fit, design the noise |
+//! | draw | [`Drawn`] | be charged: it cannot be read |
+//! | charge | [`Charged`] | be written: what it costs is in the ledger |
+//! | write | [`PredictionFiles`], [`Charged::write`] | |
+//!
+//! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
+//!
+//! A histogram of the rows of a file, charged to a ledger that holds one such release:
+//!
+//! ```
+//! use dpgp::prelude::*;
+//! use dpgp::release::ledger::BudgetSetting;
+//!
+//! const SPEC: &str = r#"
+//! experiment.title = "a histogram"
+//! data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+//! task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+//! privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove" } }
+//! "#;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let rows = folder.path().join("rows.csv");
+//! std::fs::write(&rows, "x,trips\n0.5,1\n1.5,1\n1.7,2\n")?;
+//! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+//! let experiment = project.parse("histogram", SPEC)?;
+//! let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+//! let total = streamed.sum(&[rows], None, &Pool::new(2)?)?;
+//!
+//! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
+//! let ledger = LedgerFile { path: folder.path().join("ledger.toml"), budget };
+//! let privacy = streamed.privacy(None)?;
+//! let drawn = streamed.draw(&total, &privacy)?;
+//! let charged = drawn.charge(Some(&ledger), &streamed.subject(&privacy), || Ok(total.data_sha256()))?;
+//! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
+//! charged.write(&folder.path().join("counts.json"))?;
+//!
+//! // The budget is spent: another draw cannot be charged, and so cannot be written.
+//! let second = streamed.draw(&total, &privacy)?;
+//! assert!(second.charge(Some(&ledger), &streamed.subject(&privacy), || Ok(total.data_sha256())).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod add_sums;
+mod cell;
+mod certificate_file;
+mod class_sums;
+mod counts;
+mod draw;
+mod error;
+pub mod ledger;
+mod prediction_files;
+mod predictions;
+mod streamed;
+mod subject;
+mod sum_rows;
+mod sums_file;
+mod sums_model;
+mod surface_sums;
+
+pub use cell::chosen_cell;
+pub use class_sums::ClassSumsRelease;
+pub use counts::CountsRelease;
+pub use draw::{Charged, Drawn};
+pub use error::ReleaseError;
+pub use prediction_files::PredictionFiles;
+pub use predictions::{PredictionRequest, PrivatePredictions};
+pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
+pub use subject::Subject;
+pub use sums_file::{SumsFile, ensure_writable};
+pub use sums_model::{SumsDescription, SumsModel};
+pub use surface_sums::SurfaceSumsRelease;

@@ -1,0 +1,120 @@
+//! Private predictions at the points of a grid.
+
+use std::path::Path;
+
+use nalgebra::DMatrix;
+
+use super::ReleaseError;
+use super::draw::{Drawn, Noisy};
+use super::subject::Subject;
+use crate::data::{Digest, Progress};
+use crate::run::{
+    CellFailure, Clipped, DataDigests, Project, RunError, clipped_targets, load_points, load_sample, streams,
+};
+use crate::setting::SourceSetting;
+use crate::task::{Cell, Experiment, Predictions, PreparedRelease, Sample, Setting, TaskError, refusal};
+
+/// What is predicted from, and where: one cell of a spec, all rows of its data, and the points.
+pub struct PredictionRequest<'a> {
+    project: &'a Project,
+    experiment: &'a Experiment,
+    cell: &'a Cell,
+    points: DMatrix<f64>,
+    sample: Sample,
+}
+
+/// Predictions with their noise, and what they were made from.
+pub struct PrivatePredictions<'a> {
+    /// The setting of the cell.
+    pub(super) setting: &'a Setting,
+    /// The text of the spec.
+    pub(super) spec: &'a str,
+    /// The points (t x d), in the order of the inputs.
+    pub(super) points: &'a DMatrix<f64>,
+    /// The predictions there.
+    pub(super) predictions: Predictions,
+}
+
+impl<'a> PredictionRequest<'a> {
+    /// Reads the points of a file, a row each with the inputs of the spec, and all rows of the cell's data.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if a file cannot be read, or there are no points or no rows.
+    pub fn read(
+        project: &'a Project,
+        experiment: &'a Experiment,
+        cell: &'a Cell,
+        points: &Path,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReleaseError> {
+        let data = &cell.setting().data;
+        let at = load_points(points, data)?;
+        if at.nrows() == 0 {
+            return Err(ReleaseError::NoPoints(points.to_path_buf()));
+        }
+        let sample = load_sample(experiment, data, project, progress)?;
+        if sample.rows() == 0 {
+            return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
+        }
+        Ok(Self { project, experiment, cell, points: at, sample })
+    }
+
+    /// Fits the model to all rows, designs the noise and draws it. A guarantee with exceptions is refused unless they are
+    /// allowed.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
+    pub fn draw(&self, allow_caveats: bool) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
+        let setting = self.cell.setting();
+        if let Some(reason) = refusal(setting) {
+            return Err(ReleaseError::NotReleasable(reason));
+        }
+        let prepared = self.prepared().map_err(|cause| {
+            let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
+            RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }
+        })?;
+        let caveats = &prepared.certificate.caveats;
+        if !caveats.is_empty() && !allow_caveats {
+            let list = caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(ReleaseError::Caveats(list));
+        }
+        Drawn::new(|noise| {
+            let predictions = prepared.draw(noise)?;
+            let spec = self.experiment.source.text();
+            let value = PrivatePredictions { setting, spec, points: &self.points, predictions };
+            Ok(Noisy { value, certificate: prepared.certificate, mu: prepared.mu })
+        })
+    }
+
+    /// What the release is about.
+    pub fn subject(&self) -> Subject<'a> {
+        let setting = self.cell.setting();
+        Subject { experiment: self.experiment, setting, privacy: &setting.privacy }
+    }
+
+    /// The digest of the data file; of several files or of inline columns, that of their digests or columns.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Run`] if a file cannot be read.
+    pub fn data_sha256(&self) -> Result<String, ReleaseError> {
+        if let SourceSetting::Inline(columns) = &self.cell.setting().data.source {
+            return Ok(Digest::of(format!("{columns:?}").as_bytes()).to_string());
+        }
+        let digests = DataDigests::known(self.experiment, self.project)?;
+        let files = digests.of(&self.cell.data_id()).unwrap_or_default();
+        match files {
+            [(_, digest)] => Ok(digest.clone()),
+            _ => Ok(Digest::of(format!("{files:?}").as_bytes()).to_string()),
+        }
+    }
+
+    /// How many targets were clipped to public bounds, for the holder of the data alone.
+    pub fn clipped(&self) -> Option<Clipped> {
+        clipped_targets(self.cell.setting(), &self.sample)
+    }
+
+    fn prepared(&self) -> Result<PreparedRelease, TaskError> {
+        let streams = streams(self.cell, self.experiment.meta.seed, 0);
+        PreparedRelease::new(self.cell.setting(), &self.sample, &self.points, &streams)
+    }
+}

@@ -1,0 +1,195 @@
+//! Sums over rows of any number, in one pass, and their private release.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::class_sums::ClassSumsRelease;
+use super::counts::CountsRelease;
+use super::draw::{Drawn, Noisy};
+use super::subject::Subject;
+use super::sum_rows::{RowSource, summed};
+use super::sums_file::SumsFile;
+use super::sums_model::{SumsDescription, SumsModel, SumsOf};
+use super::surface_sums::SurfaceSumsRelease;
+use super::{ReleaseError, add_sums};
+use crate::data::Digest;
+use crate::run::{Pool, Shard, write_named};
+use crate::setting::PrivacySetting;
+use crate::spec::Identity;
+use crate::stream::{FileRecord, Forest, Record, SumRows};
+use crate::task::{ClassModel, Experiment, Setting};
+
+/// What a spec says is summed over rows.
+#[derive(Debug, Clone)]
+pub enum StreamedRelease<'a> {
+    /// Covariances with inducing inputs, times the target and squared.
+    Surface(Streamed<'a, SurfaceSumsRelease>),
+    /// The same over the rows of each class.
+    Classes(Streamed<'a, ClassSumsRelease>),
+    /// Records in each bin.
+    Counts(Streamed<'a, CountsRelease>),
+}
+
+/// A model whose sums are released, and its spec.
+#[derive(Debug, Clone)]
+pub struct Streamed<'a, M> {
+    experiment: &'a Experiment,
+    setting: &'a Setting,
+    model: M,
+}
+
+/// Sums over all rows; exact, and as private as the rows.
+pub struct StreamedTotal<M: SumsModel> {
+    sums: SumsOf<M>,
+    record: Record<SumsOf<M>>,
+}
+
+impl<'a> StreamedRelease<'a> {
+    /// What an experiment sums, which all its cells must agree on.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NoSums`], [`ReleaseError::WeightedSums`] or [`ReleaseError::SeveralSums`].
+    pub fn of(experiment: &'a Experiment) -> Result<Self, ReleaseError> {
+        let Some(first) = experiment.cells.first() else {
+            return Err(ReleaseError::NoSums(experiment.name.clone()));
+        };
+        let streamed = Self::of_setting(experiment, first.setting())?;
+        let identity = streamed.identity();
+        for cell in &experiment.cells {
+            // A cell that sums nothing differs, too.
+            let other = Self::of_setting(experiment, cell.setting());
+            if !other.is_ok_and(|other| other.identity() == identity) {
+                return Err(ReleaseError::SeveralSums(experiment.name.clone()));
+            }
+        }
+        Ok(streamed)
+    }
+
+    fn of_setting(experiment: &'a Experiment, setting: &'a Setting) -> Result<Self, ReleaseError> {
+        let name = &experiment.name;
+        if let Some(model) = SurfaceSumsRelease::of(setting) {
+            return Ok(Self::Surface(Streamed { experiment, setting, model }));
+        }
+        if let Some(model) = ClassModel::of(setting) {
+            return match ClassSumsRelease::new(model, setting) {
+                Some(model) => Ok(Self::Classes(Streamed { experiment, setting, model })),
+                None => Err(ReleaseError::WeightedSums(name.clone())),
+            };
+        }
+        match CountsRelease::of(setting) {
+            Some(model) => Ok(Self::Counts(Streamed { experiment, setting, model })),
+            None => Err(ReleaseError::NoSums(name.clone())),
+        }
+    }
+
+    fn identity(&self) -> String {
+        match self {
+            Self::Surface(streamed) => streamed.identity(),
+            Self::Classes(streamed) => streamed.identity(),
+            Self::Counts(streamed) => streamed.identity(),
+        }
+    }
+}
+
+impl<'a, M: SumsModel> Streamed<'a, M> {
+    /// Sums the rows of files, CSV or Parquet, in the order of their rows, or those of one shard.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums.
+    pub fn sum(
+        &self,
+        files: &[PathBuf],
+        shard: Option<Shard>,
+        pool: &Pool,
+    ) -> Result<StreamedTotal<M>, ReleaseError> {
+        let source = RowSource { files, shard, data: &self.setting.data };
+        let (files, forest) = summed(&source, self.model.rows(), pool)?;
+        Ok(self.total(files, &forest))
+    }
+
+    /// Adds the sums of shards, which must make the whole.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
+    pub fn add(&self, parts: &[PathBuf]) -> Result<StreamedTotal<M>, ReleaseError> {
+        let (files, forest) = add_sums::added(parts, &self.identity(), &self.model.rows().zero())?;
+        Ok(self.total(files, &forest))
+    }
+
+    /// Adds noise from the operating system to the sums.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if a matrix of the noisy sums cannot be inverted, or the system has no randomness.
+    pub fn draw(
+        &self,
+        total: &StreamedTotal<M>,
+        privacy: &PrivacySetting,
+    ) -> Result<Drawn<SumsFile>, ReleaseError> {
+        Drawn::new(|noise| {
+            let Noisy { value, certificate, mu } =
+                self.model.noisy(self.setting, privacy, &total.sums, noise)?;
+            Ok(Noisy { value: SumsFile { value }, certificate, mu })
+        })
+    }
+
+    /// What there is to say of the sums, to the holder of the rows.
+    pub fn described(&self, total: &StreamedTotal<M>) -> SumsDescription {
+        self.model.described(&total.sums)
+    }
+
+    /// What a release with this guarantee is about.
+    pub fn subject<'s>(&'s self, privacy: &'s PrivacySetting) -> Subject<'s> {
+        Subject { experiment: self.experiment, setting: self.setting, privacy }
+    }
+
+    /// The guarantee of a release: that of the cells, if they have one epsilon, or with the epsilon that is named.
+    ///
+    /// # Errors
+    /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite.
+    pub fn privacy(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
+        let cells = self.experiment.cells.iter();
+        let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
+        found.dedup_by_key(|privacy| privacy.epsilon);
+        let epsilons: Vec<f64> = found.iter().map(|privacy| privacy.epsilon).collect();
+        let privacy = match (epsilon, found.pop()) {
+            (Some(epsilon), Some(privacy)) => PrivacySetting { epsilon, ..privacy },
+            (None, Some(privacy)) if found.is_empty() => privacy,
+            _ => return Err(ReleaseError::SeveralEpsilons(format!("{epsilons:?}"))),
+        };
+        let finite = privacy.epsilon > 0.0 && privacy.epsilon.is_finite();
+        if finite { Ok(privacy) } else { Err(ReleaseError::NoGuarantee) }
+    }
+
+    /// The identity of what is summed: all of the setting that the sums depend on.
+    fn identity(&self) -> String {
+        let data = &self.setting.data;
+        let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
+        if let Value::Object(of_model) = self.model.depends_on(self.setting) {
+            of_model.into_iter().for_each(|(name, value)| all[name] = value);
+        }
+        Identity::of(&all.to_string()).to_string()
+    }
+
+    fn total(&self, files: Vec<FileRecord>, forest: &Forest<SumsOf<M>>) -> StreamedTotal<M> {
+        let sums = forest.total(self.model.rows().zero());
+        StreamedTotal { sums, record: Record::new(self.identity(), files, forest) }
+    }
+}
+
+impl<M: SumsModel> StreamedTotal<M> {
+    /// Writes the exact sums to a file that the user named.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`].
+    pub fn write(&self, path: &Path) -> Result<(), ReleaseError> {
+        let io = ReleaseError::io(path);
+        let text = serde_json::to_string(&self.record).map_err(|error| io(std::io::Error::other(error)))?;
+        write_named(path, &text).map_err(io)
+    }
+
+    /// SHA-256 of the names, sizes and rows of the files, by which a ledger knows them.
+    pub fn data_sha256(&self) -> String {
+        Digest::of(json!(self.record.files).to_string().as_bytes()).to_string()
+    }
+}

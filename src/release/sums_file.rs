@@ -1,0 +1,56 @@
+//! The file of released sums.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
+
+use super::ledger::Account;
+use super::sums_model::matrix_rows;
+use super::{Charged, ReleaseError};
+use crate::gp::variational::NoisyStatistics;
+use crate::run::{folder_of, write_named};
+
+/// What the noise cannot promise.
+const CAUTION: &str = "The noise is drawn in 64-bit floating point from the operating system's randomness. The guarantee \
+    is that of exact arithmetic, and of this one release: each further one adds to what is spent.";
+
+/// Sums or counts with noise, and what follows from them.
+pub struct SumsFile {
+    pub(super) value: Value,
+}
+
+impl Charged<SumsFile> {
+    /// The release and what is guaranteed of it.
+    pub fn json(&self) -> Value {
+        let (mut value, certificate) = (self.value().value.clone(), self.certificate());
+        value["guarantee"] = json!({
+            "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
+            "delta_exact": certificate.delta_exact, "mu": self.mu(),
+        });
+        value["caution"] = json!(CAUTION);
+        value["all_releases"] = json!(self.account().map(Account::json));
+        value
+    }
+
+    /// Writes it to a file that the user named.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`].
+    pub fn write(&self, path: &Path) -> Result<(), ReleaseError> {
+        write_named(path, &format!("{:#}\n", self.json())).map_err(ReleaseError::io(path))
+    }
+}
+
+/// Whether a file could be made at a path; makes none. To be asked before a release is charged.
+///
+/// # Errors
+/// [`ReleaseError::Io`].
+pub fn ensure_writable(path: &Path) -> Result<(), ReleaseError> {
+    NamedTempFile::new_in(folder_of(path)).map(|_| ()).map_err(ReleaseError::io(path))
+}
+
+/// Sums with noise.
+pub(super) fn sums_json(noisy: &NoisyStatistics) -> Value {
+    json!({ "a": noisy.a.as_slice(), "b": matrix_rows(&noisy.b), "sd_a": noisy.sd_a, "sd_b": noisy.sd_b })
+}

@@ -1,0 +1,90 @@
+//! The sums of a surface, and the surface from noisy ones.
+
+use serde_json::{Value, json};
+
+use super::draw::{Noisy, SystemNoise};
+use super::sums_file::sums_json;
+use super::sums_model::{SumsDescription, SumsModel, matrix_rows};
+use crate::gp::variational::{Located, WeightPosterior};
+use crate::setting::{MechanismSetting, PrivacySetting};
+use crate::stream::{Summand, Sums};
+use crate::task::{Setting, SurfaceModel, TaskError};
+
+/// A surface from sums over rows.
+#[derive(Debug, Clone)]
+pub struct SurfaceSumsRelease {
+    model: SurfaceModel,
+}
+
+impl SurfaceSumsRelease {
+    /// That of a cell; none if it has another task or model.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        Some(Self { model: SurfaceModel::new(setting)? })
+    }
+
+    /// The surface on the grid of the spec, in units of the target; empty without a grid.
+    fn surface(&self, located: &Located, posterior: &WeightPosterior) -> Vec<Value> {
+        let (map, prediction) = (self.model.map(), posterior.predict(located));
+        let mut points = Vec::with_capacity(map.nrows());
+        for (i, point) in map.row_iter().enumerate() {
+            let at: Vec<f64> = point.iter().copied().collect();
+            let mean = self.model.in_units(prediction.mean[i]);
+            let sd = self.model.scale() * prediction.variance[i].sqrt();
+            points.push(json!({ "at": at, "mean": mean, "sd": sd }));
+        }
+        points
+    }
+}
+
+impl SumsModel for SurfaceSumsRelease {
+    type Rows = Summand;
+
+    fn rows(&self) -> &Summand {
+        self.model.summand()
+    }
+
+    fn depends_on(&self, setting: &Setting) -> Value {
+        let bound = match &setting.privacy.mechanism {
+            MechanismSetting::Sums(sums) => json!(sums.target_bound),
+            _ => Value::Null,
+        };
+        json!({
+            "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
+            "inducing": self.model.task().inducing, "bound": bound,
+        })
+    }
+
+    fn described(&self, sums: &Sums) -> SumsDescription {
+        let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
+        let text = format!("{rows} rows, {clipped} of them clipped; {m} inducing inputs\n");
+        let facts = json!({ "rows": rows, "clipped": clipped, "inducing_inputs": m });
+        SumsDescription { facts, text, rows, inducing: Some(m) }
+    }
+
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &Sums,
+        noise: &mut SystemNoise,
+    ) -> Result<Noisy<Value>, TaskError> {
+        let model = &self.model;
+        let (noisy, guarantee) = model.release(&sums.statistics(), privacy, noise);
+        let inducing = model.inducing()?;
+        let posterior = model.posterior(&inducing, &noisy)?;
+        let value = json!({
+            // How many pass a filter depends on private records.
+            "rows": setting.data.filter.is_empty().then_some(sums.rows),
+            "model": {
+                "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
+                "inducing": matrix_rows(&model.points()),
+            },
+            "sums": sums_json(&noisy),
+            "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
+            "surface": self.surface(&inducing.locate(&model.map()), &posterior),
+        });
+        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+    }
+}

@@ -1,0 +1,46 @@
+//! The threads of the program.
+
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+
+use super::RunError;
+
+/// A bounded number of threads. A program makes one pool and lends it to all that computes in parallel, so that no two parts
+/// compete for the cores.
+///
+/// ```
+/// let pool = dpgp::run::Pool::new(2)?;
+/// assert_eq!(pool.each(&[10, 20, 30], |number, item| number + item), [10, 21, 32]);
+/// # Ok::<(), dpgp::run::RunError>(())
+/// ```
+#[derive(Debug)]
+pub struct Pool {
+    threads: rayon::ThreadPool,
+}
+
+impl Pool {
+    /// The most threads that a pool has.
+    pub const MOST: usize = 1024;
+
+    /// A pool of `jobs` threads, at least one and at most [`Pool::MOST`].
+    ///
+    /// # Errors
+    /// [`RunError::Threads`] if the system gives no threads.
+    pub fn new(jobs: usize) -> Result<Self, RunError> {
+        let jobs = jobs.clamp(1, Self::MOST);
+        let threads = ThreadPoolBuilder::new().num_threads(jobs).build();
+        Ok(Self { threads: threads.map_err(|cause| RunError::Threads { jobs, cause })? })
+    }
+
+    /// What becomes of each item and its number, in the order of the items. A thread takes one item at a time.
+    pub fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(usize, &T) -> R + Sync) -> Vec<R> {
+        self.threads.install(|| {
+            items.par_iter().enumerate().with_max_len(1).map(|(number, item)| work(number, item)).collect()
+        })
+    }
+
+    /// The threads themselves, for sums over streamed rows.
+    pub fn threads(&self) -> &rayon::ThreadPool {
+        &self.threads
+    }
+}

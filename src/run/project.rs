@@ -1,0 +1,226 @@
+//! A project: its folders, its specs and datasets, and what the user's names mean.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use super::store::RunHeader;
+use crate::data::suggest::closest;
+use crate::data::{Cache, Manifest};
+use crate::spec::{Catalogue, NamedSpec};
+use crate::task::Experiment;
+
+/// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
+#[derive(Debug, Clone, Default)]
+pub struct DataPlaces {
+    /// A folder with datasets in the layout of the cache, whose files are used in place.
+    pub mirror: Option<PathBuf>,
+    /// The cache for downloads, if it is not the project's `data/cache`.
+    pub cache: Option<PathBuf>,
+    /// Whether missing data are an error.
+    pub offline: bool,
+}
+
+/// A folder with `experiments` and `data/datasets.toml`, or any folder, which then holds no specs.
+///
+/// ```
+/// use dpgp::run::{DataPlaces, Project, RunError};
+///
+/// let empty = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
+/// assert!(matches!(empty.find("smith2021/toy"), Err(RunError::NoProject)));
+/// assert!(empty.manifest.get("howell1").is_ok());
+/// # Ok::<(), RunError>(())
+/// ```
+#[derive(Debug)]
+pub struct Project {
+    root: PathBuf,
+    catalogue: Catalogue,
+    /// The manifest of all datasets.
+    pub manifest: Manifest,
+    /// The cache that datasets are read from.
+    pub cache: Cache,
+}
+
+impl Project {
+    /// The nearest project from the working directory upwards; without one the working directory, where only specs named
+    /// by their path can be run.
+    ///
+    /// # Errors
+    /// As [`Project::at`].
+    pub fn open(places: &DataPlaces) -> Result<Self, RunError> {
+        let found = ancestors().into_iter().find(|folder| is_project(folder));
+        Self::at(found.unwrap_or_else(|| PathBuf::from(".")), places)
+    }
+
+    /// The project in a folder, with the shipped manifest if it has none of its own.
+    ///
+    /// # Errors
+    /// [`RunError`] if a folder or the manifest cannot be read.
+    pub fn at(root: PathBuf, places: &DataPlaces) -> Result<Self, RunError> {
+        let specs = root.join("experiments");
+        let catalogue = match is_project(&root) {
+            true => Catalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
+            false => Catalogue::default(),
+        };
+        let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
+        let cache = Cache::new(directory, root.join("data"))
+            .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
+            .with_offline(places.offline);
+        let path = root.join("data/datasets.toml");
+        let manifest = match std::fs::read_to_string(&path) {
+            Ok(text) => Manifest::parse(&text, path.strip_prefix(".").unwrap_or(&path)).map_err(Box::new)?,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Manifest::shipped().map_err(Box::new)?,
+            Err(cause) => return Err(RunError::Io { path, cause }),
+        };
+        Ok(Self { root, catalogue, manifest, cache })
+    }
+
+    /// The project's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path inside the project, as messages show it.
+    pub fn own(&self, name: &str) -> PathBuf {
+        let own = self.root.join(name);
+        own.strip_prefix(".").unwrap_or(&own).to_path_buf()
+    }
+
+    /// The shipped specs.
+    ///
+    /// # Errors
+    /// [`RunError::NoProject`] if there are none.
+    pub fn specs(&self) -> Result<&[NamedSpec], RunError> {
+        if self.catalogue.specs().is_empty() { Err(RunError::NoProject) } else { Ok(self.catalogue.specs()) }
+    }
+
+    /// All shipped experiments.
+    ///
+    /// # Errors
+    /// [`RunError`] if a spec is wrong.
+    pub fn experiments(&self) -> Result<Vec<Experiment>, RunError> {
+        self.specs()?.iter().map(|spec| self.load(spec)).collect()
+    }
+
+    /// The experiments that names mean, each once; all shipped ones without names; with reduced settings if `quick`.
+    ///
+    /// # Errors
+    /// [`RunError`] if a name means nothing, or two files have one name and so one place for results.
+    pub fn selected(&self, names: &[String], quick: bool) -> Result<Vec<Experiment>, RunError> {
+        let mut experiments: Vec<Experiment> = Vec::new();
+        if names.is_empty() {
+            experiments = self.experiments()?;
+        }
+        for name in names {
+            for experiment in self.find(name)? {
+                match experiments.iter().find(|e| e.name == experiment.name) {
+                    None => experiments.push(experiment),
+                    Some(other) if other.source.file() == experiment.source.file() => {}
+                    Some(_) => return Err(RunError::SameName(experiment.name)),
+                }
+            }
+        }
+        if quick { experiments.into_iter().map(|each| self.reduced(each)).collect() } else { Ok(experiments) }
+    }
+
+    /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownExperiment`] if it means none, or the error of the spec.
+    pub fn find(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
+        let path = Path::new(name);
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            return Ok(vec![self.load(&self.by_path(path))?]);
+        }
+        let named = self.catalogue.find(name);
+        if !named.is_empty() {
+            return named.into_iter().map(|spec| self.load(spec)).collect();
+        }
+        let mut tagged = self.experiments()?;
+        tagged.retain(|experiment| experiment.meta.tags.iter().any(|tag| tag == name));
+        if tagged.is_empty() { Err(self.unknown(name)) } else { Ok(tagged) }
+    }
+
+    /// The one experiment that a name means.
+    ///
+    /// # Errors
+    /// [`RunError::NotOne`] if it means several; as [`Project::find`].
+    pub fn only(&self, name: &str) -> Result<Experiment, RunError> {
+        let mut found = self.find(name)?;
+        match (found.pop(), found.len()) {
+            (Some(experiment), 0) => Ok(experiment),
+            (_, others) => Err(RunError::NotOne { name: name.to_owned(), count: others + 1 }),
+        }
+    }
+
+    /// The experiment that a run was made from. Changes of the spec that touch no cell, such as a comment, do no harm.
+    ///
+    /// # Errors
+    /// [`RunError::SpecChanged`] if its spec is not here.
+    pub fn of_run(&self, header: &RunHeader) -> Result<Experiment, RunError> {
+        let mut found = self.find(&header.experiment).unwrap_or_default();
+        found.extend(self.find(&header.spec).unwrap_or_default());
+        match found.into_iter().find(|experiment| experiment.name == header.experiment) {
+            None => Err(RunError::spec_changed(header)),
+            Some(experiment) if header.quick => self.reduced(experiment),
+            Some(experiment) => Ok(experiment),
+        }
+    }
+
+    /// An experiment from the text of a spec; paths in it are relative to the project.
+    ///
+    /// # Errors
+    /// [`RunError::Spec`] with the place of the first thing that is wrong.
+    pub fn parse(&self, name: &str, text: &str) -> Result<Experiment, RunError> {
+        let file = self.own(&format!("{name}.toml"));
+        Ok(Experiment::parse(name, &file, text.to_owned(), &self.manifest).map_err(Box::new)?)
+    }
+
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// [`RunError`] if it cannot be read or is wrong.
+    pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
+        let text = std::fs::read_to_string(&spec.path)
+            .map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
+        let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
+        Ok(Experiment::parse(&spec.name, path, text, &self.manifest).map_err(Box::new)?)
+    }
+
+    fn reduced(&self, experiment: Experiment) -> Result<Experiment, RunError> {
+        Ok(experiment.reduced(&self.manifest).map_err(Box::new)?)
+    }
+
+    /// A shipped spec keeps its name however it is addressed; any other is named after its file.
+    fn by_path(&self, path: &Path) -> NamedSpec {
+        let here = std::fs::canonicalize(path).ok();
+        let specs = self.catalogue.specs().iter();
+        let shipped =
+            specs.filter(|_| here.is_some()).find(|spec| std::fs::canonicalize(&spec.path).ok() == here);
+        shipped.cloned().unwrap_or_else(|| {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            NamedSpec { name: stem, path: path.to_path_buf() }
+        })
+    }
+
+    fn unknown(&self, name: &str) -> RunError {
+        let names = self.catalogue.specs().iter().map(|spec| spec.name.as_str());
+        let count = names.clone().count();
+        if count == 0 {
+            return RunError::NoProject;
+        }
+        let hint = closest(name, names).map(|n| format!(" (did you mean {n}?)")).unwrap_or_default();
+        RunError::UnknownExperiment { name: name.to_owned(), count, hint }
+    }
+}
+
+fn is_project(folder: &Path) -> bool {
+    folder.join("experiments").is_dir() && folder.join("data/datasets.toml").is_file()
+}
+
+/// The working directory as `.`, then its parents.
+fn ancestors() -> Vec<PathBuf> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let above = here.ancestors().skip(1).map(Path::to_path_buf);
+    std::iter::once(PathBuf::from(".")).chain(above).collect()
+}

@@ -1,0 +1,24 @@
+//! Where results come from.
+
+use std::path::PathBuf;
+
+use super::{Clipped, FileDigest};
+
+/// What a run knows of its results that the experiment does not.
+#[derive(Debug, Clone)]
+pub struct Provenance {
+    /// Each data file and its SHA-256.
+    pub data: Vec<FileDigest>,
+    /// The project's folder, whose commit is recorded.
+    pub project: PathBuf,
+    /// The seed used.
+    pub seed: u32,
+    /// The version of the numerics.
+    pub numerics: u32,
+    /// Seconds that the computation took, over all threads.
+    pub seconds: f64,
+    /// When the last result was finished, in seconds since 1970.
+    pub finished: u64,
+    /// Targets of the user's own files outside public bounds; not private.
+    pub clipped: Vec<Clipped>,
+}
