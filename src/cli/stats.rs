@@ -122,7 +122,7 @@ fn release<M: SumsModel>(
     let (drawn, ledger) = (streamed.draw(total, privacy)?, arguments.ledger.file());
     let charged = drawn.charge(ledger.as_ref(), &streamed.subject(privacy), || Ok(total.data_sha256()))?;
     charged.write(path)?;
-    Ok(arguments.ledger.balance(charged.account(), privacy.delta))
+    Ok(arguments.ledger.balance(charged.account(), privacy.delta.get()))
 }
 
 fn timing(seconds: f64, rows: u64, inducing: Option<usize>) -> String {

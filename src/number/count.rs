@@ -35,6 +35,12 @@ impl<const MOST: usize, const LEAST: usize> Count<MOST, LEAST> {
         Err(OutOfRange { range: Cow::Owned(range), found: number as f64 })
     }
 
+    /// A number that is written in the program: outside the range it does not compile.
+    pub const fn literal<const NUMBER: usize>() -> Self {
+        const { assert!(LEAST <= NUMBER && NUMBER <= MOST, "outside the range of the type") };
+        Self(NUMBER)
+    }
+
     /// The bare number.
     pub const fn get(self) -> usize {
         self.0

@@ -79,6 +79,20 @@ real! {
     Positive(x) = x > 0.0 && x.is_finite(), "greater than 0 and finite", { "exclusiveMinimum": 0 }
 }
 
+impl Positive {
+    /// One.
+    pub const ONE: Self = Self(1.0);
+
+    /// A number that is written in the program.
+    ///
+    /// # Panics
+    /// If it is out of range: make constants with it, so that it does not compile.
+    pub const fn constant(x: f64) -> Self {
+        assert!(x > 0.0 && x < f64::INFINITY, "a positive number");
+        Self(x)
+    }
+}
+
 real! {
     /// `x >= 0`, finite: jitter, standard deviations that may vanish.
     NonNegative(x) = x >= 0.0 && x.is_finite(), "at least 0 and finite", { "minimum": 0 }
@@ -87,6 +101,21 @@ real! {
 real! {
     /// Any number but NaN and the infinities: places, bounds, thresholds.
     Finite(x) = x.is_finite(), "finite", {}
+}
+
+impl NonNegative {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl Finite {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
 }
 
 real! {

@@ -18,7 +18,7 @@ pub fn chosen_cell<'e>(experiment: &'e Experiment, chosen: &[String]) -> Result<
         }
     }
     if cells.len() > 1 {
-        cells.retain(|cell| cell.setting().privacy.epsilon.is_finite());
+        cells.retain(|cell| cell.setting().privacy.epsilon.get().is_finite());
     }
     match cells[..] {
         [cell] => Ok(cell),

@@ -174,7 +174,7 @@ impl Charged<PrivatePredictions<'_>> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
         let width = match *self.value().setting.normalise {
             NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
-                high - low
+                high.get() - low.get()
             }
             _ => f64::INFINITY,
         };

@@ -14,6 +14,7 @@ use super::sums_model::{SumsDescription, SumsModel, SumsOf};
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
 use crate::data::Digest;
+use crate::number::Epsilon;
 use crate::run::{Pool, Shard, write_named};
 use crate::setting::PrivacySetting;
 use crate::spec::Identity;
@@ -151,14 +152,16 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
         found.dedup_by_key(|privacy| privacy.epsilon);
-        let epsilons: Vec<f64> = found.iter().map(|privacy| privacy.epsilon).collect();
+        let epsilons: Vec<f64> = found.iter().map(|privacy| privacy.epsilon.get()).collect();
         let privacy = match (epsilon, found.pop()) {
-            (Some(epsilon), Some(privacy)) => PrivacySetting { epsilon, ..privacy },
+            (Some(epsilon), Some(privacy)) => {
+                let epsilon = Epsilon::new(epsilon).map_err(|_| ReleaseError::NoGuarantee)?;
+                PrivacySetting { epsilon, ..privacy }
+            }
             (None, Some(privacy)) if found.is_empty() => privacy,
             _ => return Err(ReleaseError::SeveralEpsilons(format!("{epsilons:?}"))),
         };
-        let finite = privacy.epsilon > 0.0 && privacy.epsilon.is_finite();
-        if finite { Ok(privacy) } else { Err(ReleaseError::NoGuarantee) }
+        if privacy.epsilon.is_unprotected() { Err(ReleaseError::NoGuarantee) } else { Ok(privacy) }
     }
 
     /// The identity of what is summed: all of the setting that the sums depend on.

@@ -98,8 +98,8 @@ fn audited(
 
 /// Whether a cell may claim privacy: without noise there is nothing to measure. A selection has an epsilon of its own.
 fn claims(setting: &Setting) -> bool {
-    let selects = matches!(&*setting.task, TaskSetting::Selection(task) if task.epsilon.is_finite());
-    setting.privacy.epsilon.is_finite() || selects
+    let selects = matches!(&*setting.task, TaskSetting::Selection(task) if task.epsilon.get().is_finite());
+    setting.privacy.epsilon.get().is_finite() || selects
 }
 
 fn announced(experiment: &Experiment, cell: usize, finding: Finding) -> AuditedCell<'_> {

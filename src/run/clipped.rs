@@ -44,11 +44,11 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
     if let MechanismSetting::Sums(sums) = &setting.privacy.mechanism {
-        return within(&setting.normalise, sums.target_bound?);
+        return within(&setting.normalise, sums.target_bound?.get());
     }
     match *setting.normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
-            Some((low, high))
+            Some((low.get(), high.get()))
         }
         NormaliseSetting::None | NormaliseSetting::Private { .. } | NormaliseSetting::Constants { .. } => {
             None
@@ -61,11 +61,11 @@ fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
     match *normalise {
         NormaliseSetting::None => Some((-bound, bound)),
         NormaliseSetting::Constants { centre, scale } => {
-            Some((centre - scale * bound, centre + scale * bound))
+            Some((centre.get() - scale.get() * bound, centre.get() + scale.get() * bound))
         }
         NormaliseSetting::Bounds { low, high, scale } => {
-            let (centre, half) = (0.5 * (low + high), scale * bound);
-            Some((low.max(centre - half), high.min(centre + half)))
+            let (centre, half) = (0.5 * (low.get() + high.get()), scale.get() * bound);
+            Some((low.get().max(centre - half), high.get().min(centre + half)))
         }
         NormaliseSetting::Standardised { .. } | NormaliseSetting::Private { .. } => None,
     }

@@ -37,7 +37,7 @@ impl Loader<'_> {
             .ok_or_else(|| self.no_table("data.source.images.images", &setting.dataset))?;
         let (_, labels) = array(&files, &setting.labels)?
             .ok_or_else(|| self.no_table("data.source.images.labels", &setting.dataset))?;
-        let sample = scaled(&images, &labels, setting.side);
+        let sample = scaled(&images, &labels, setting.side.get());
         Ok(sample.map_err(|reason| Box::new(DataError::table(path, TableError::NotIdx(reason))))?)
     }
 

@@ -42,7 +42,7 @@ impl DataSetting {
         match (&self.source, &self.draw) {
             (SourceSetting::Synthetic(setting), _) => setting.rows(),
             (_, None) => held,
-            (_, Some(DrawSetting::Rows(rows))) => held.min(*rows),
+            (_, Some(DrawSetting::Rows(rows))) => held.min(rows.get()),
             (_, Some(DrawSetting::Quotas(quotas))) => quotas.iter().map(|quota| quota.rows).sum(),
         }
     }

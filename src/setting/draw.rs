@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Problem;
-use super::rules::{Checked, count, dimension, fail};
+use super::rules::{Checked, dimension, fail};
+use crate::number::Count;
 
 /// Rows that each replicate draws, seeded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DrawSetting {
     /// This many rows, without replacement, in random order.
-    Rows(usize),
+    Rows(Count),
     /// As many rows of each kind as its quota says, without replacement.
     Quotas(Vec<QuotaSetting>),
 }
@@ -32,7 +33,7 @@ impl DrawSetting {
     /// Checks the numbers, for data with so many inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
         match self {
-            Self::Rows(rows) => count("data.draw.rows", *rows),
+            Self::Rows(_) => Ok(()),
             Self::Quotas(quotas) if quotas.is_empty() => fail("data.draw.quotas", Problem::Empty),
             Self::Quotas(quotas) => quotas.iter().enumerate().try_for_each(|(i, quota)| {
                 dimension(&format!("data.draw.quotas.{i}.inputs"), inputs, quota.inputs.len())

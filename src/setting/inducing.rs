@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, count, fail, grid, points};
+use super::rules::{Checked, fail, grid, points};
 use super::{Problem, RangeSetting};
+use crate::number::Count;
 
 /// Where inducing inputs lie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,10 +14,10 @@ pub enum InducingSetting {
     /// At the k-means centres of the training inputs.
     Kmeans {
         /// Number of centres.
-        centres: usize,
+        centres: Count,
         /// Restarts.
         #[serde(default = "ten")]
-        restarts: usize,
+        restarts: Count,
     },
     /// At given points, one row each.
     Points(Vec<Vec<f64>>),
@@ -24,8 +25,8 @@ pub enum InducingSetting {
     Grid(Vec<RangeSetting>),
 }
 
-fn ten() -> usize {
-    10
+fn ten() -> Count {
+    Count::literal::<10>()
 }
 
 impl InducingSetting {
@@ -33,10 +34,7 @@ impl InducingSetting {
     pub(super) fn check(&self, path: &str, inputs: usize) -> Checked {
         let path = format!("{path}.inducing");
         match self {
-            Self::Kmeans { centres, restarts } => {
-                count(&format!("{path}.kmeans.centres"), *centres)?;
-                count(&format!("{path}.kmeans.restarts"), *restarts)
-            }
+            Self::Kmeans { .. } => Ok(()),
             Self::Grid(ranges) => grid(&format!("{path}.grid"), ranges, inputs),
             Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), Problem::Empty),
             Self::Points(all) => points(&format!("{path}.points"), all, inputs),

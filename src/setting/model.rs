@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, dimension, fail, positive, range};
+use super::rules::{Checked, dimension, fail};
 use super::{InducingSetting, Problem};
 use crate::kernel::{KernelSetting, Unfit, UnfitKey};
+use crate::number::{NonNegative, Positive};
 
 /// A Gaussian process with Gaussian noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,17 +16,10 @@ pub struct ModelSetting {
     pub kernel: KernelSetting,
     /// Variance of the Gaussian likelihood, in squared units of the normalised target; for regression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub noise_variance: Option<f64>,
+    pub noise_variance: Option<Positive>,
     /// A sparse approximation; exact inference without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sparse: Option<SparseSetting>,
-}
-
-impl ModelSetting {
-    /// The noise variance; zero where there is none, which the checks of a spec allow for classification alone.
-    pub fn noise(&self) -> f64 {
-        self.noise_variance.unwrap_or(0.0)
-    }
 }
 
 /// A sparse approximation.
@@ -42,24 +36,19 @@ pub enum SparseSetting {
         /// Where the inducing inputs lie.
         inducing: InducingSetting,
         /// Added to the diagonal of the covariance of the inducing inputs.
-        #[serde(default)]
-        jitter: f64,
+        #[serde(default = "no_jitter")]
+        jitter: NonNegative,
     },
 }
 
 impl ModelSetting {
     /// Checks the numbers, for data with so many inputs.
     pub(super) fn check(&self, inputs: usize) -> Checked {
-        self.noise_variance.map_or(Ok(()), |noise| positive("model.noise_variance", noise))?;
         self.kernel_fits(inputs)?;
         match &self.sparse {
             None => Ok(()),
             Some(SparseSetting::Fitc { inducing }) => inducing.check("model.sparse.fitc", inputs),
-            Some(SparseSetting::Sor { inducing, jitter }) => {
-                let inside = *jitter >= 0.0 && jitter.is_finite();
-                range("model.sparse.sor.jitter", inside, "at least 0 and finite", *jitter)?;
-                inducing.check("model.sparse.sor", inputs)
-            }
+            Some(SparseSetting::Sor { inducing, .. }) => inducing.check("model.sparse.sor", inputs),
         }
     }
 
@@ -127,4 +116,8 @@ impl ModelSetting {
             _ => None,
         }
     }
+}
+
+fn no_jitter() -> NonNegative {
+    NonNegative::ZERO
 }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, bounds, positive, range};
+use super::rules::{Checked, bounds};
+use crate::number::{Finite, Positive};
 
 /// How targets are clipped, centred and scaled before the model sees them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +17,7 @@ pub enum NormaliseSetting {
     Private {
         /// Clip to the midrange plus and minus this, in units of the target.
         #[serde(skip_serializing_if = "Option::is_none")]
-        clip: Option<f64>,
+        clip: Option<Positive>,
         /// What is subtracted.
         centre: CentreSetting,
         /// Whether to divide by the population standard deviation.
@@ -27,44 +28,36 @@ pub enum NormaliseSetting {
     /// population standard deviation, which are private. Costs privacy that nobody pays for.
     Standardised {
         /// Least value of a target.
-        low: f64,
+        low: Finite,
         /// Greatest value of a target.
-        high: f64,
+        high: Finite,
     },
     /// By public constants: subtract the centre, divide by the scale.
     Constants {
         /// What is subtracted, in units of the target.
-        #[serde(default, skip_serializing_if = "is_nought")]
-        centre: f64,
+        #[serde(default = "nought", skip_serializing_if = "is_nought")]
+        centre: Finite,
         /// Units of the target per unit of the normalised one.
-        scale: f64,
+        scale: Positive,
     },
     /// By public constants: clip to [low, high], subtract the middle and divide by the scale.
     Bounds {
         /// Least value of a target.
-        low: f64,
+        low: Finite,
         /// Greatest value of a target.
-        high: f64,
+        high: Finite,
         /// Units of the target per unit of the normalised one.
         #[serde(default = "unit", skip_serializing_if = "is_unit")]
-        scale: f64,
+        scale: Positive,
     },
 }
 
 impl NormaliseSetting {
-    /// Checks the numbers.
+    /// Fails unless the bounds rise.
     pub(super) fn check(&self) -> Checked {
         match *self {
-            Self::None | Self::Private { clip: None, .. } => Ok(()),
-            Self::Private { clip: Some(clip), .. } => positive("normalise.private.clip", clip),
-            Self::Constants { centre, scale } => {
-                range("normalise.constants.centre", centre.is_finite(), "finite", centre)?;
-                positive("normalise.constants.scale", scale)
-            }
-            Self::Bounds { low, high, scale } => {
-                positive("normalise.bounds.scale", scale)?;
-                bounds("normalise.bounds", low, high)
-            }
+            Self::None | Self::Private { .. } | Self::Constants { .. } => Ok(()),
+            Self::Bounds { low, high, .. } => bounds("normalise.bounds", low, high),
             Self::Standardised { low, high } => bounds("normalise.standardised", low, high),
         }
     }
@@ -75,16 +68,20 @@ impl NormaliseSetting {
     }
 }
 
-fn unit() -> f64 {
-    1.0
+fn unit() -> Positive {
+    Positive::ONE
 }
 
-fn is_unit(number: &f64) -> bool {
-    *number == 1.0
+fn is_unit(number: &Positive) -> bool {
+    *number == Positive::ONE
 }
 
-fn is_nought(number: &f64) -> bool {
-    *number == 0.0
+fn nought() -> Finite {
+    Finite::ZERO
+}
+
+fn is_nought(number: &Finite) -> bool {
+    *number == Finite::ZERO
 }
 
 /// A private statistic that targets are centred by.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, Fault, fail, positive, range};
+use super::rules::{Checked, Fault, fail, range};
 use super::{CloakingSetting, MechanismSetting, Problem};
+use crate::number::{Delta, Epsilon, Positive};
 use crate::privacy::{Calibration, Guarantee};
 
 /// The guarantee and the mechanism.
@@ -12,12 +13,12 @@ use crate::privacy::{Calibration, Guarantee};
 #[serde(deny_unknown_fields)]
 pub struct PrivacySetting {
     /// Epsilon; `inf` for no privacy.
-    pub epsilon: f64,
+    pub epsilon: Epsilon,
     /// Delta.
-    pub delta: f64,
+    pub delta: Delta,
     /// Most that one target can change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<f64>,
+    pub change: Option<Positive>,
     /// How noise is set from epsilon and delta.
     #[serde(default = "classic")]
     pub calibration: Calibration,
@@ -26,17 +27,9 @@ pub struct PrivacySetting {
 }
 
 impl PrivacySetting {
-    /// Checks the numbers.
-    pub(super) fn check(&self) -> Checked {
-        let Self { epsilon, delta, change, .. } = *self;
-        range("privacy.epsilon", epsilon > 0.0, "greater than 0 (inf for no privacy)", epsilon)?;
-        range("privacy.delta", delta > 0.0 && delta < 1.0, "greater than 0 and less than 1", delta)?;
-        change.map_or(Ok(()), |change| positive("privacy.change", change))
-    }
-
     /// The guarantee that the mechanism is set for.
     pub fn guarantee(&self) -> Guarantee {
-        Guarantee { epsilon: self.epsilon, delta: self.delta }
+        Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }
     }
 
     /// Fails unless epsilon says that nothing is protected; `why` names what is computed without privacy.
@@ -44,7 +37,7 @@ impl PrivacySetting {
     /// # Errors
     /// [`Problem::OutOfRange`].
     pub fn protects_nothing(&self, why: &'static str) -> Checked {
-        range("privacy.epsilon", self.epsilon.is_infinite(), why, self.epsilon)
+        range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
     }
 
     /// The settings of cloaking, the mechanism of most tasks.
@@ -56,7 +49,6 @@ impl PrivacySetting {
             return Err(self.wrong("cloaking"));
         };
         self.has_change("cloaking")?;
-        cloaking.check()?;
         Ok(cloaking)
     }
 
@@ -72,11 +64,6 @@ impl PrivacySetting {
     /// The fault of a mechanism that the task does not know.
     pub fn wrong(&self, needed: &'static str) -> Fault {
         Fault::new("privacy.mechanism", Problem::WrongMechanism { needed })
-    }
-
-    /// Most that one target can change; where it is not said, nothing bounds it.
-    pub fn change(&self) -> f64 {
-        self.change.unwrap_or(f64::INFINITY)
     }
 }
 

@@ -194,3 +194,17 @@ pub enum Problem {
     #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
     CorrectedNeedsClip,
 }
+
+impl Problem {
+    /// The problem behind serde's words, where a type of [`crate::number`] refused a number.
+    pub fn range(words: &str) -> Option<Self> {
+        let (range, found) = words.strip_prefix("must be ")?.rsplit_once(", found ")?;
+        let found = found.parse().ok()?;
+        Some(OutOfRange { range: range.to_owned().into(), found }.into())
+    }
+
+    /// Whether a number lies outside its range.
+    pub fn is_range(&self) -> bool {
+        matches!(self, Self::OutOfRange(_))
+    }
+}

@@ -14,6 +14,7 @@ pub struct RangeSetting {
     /// The last.
     pub to: f64,
     /// How many.
+    #[schemars(range(min = 2, max = 20_000))]
     pub points: usize,
 }
 
@@ -39,6 +40,7 @@ pub struct CutSetting {
     /// Where the last ends.
     pub to: f64,
     /// How many.
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: usize,
 }
 

@@ -1,7 +1,7 @@
 //! The checks that settings share.
 
 use super::{Problem, RangeSetting};
-use crate::number::OutOfRange;
+use crate::number::{Finite, OutOfRange};
 
 /// A value that is wrong.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,14 +57,12 @@ pub fn count(path: &str, found: usize) -> Checked {
     range(path, (1..=MOST).contains(&found), "from 1 to 1000000", found as f64)
 }
 
-/// Fails unless low and high, the keys below the path, are bounds.
+/// Fails unless high lies above low, the keys below the path.
 ///
 /// # Errors
 /// [`Problem::OutOfRange`].
-pub fn bounds(path: &str, low: f64, high: f64) -> Checked {
-    range(&format!("{path}.low"), low.is_finite(), "finite", low)?;
-    let inside = high > low && high.is_finite();
-    range(&format!("{path}.high"), inside, "greater than low and finite", high)
+pub fn bounds(path: &str, low: Finite, high: Finite) -> Checked {
+    range(&format!("{path}.high"), high > low, "greater than low and finite", high.get())
 }
 
 /// Fails unless there are as many values as inputs.

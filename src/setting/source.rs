@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SyntheticSetting;
+use crate::number::Count;
 
 /// The source of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +63,7 @@ pub struct ImagesSetting {
     /// The path of the file of labels.
     pub labels: String,
     /// Pixels along each side after scaling down (bilinear, antialiased).
-    pub side: usize,
+    pub side: Count,
 }
 
 impl SourceSetting {

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, range};
 use crate::data::Comparison;
+use crate::number::Finite;
 
 /// A comparison with a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,15 +13,5 @@ pub struct ThresholdSetting {
     /// The comparison.
     pub is: Comparison,
     /// The number.
-    pub value: f64,
-}
-
-impl ThresholdSetting {
-    /// Fails unless the number is finite; `path` is that of the threshold.
-    ///
-    /// # Errors
-    /// [`super::Problem::OutOfRange`].
-    pub fn check(&self, path: &str) -> Checked {
-        range(&format!("{path}.value"), self.value.is_finite(), "finite", self.value)
-    }
+    pub value: Finite,
 }

@@ -59,8 +59,8 @@ fn check_base<T: TaskSection>(
 ) -> Result<(), SpecError> {
     let blame = Blame { axes: &[], at: &[], source };
     match Builders::<T>::new(base, &[]).setting(&blame) {
-        // A number that its type refuses is a mistake of its own; all else may be what the grid completes.
-        Err(error) if error.problem.to_string().starts_with("must be ") => Err(error),
+        // A base that the grid completes has no form yet, but a number in it must have its range.
+        Err(error) if error.problem.is_range() => Err(error),
         Err(_) => Ok(()),
         Ok((setting, _)) => check(&setting, manifest).map_err(|fault| blame.value(fault)),
     }
@@ -166,6 +166,12 @@ impl Blame<'_> {
     fn shape(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
         let reason = plain(error.inner().message());
         let inside = keys(error.path());
+        if let Some(problem) = Problem::range(&reason) {
+            let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
+            // A list is blamed as a whole, as by the checks of values.
+            while path.pop_if(|last| last.parse::<usize>().is_ok()).is_some() {}
+            return self.value(ValueFault { path: path.join("."), problem });
+        }
         let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
         let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
         if let Some(key) = unknown.and_then(|rest| rest.split('`').next())
@@ -176,14 +182,6 @@ impl Blame<'_> {
             if self.axis_of(&path).is_none() && self.source.place(&whole).is_none() {
                 path.pop();
             }
-        }
-        // The refusal of a checked number: the form is right, and the value stands where it was set.
-        if reason.starts_with("must be ") {
-            // A list is blamed as a whole, as by the checks of values.
-            while path.last().is_some_and(|key| key.parse::<usize>().is_ok()) {
-                path.pop();
-            }
-            return self.value(ValueFault::new(&path.join("."), Problem::Shape(reason)));
         }
         let written = || self.source.place(&path.iter().map(String::as_str).collect::<Vec<_>>()).is_some();
         match self.axis_of(&path) {

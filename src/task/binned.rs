@@ -27,7 +27,7 @@ pub(super) struct Binned {
 impl Binned {
     /// Of training rows, with bins over the range of their inputs, which are public.
     pub fn new(setting: &BinningSetting, inputs: &DMatrix<f64>, targets: &[f64]) -> Self {
-        let bins = covering(inputs, setting.bins);
+        let bins = covering(inputs, setting.bins.get());
         let mut members = vec![Vec::new(); bins.len()];
         for (i, target) in targets.iter().enumerate() {
             if let Some(bin) = holding(&bins, inputs, i) {

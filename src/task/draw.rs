@@ -30,7 +30,7 @@ pub(super) fn drawn<'a>(
         None => Ok(Cow::Borrowed(sample)),
         Some(DrawSetting::Rows(rows)) => {
             let mut stream = streams.of_data("draw");
-            let chosen = index::sample(&mut stream, sample.rows(), (*rows).min(sample.rows())).into_vec();
+            let chosen = index::sample(&mut stream, sample.rows(), rows.get().min(sample.rows())).into_vec();
             Ok(Cow::Owned(sample.select(&chosen)))
         }
         Some(DrawSetting::Quotas(quotas)) => quota_rows(quotas, sample, streams).map(Cow::Owned),
@@ -62,17 +62,17 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
     let mut stream = streams.of_data("generate");
     let rows = match setting {
         SyntheticSetting::Stripes { points, flips, grid } => {
-            synthetic::stripes(*points, *flips, *grid, &mut stream)
+            synthetic::stripes(points.get(), flips.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::Sinc { points, noise, grid } => {
-            synthetic::sinc(*points, *noise, *grid, &mut stream)
+            synthetic::sinc(points.get(), noise.get(), grid.get(), &mut stream)
         }
         SyntheticSetting::GaussianProcess { points, noise, lengthscale, test } => {
-            return gaussian_process(*points, *test, *noise, *lengthscale, &mut stream);
+            return gaussian_process(points.get(), test.get(), noise.get(), lengthscale.get(), &mut stream);
         }
-        SyntheticSetting::Moons { points, noise } => synthetic::moons(*points, *noise, &mut stream),
+        SyntheticSetting::Moons { points, noise } => synthetic::moons(points.get(), noise.get(), &mut stream),
         SyntheticSetting::Spirals { points, arms, noise } => {
-            synthetic::spirals(*points, *arms, *noise, &mut stream)
+            synthetic::spirals(points.get(), arms.get(), noise.get(), &mut stream)
         }
     };
     Sample::new(&rows.inputs, rows.targets)
@@ -95,6 +95,7 @@ fn gaussian_process(points: usize, test: usize, noise: f64, lengthscale: f64, st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::Count;
 
     fn streams(replicate: u32) -> Streams {
         Streams { seed: 1, data: "d".into(), block: "b".into(), replicate }
@@ -115,8 +116,9 @@ mod tests {
     fn rows_are_drawn_without_replacement() {
         let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
         let draw = |replicate| {
-            let drawn =
-                drawn(&data(DrawSetting::Rows(12)), &sample, &streams(replicate)).unwrap().into_owned();
+            let drawn = drawn(&data(DrawSetting::Rows(Count::literal::<12>())), &sample, &streams(replicate))
+                .unwrap()
+                .into_owned();
             drawn.inputs.iter().copied().collect::<Vec<f64>>()
         };
         let mut rows = draw(0);
@@ -129,8 +131,9 @@ mod tests {
     /// The test rows come twice, with noise and without; a draw is smooth, and rows with noise lie around it.
     #[test]
     fn a_gaussian_process_has_training_noisy_and_true_rows() {
-        let setting =
-            SyntheticSetting::GaussianProcess { points: 500, noise: 0.2, lengthscale: 1.0, test: 400 };
+        let setting: SyntheticSetting =
+            toml::from_str("gaussian-process = { points = 500, noise = 0.2, lengthscale = 1, test = 400 }")
+                .unwrap();
         let sample = generated(&setting, &streams(0));
         assert_eq!((sample.rows(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
         assert_eq!(sample.inputs.rows(500, 400), sample.inputs.rows(900, 400));

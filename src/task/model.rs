@@ -9,6 +9,7 @@ use crate::gp::{
     fitc_representer, fitc_variance, kmeans, regressor_features,
 };
 use crate::kernel::Kernel;
+use crate::number::Positive;
 use crate::setting::{InducingSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.
@@ -70,7 +71,7 @@ impl<'a> Process<'a> {
     /// The features of a model of latent values at training and test inputs.
     pub fn features(&self, test: &DMatrix<f64>) -> Result<Features, TaskError> {
         let jitter = match self.setting.sparse {
-            Some(SparseSetting::Sor { jitter, .. }) => jitter,
+            Some(SparseSetting::Sor { jitter, .. }) => jitter.get(),
             Some(SparseSetting::Fitc { .. }) | None => 0.0,
         };
         Ok(match &self.inducing {
@@ -85,7 +86,7 @@ impl<'a> Process<'a> {
 /// # Errors
 /// [`TaskError::Missing`], which the checks of a spec rule out for all tasks but classification.
 pub(super) fn noise_variance(model: &ModelSetting) -> Result<f64, TaskError> {
-    model.noise_variance.ok_or(TaskError::Missing { needed: "model.noise_variance" })
+    model.noise_variance.map(Positive::get).ok_or(TaskError::Missing { needed: "model.noise_variance" })
 }
 
 fn inducing_inputs(
@@ -96,7 +97,7 @@ fn inducing_inputs(
 ) -> DMatrix<f64> {
     match setting {
         InducingSetting::Kmeans { centres, restarts } => {
-            let options = KMeans { centres: *centres, restarts: *restarts, steps: KMEANS_STEPS };
+            let options = KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
             kmeans(training, options, &mut streams.of_data(&format!("inducing {purpose}")))
         }
         InducingSetting::Grid(ranges) => grid(ranges),

@@ -24,7 +24,7 @@ pub(super) fn cloaking(mechanism: &MechanismSetting) -> Result<CloakingOptions, 
     };
     Ok(CloakingOptions {
         objective: setting.objective,
-        rank_tolerance: setting.rank_tolerance,
+        rank_tolerance: setting.rank_tolerance.get(),
         solver: setting.solver,
         release: setting.release,
     })

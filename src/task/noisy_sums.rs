@@ -63,15 +63,15 @@ impl<'a> NoisySums<'a> {
     /// What one record moves in `(A, sqrt(c) B)`, for targets within a bound.
     pub fn sensitivity(&self, target: f64) -> Sensitivity {
         let SumsSetting { sensitivity, split, .. } = *self.setting;
-        let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split);
-        let least = SumsRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split);
+        let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split.get());
+        let least = SumsRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split.get());
         Sensitivity { assumed, least }
     }
 
     /// The noise for the guarantee of a cell; none where epsilon is infinite.
     pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
-        let sigma = cell.calibration.sigma(cell.epsilon, cell.delta);
-        SumsNoise::new(sigma * sensitivity.assumed, self.setting.split)
+        let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
+        SumsNoise::new(sigma * sensitivity.assumed, self.setting.split.get())
     }
 
     /// One pair of sums with noise on it, which records with these labels enter.
@@ -129,7 +129,7 @@ impl<'a> TargetSums<'a> {
     ) -> Result<Self, TaskError> {
         let bound =
             setting.target_bound.ok_or(TaskError::Missing { needed: "mechanism.sums.target_bound" })?;
-        Ok(Self::within(bound, NoisySums::new(setting, inducing, variance, lengthscale)))
+        Ok(Self::within(bound.get(), NoisySums::new(setting, inducing, variance, lengthscale)))
     }
 
     /// Of targets within a bound.

@@ -1,5 +1,6 @@
 //! Clipping, centring and scaling of targets.
 
+use crate::number::Positive;
 use crate::privacy::Caveat;
 use crate::setting::{CentreSetting, NormaliseSetting, Sections};
 
@@ -58,17 +59,23 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
     match *setting {
         NormaliseSetting::None => Normalised::new(targets, Clip::NONE, 0.0, 1.0, false),
         NormaliseSetting::Standardised { low, high } => {
-            let clip = Clip { low, high };
+            let clip = Clip { low: low.get(), high: high.get() };
             let clipped = clip.of(targets);
             Normalised::new(targets, clip, mean(&clipped), population_sd(&clipped), true)
         }
         NormaliseSetting::Constants { centre, scale } => {
-            Normalised::new(targets, Clip::NONE, centre, scale, false)
+            Normalised::new(targets, Clip::NONE, centre.get(), scale.get(), false)
         }
-        NormaliseSetting::Bounds { low, high, scale } => {
-            Normalised::new(targets, Clip { low, high }, 0.5 * (low + high), scale, false)
+        NormaliseSetting::Bounds { low, high, scale } => Normalised::new(
+            targets,
+            Clip { low: low.get(), high: high.get() },
+            0.5 * (low.get() + high.get()),
+            scale.get(),
+            false,
+        ),
+        NormaliseSetting::Private { clip, centre, scale } => {
+            private(targets, clip.map(Positive::get), centre, scale)
         }
-        NormaliseSetting::Private { clip, centre, scale } => private(targets, clip, centre, scale),
     }
 }
 
@@ -113,8 +120,11 @@ mod tests {
 
     #[test]
     fn private_statistics() {
-        let setting =
-            NormaliseSetting::Private { clip: Some(4.0), centre: CentreSetting::Mean, scale: false };
+        let setting = NormaliseSetting::Private {
+            clip: Some(Positive::constant(4.0)),
+            centre: CentreSetting::Mean,
+            scale: false,
+        };
         // Midrange 5, so the clip is to [1, 9]; then the mean 5 is subtracted.
         let normalised = normalise(&[0.0, 10.0, 4.0, 6.0], &setting);
         assert_eq!(normalised.targets, [-4.0, 4.0, -1.0, 1.0]);
@@ -126,7 +136,9 @@ mod tests {
 
     #[test]
     fn public_bounds() {
-        let bounds = |scale| NormaliseSetting::Bounds { low: 2.0, high: 6.0, scale };
+        let bounds = |scale: f64| -> NormaliseSetting {
+            toml::from_str(&format!("bounds = {{ low = 2, high = 6, scale = {scale:?} }}")).unwrap()
+        };
         let normalised = normalise(&[0.0, 10.0, 4.0], &bounds(1.0));
         assert_eq!(normalised.targets, [-2.0, 2.0, 0.0]);
         assert_eq!(normalise(&[0.0, 10.0, 4.0], &bounds(4.0)).targets, [-0.5, 0.5, 0.0]);

@@ -25,7 +25,7 @@ impl OneTarget {
     pub fn of(cell: &PrivacySetting) -> Result<Self, TaskError> {
         let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
         let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
-        Ok(Self { change, epsilon, delta, calibration })
+        Ok(Self { change: change.get(), epsilon: epsilon.get(), delta: delta.get(), calibration })
     }
 
     /// With another epsilon.

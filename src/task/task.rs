@@ -33,7 +33,7 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// Whether a cell has noise.
     pub(super) fn is_private(&self) -> bool {
-        self.cells.iter().any(|cell| cell.epsilon.is_finite())
+        self.cells.iter().any(|cell| cell.epsilon.get().is_finite())
     }
 
     /// The Gaussian process, for a task that cannot do without one.

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Problem;
-use super::super::rules::{Checked, count, fail, range};
+use super::super::rules::{Checked, fail, range};
+use crate::number::Count;
 use crate::privacy::Statistic;
 
 /// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
@@ -13,7 +14,7 @@ use crate::privacy::Statistic;
 #[serde(deny_unknown_fields)]
 pub struct BinningSetting {
     /// Intervals along each input.
-    pub bins: usize,
+    pub bins: Count,
     /// What is released of a bin.
     pub statistic: Statistic,
     /// How predictions are made of it.
@@ -29,7 +30,7 @@ pub enum BinningEstimate {
     /// Regression with the integral kernel, all its parameters by maximum likelihood.
     Integral {
         /// The bins with the most records, so many at most, that the parameters are fitted to.
-        fitted: usize,
+        fitted: Count,
     },
 }
 
@@ -43,18 +44,12 @@ impl BinningSetting {
     /// [`Problem::OutOfRange`], or a statistic that says nothing of targets.
     pub fn check(&self, inputs: usize) -> Checked {
         let path = "privacy.mechanism.binning";
-        count(&format!("{path}.bins"), self.bins)?;
-        let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins));
+        let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
         range(&format!("{path}.bins"), total <= MOST_BINS, "a grid of at most 20000 bins", total as f64)?;
         if self.statistic == Statistic::Count {
             let why = "a count tells nothing of targets; use \"mean\" or \"median\"".to_owned();
             return fail(&format!("{path}.statistic"), Problem::Shape(why));
         }
-        match self.estimate {
-            BinningEstimate::Bin {} => Ok(()),
-            BinningEstimate::Integral { fitted } => {
-                count(&format!("{path}.estimate.integral.fitted"), fitted)
-            }
-        }
+        Ok(())
     }
 }

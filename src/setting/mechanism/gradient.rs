@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::Problem;
-use super::super::rules::{Checked, fail, positive};
+use super::super::rules::{Checked, fail};
+use crate::number::{Epsilon, Positive};
 use crate::privacy::accounting::{AccountantKind, Relation};
 
 /// The settings of clipped and noisy gradients.
@@ -13,7 +14,7 @@ use crate::privacy::accounting::{AccountantKind, Relation};
 pub struct GradientSetting {
     /// Bound on the norm of one row's gradient; no clip without it, which only `epsilon = inf` allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
+    pub clip: Option<Positive>,
     /// What prices the steps.
     pub accountant: AccountantKind,
     /// Which data sets are neighbours.
@@ -25,11 +26,11 @@ impl GradientSetting {
     ///
     /// # Errors
     /// [`Problem::MissingKey`], [`Problem::OutOfRange`].
-    pub fn check(&self, epsilon: f64) -> Checked {
+    pub fn check(&self, epsilon: Epsilon) -> Checked {
         let path = "privacy.mechanism.gradient";
         match self.clip {
-            Some(clip) => positive(&format!("{path}.clip"), clip),
-            None if epsilon.is_infinite() => Ok(()),
+            Some(_) => Ok(()),
+            None if epsilon.is_unprotected() => Ok(()),
             None => fail(path, Problem::MissingKey { key: "clip", by: "a finite epsilon" }),
         }
     }

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::rules::{Checked, dimension, fail, positive, range};
+use super::super::rules::{Checked, dimension, fail, range};
 use super::super::{Problem, RangeSetting};
+use crate::number::Positive;
 use crate::privacy::SumsRule;
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
@@ -13,18 +14,18 @@ use crate::privacy::SumsRule;
 pub struct SumsSetting {
     /// The public bound that targets are clipped to, on either side of zero; labels need none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target_bound: Option<f64>,
+    pub target_bound: Option<Positive>,
     /// The bound on the covariances of one input with the inducing inputs.
     pub features: FeaturesSetting,
     /// The ratio of the noise variances on the two sums.
     #[serde(default = "one")]
-    pub split: f64,
+    pub split: Positive,
     /// How the sensitivity is bounded.
     pub sensitivity: SumsRule,
 }
 
-fn one() -> f64 {
-    1.0
+fn one() -> Positive {
+    Positive::ONE
 }
 
 /// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid each but
@@ -60,10 +61,8 @@ impl SumsSetting {
     /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`].
     pub fn check(&self, inputs: usize, summed: Summed) -> Checked {
         let path = "privacy.mechanism.sums";
-        positive(&format!("{path}.split"), self.split)?;
         match (self.target_bound, summed) {
-            (Some(bound), _) => positive(&format!("{path}.target_bound"), bound)?,
-            (None, Summed::Labels) => {}
+            (Some(_), _) | (None, Summed::Labels) => {}
             (None, Summed::Targets) => {
                 return fail(path, Problem::MissingKey { key: "target_bound", by: "a numerical target" });
             }

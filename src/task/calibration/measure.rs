@@ -28,8 +28,8 @@ impl Task for CalibrationTask {
         let points = grid(&self.inducing);
         let inducing = Inducing::new(&kernel, &points)?;
         let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
-        let (training, others) = split(&job.sample.inputs, self.train);
-        let (targets, tested) = job.sample.targets.split_at(self.train);
+        let (training, others) = split(&job.sample.inputs, self.train.get());
+        let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let block = CalibrationBlock {
             task: self,
             job,
@@ -131,7 +131,7 @@ impl CalibrationBlock<'_> {
         let mut values = vec![prediction.rmse(&self.test.truth), mean(&width), mean(&densities)];
         for (observed, noise) in [(&self.test.noisy, self.noise_variance), (&self.test.truth, 0.0)] {
             let masses = prediction.central_masses(observed, noise);
-            values.extend(self.task.masses.iter().map(|mass| covered(&masses, *mass)));
+            values.extend(self.task.masses.iter().map(|mass| covered(&masses, mass.get())));
         }
         values
     }
@@ -143,7 +143,7 @@ impl CalibrationBlock<'_> {
             .with("mean", prediction.mean.iter().copied())
             .with("gp-sd", prediction.variance.iter().map(|v| v.sqrt()))
             .with("truth", self.test.truth.iter().copied());
-        let shown = SHOWN.min(self.task.train);
+        let shown = SHOWN.min(self.task.train.get());
         let data = Frame::new("data")
             .with_points(&sample.inputs.rows(0, shown).into_owned())
             .with("y", sample.targets[..shown].iter().copied());

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{count, grid, range, to_test};
+use crate::number::{Count, Probability};
+use crate::setting::rules::{grid, range, to_test};
 use crate::setting::{Checked, NoiseAwareSetting, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
@@ -13,14 +14,14 @@ use crate::task::{Described, sums_model};
 pub struct CalibrationTask {
     /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same
     /// inputs that hold the true function.
-    pub train: usize,
+    pub train: Count,
     /// The public inducing inputs, a product grid with a range for each input.
     pub inducing: Vec<RangeSetting>,
     /// How the posterior follows from the sums.
     pub posterior: PosteriorRule,
     /// Masses of the central intervals whose coverage is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub masses: Vec<f64>,
+    pub masses: Vec<Probability>,
     /// Only test rows whose first input lies between these count; all without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<[f64; 2]>,
@@ -63,12 +64,8 @@ impl Described for CalibrationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.calibration";
         sums_model::model(path, setting)?.has_noise("calibration")?;
-        count(&format!("{path}.train"), self.train)?;
         sums_model::inducing(path, &self.inducing, setting)?;
         self.posterior.check(&format!("{path}.posterior"), setting.data.inputs.len())?;
-        for mass in &self.masses {
-            range(&format!("{path}.masses"), *mass > 0.0 && *mass < 1.0, "between 0 and 1", *mass)?;
-        }
         if let Some([low, high]) = self.window {
             let rising = low < high && low.is_finite() && high.is_finite();
             range(&format!("{path}.window"), rising, "rising and finite", high)?;
@@ -85,6 +82,6 @@ impl Described for CalibrationTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.calibration.train", self.train, rows)
+        to_test("task.calibration.train", self.train.get(), rows)
     }
 }

@@ -36,7 +36,7 @@ impl Classifier {
         let (model, sample) = (job.model()?, job.sample);
         let train = train.min(sample.rows());
         let classes: Vec<bool> =
-            sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value))).collect();
+            sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value.get()))).collect();
         let inputs = sample.inputs.rows(0, train).into_owned();
         let tested = sample.rows() - train;
         let test =

@@ -17,7 +17,7 @@ const SHOWN: usize = 2;
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
 impl Task for ClassificationTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let classifier = Classifier::new(job, self.train, &self.positive, &self.at)?;
+        let classifier = Classifier::new(job, self.train.get(), &self.positive, &self.at)?;
         let zero = DVector::zeros(classifier.labels.len());
         let first = if job.is_private() { Some(classifier.step(&zero)?) } else { None };
         let shown = job.sample.inputs.ncols() <= SHOWN;
@@ -50,7 +50,7 @@ impl ClassificationBlock<'_> {
         let (draws, certified) = match &self.first {
             Some(first) if target.is_private() => self.private(target, first)?,
             _ => {
-                let path = newton_path(&classifier.features.training, &classifier.labels, task.newton)?;
+                let path = newton_path(&classifier.features.training, &classifier.labels, task.newton.get())?;
                 let weights = path.last().cloned().unwrap_or_default();
                 (vec![self.predict(&weights)?], Certified::nothing())
             }
@@ -86,14 +86,14 @@ impl ClassificationBlock<'_> {
         first: &PrivateStep,
     ) -> Result<(Vec<DrawnClasses>, Certified), TaskError> {
         let Self { task, classifier, .. } = self;
-        let count = task.iterations as f64;
+        let count = task.iterations.get() as f64;
         let each = OneTarget { epsilon: target.epsilon / count, delta: target.delta / count, ..target };
-        let mut steps = Steps::new(self.job, each, task.iterations);
+        let mut steps = Steps::new(self.job, each, task.iterations.get());
         steps.see(0, first);
-        let mut draws = Vec::with_capacity(task.draws);
-        for _ in 0..task.draws {
+        let mut draws = Vec::with_capacity(task.draws.get());
+        for _ in 0..task.draws.get() {
             let mut weights = steps.weights(first);
-            for place in 1..task.iterations {
+            for place in 1..task.iterations.get() {
                 let step = classifier.step(&classifier.latent(&weights))?;
                 steps.see(place, &step);
                 weights = steps.weights(&step);

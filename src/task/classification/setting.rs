@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{count, points, to_test};
+use crate::number::Count;
+use crate::setting::rules::{points, to_test};
 use crate::setting::{Checked, Sections, ThresholdSetting};
 use crate::task::prediction::PredictionTask;
 use crate::task::{Described, classifier};
@@ -13,28 +14,28 @@ use crate::task::{Described, classifier};
 #[serde(deny_unknown_fields)]
 pub struct ClassificationTask {
     /// Rows at the beginning that are trained on.
-    pub train: usize,
+    pub train: Count,
     /// The class of a row: whether its target compares so with a number.
     pub positive: ThresholdSetting,
     /// Newton steps with privacy; they share epsilon and delta evenly.
     #[serde(default = "one")]
-    pub iterations: usize,
+    pub iterations: Count,
     /// Newton steps without privacy.
     #[serde(default = "twenty")]
-    pub newton: usize,
+    pub newton: Count,
     /// Draws of the privacy noise.
-    pub draws: usize,
+    pub draws: Count,
     /// Inputs whose predictions have metrics of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Vec<f64>>,
 }
 
-fn one() -> usize {
-    1
+fn one() -> Count {
+    Count::literal::<1>()
 }
 
-fn twenty() -> usize {
-    20
+fn twenty() -> Count {
+    Count::literal::<20>()
 }
 
 impl ClassificationTask {
@@ -45,13 +46,7 @@ impl ClassificationTask {
 impl Described for ClassificationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.classification";
-        count(&format!("{path}.train"), self.train)?;
-        self.positive.check(&format!("{path}.positive"))?;
         classifier::check(path, setting)?;
-        for (key, found) in [("iterations", self.iterations), ("newton", self.newton), ("draws", self.draws)]
-        {
-            count(&format!("{path}.{key}"), found)?;
-        }
         points(&format!("{path}.at"), &self.at, setting.data.inputs.len())
     }
 
@@ -64,6 +59,6 @@ impl Described for ClassificationTask {
     fn check_rows(&self, rows: usize) -> Checked {
         // Points of their own can be predicted without a test row.
         let points = usize::from(!self.at.is_empty());
-        to_test("task.classification.train", self.train, rows + points)
+        to_test("task.classification.train", self.train.get(), rows + points)
     }
 }

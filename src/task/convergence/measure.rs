@@ -16,7 +16,7 @@ const TO_THE_MODE: usize = 100;
 /// from the mode after each step.
 impl Task for ConvergenceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let classifier = Classifier::new(job, self.train, &self.positive, &[])?;
+        let classifier = Classifier::new(job, self.train.get(), &self.positive, &[])?;
         let mode = newton_path(&classifier.features.training, &classifier.labels, TO_THE_MODE)?;
         let mode =
             classifier.latent(mode.last().unwrap_or(&DVector::zeros(classifier.features.training.ncols())));
@@ -34,13 +34,13 @@ impl ConvergenceTask {
     ) -> Result<Measured, TaskError> {
         let target = OneTarget::of(cell)?;
         if !target.is_private() {
-            let path = newton_path(&classifier.features.training, &classifier.labels, self.steps)?;
+            let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
             return Ok(measured(classifier, mode, &path, Certified::nothing()));
         }
         // Each step spends the whole budget, and the claim is that of all of them.
-        let mut steps = Steps::new(job, target, self.steps);
-        let mut path: Vec<DVector<f64>> = Vec::with_capacity(self.steps);
-        for place in 0..self.steps {
+        let mut steps = Steps::new(job, target, self.steps.get());
+        let mut path: Vec<DVector<f64>> = Vec::with_capacity(self.steps.get());
+        for place in 0..self.steps.get() {
             let latent = match path.last() {
                 Some(weights) => classifier.latent(weights),
                 None => DVector::zeros(classifier.labels.len()),

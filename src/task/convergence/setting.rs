@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{count, to_test};
+use crate::number::Count;
+use crate::setting::rules::to_test;
 use crate::setting::{Checked, Sections, ThresholdSetting};
 use crate::task::{Described, classifier};
 
@@ -12,11 +13,11 @@ use crate::task::{Described, classifier};
 #[serde(deny_unknown_fields)]
 pub struct ConvergenceTask {
     /// Rows at the beginning that are trained on; the others are tested.
-    pub train: usize,
+    pub train: Count,
     /// The class of a row: whether its target compares so with a number.
     pub positive: ThresholdSetting,
     /// Newton steps.
-    pub steps: usize,
+    pub steps: Count,
 }
 
 impl ConvergenceTask {
@@ -26,11 +27,7 @@ impl ConvergenceTask {
 
 impl Described for ConvergenceTask {
     fn check(&self, setting: &Sections) -> Checked {
-        let path = "task.convergence";
-        count(&format!("{path}.train"), self.train)?;
-        self.positive.check(&format!("{path}.positive"))?;
-        classifier::check(path, setting)?;
-        count(&format!("{path}.steps"), self.steps)
+        classifier::check("task.convergence", setting)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
@@ -38,6 +35,6 @@ impl Described for ConvergenceTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.convergence.train", self.train, rows)
+        to_test("task.convergence.train", self.train.get(), rows)
     }
 }

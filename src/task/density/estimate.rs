@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::Bins;
+use crate::number::Positive;
 use crate::task::ProcessSetting;
 use crate::task::TaskError;
 
@@ -28,7 +29,8 @@ impl<'a> DensityCurve<'a> {
             false => (0.0, 1.0),
         };
         let scaled = noisy.map(|y| (y - centre) / scale);
-        let family = BinnedFamily::new(bins.clone(), setting.observed, setting.lengthscales.clone());
+        let fixed = setting.lengthscales.as_ref().map(|all| all.iter().map(|l| l.get()).collect());
+        let family = BinnedFamily::new(bins.clone(), setting.observed, fixed);
         let fit = fit(&family, &scaled, &starts(setting, bins, &scaled))?;
         Ok(Self::Process { family, logs: fit.logs, scaled, centre, scale })
     }
@@ -60,13 +62,14 @@ impl<'a> DensityCurve<'a> {
 /// half of it as noise, and lengthscales of some widths of a bin unless they are fixed.
 fn starts(setting: &ProcessSetting, bins: &Bins, scaled: &DVector<f64>) -> Vec<Vec<f64>> {
     let power = (scaled.norm_squared() / scaled.len() as f64).max(f64::MIN_POSITIVE);
-    let widths = if setting.lengthscales.is_some() { &[1.0] } else { setting.widths.as_slice() };
+    let widths = if setting.lengthscales.is_some() { &[Positive::ONE] } else { setting.widths.as_slice() };
     let mut starts = Vec::new();
     for width in widths {
         for share in [0.01, 0.5] {
             let mut start = vec![power.ln(), (share * power).ln()];
             if setting.lengthscales.is_none() {
-                start.extend((0..bins.dimensions()).map(|d| (width * bins.interval(0, d).width()).ln()));
+                start
+                    .extend((0..bins.dimensions()).map(|d| (width.get() * bins.interval(0, d).width()).ln()));
             }
             starts.push(start);
         }

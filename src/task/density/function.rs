@@ -40,7 +40,7 @@ impl<'a> PrivateDensity<'a> {
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
         let noise = Noise::of_function(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
-        let unit = normals(noise.map.ncols(), block.task.draws, &mut job.streams.of_block("function"));
+        let unit = normals(noise.map.ncols(), block.task.draws.get(), &mut job.streams.of_block("function"));
         let draws = &noise.map * unit;
         let sensitivity = function.sensitivity.of(&mean.weights, &mean.norms);
         Ok(Self { block, plain, noise, sensitivity, draws, centred })

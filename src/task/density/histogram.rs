@@ -57,7 +57,7 @@ impl HistogramModel {
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
         let sensitivity = count_sensitivity(self.relation);
-        let sd = sensitivity * cell.calibration.sigma(cell.epsilon, cell.delta);
+        let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         let event = GaussianEvent {
             release: Release::Histogram,
             neighbours: Neighbours::OneRecord(self.relation),

@@ -82,7 +82,7 @@ impl DensityBlock<'_> {
         let model = HistogramModel::new(self.bins.clone(), &cell.mechanism)
             .ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let guarantee = model.guarantee(cell);
-        let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws };
+        let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
             let mut stream = self.job.streams.of_block(&format!("histogram {draw}"));

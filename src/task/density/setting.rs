@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Observed;
-use crate::setting::rules::{count, dimension, fail, grid, positive};
+use crate::number::{Count, Positive};
+use crate::setting::rules::{dimension, fail, grid};
 use crate::setting::{Checked, CutSetting, MechanismSetting, Problem, RangeSetting, Sections, cuts};
 use crate::task::Described;
 
@@ -20,7 +21,7 @@ pub struct DensityTask {
     /// How the density is estimated.
     pub estimate: DensityEstimate,
     /// Draws of the privacy noise.
-    pub draws: usize,
+    pub draws: Count,
     /// Where the figure shows the estimate; in one dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<RangeSetting>,
@@ -52,21 +53,21 @@ pub struct ProcessSetting {
     pub observed: Observed,
     /// Fixed lengthscales, one per input; fitted without them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lengthscales: Option<Vec<f64>>,
+    pub lengthscales: Option<Vec<Positive>>,
     /// Lengthscales that the searches begin with, in widths of a bin; the best fit of all counts.
     #[serde(default = "one_width", skip_serializing_if = "is_one_width")]
-    pub widths: Vec<f64>,
+    pub widths: Vec<Positive>,
     /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub standardise: bool,
 }
 
-fn one_width() -> Vec<f64> {
-    vec![1.0]
+fn one_width() -> Vec<Positive> {
+    vec![Positive::ONE]
 }
 
-fn is_one_width(widths: &Vec<f64>) -> bool {
-    *widths == [1.0]
+fn is_one_width(widths: &Vec<Positive>) -> bool {
+    *widths == [Positive::ONE]
 }
 
 impl ProcessSetting {
@@ -75,11 +76,9 @@ impl ProcessSetting {
         if self.widths.is_empty() {
             return fail(&widths, Problem::Empty);
         }
-        self.widths.iter().try_for_each(|width| positive(&widths, *width))?;
         let path = format!("{path}.lengthscales");
         let Some(lengthscales) = &self.lengthscales else { return Ok(()) };
-        dimension(&path, inputs, lengthscales.len())?;
-        lengthscales.iter().try_for_each(|l| positive(&path, *l))
+        dimension(&path, inputs, lengthscales.len())
     }
 }
 
@@ -106,7 +105,6 @@ impl Described for DensityTask {
         }
         cuts(&format!("{path}.bins"), &self.bins, inputs)?;
         cuts(&format!("{path}.test"), &self.test, inputs)?;
-        count(&format!("{path}.draws"), self.draws)?;
         if let Some(curve) = self.curve {
             grid(&format!("{path}.curve"), &[curve], inputs)?;
         }

@@ -25,8 +25,8 @@ impl Task for DirichletTask {
         let inducing = model.inducing()?;
         let classes = job.sample.targets.iter().map(|y| class(self, *y));
         let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;
-        let (training, test) = split(&job.sample.inputs, self.train);
-        let (labels, truth) = classes.split_at(self.train);
+        let (training, test) = split(&job.sample.inputs, self.train.get());
+        let (labels, truth) = classes.split_at(self.train.get());
         let block = DirichletBlock {
             job,
             statistics: statistics(self, &model, &inducing, &training, labels),
@@ -41,7 +41,8 @@ impl Task for DirichletTask {
 
 /// The class that a target names.
 fn class(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
-    class_of(target, task.classes).ok_or(TaskError::UnknownClass { target, last: task.classes - 1 })
+    class_of(target, task.classes.get())
+        .ok_or(TaskError::UnknownClass { target, last: task.classes.get() - 1 })
 }
 
 /// The sums that are released: over the rows of each class, or weighted over all rows for each class.
@@ -53,7 +54,7 @@ fn statistics(
     classes: &[usize],
 ) -> Vec<Statistics> {
     let labels = model.labels();
-    let of_class = (0..task.classes).map(|class| match task.release {
+    let of_class = (0..task.classes.get()).map(|class| match task.release {
         DirichletRelease::ClassSums => {
             let rows: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == class).collect();
             Statistics::collect(inducing, &inputs.select_rows(&rows), |_| (1.0, 1.0))
@@ -163,9 +164,9 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
         let setting = spec.cells[0].setting();
         let TaskSetting::Dirichlet(task) = &*setting.task else { panic!("another task") };
         let model = ClassModel::of(setting).unwrap();
-        let column = |step: f64| (0..task.train).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+        let column = |step: f64| (0..task.train.get()).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
         let (inputs, targets) =
-            ([column(0.37), column(0.011)], (0..task.train).map(|i| (i * i % 7 % 3) as f64));
+            ([column(0.37), column(0.011)], (0..task.train.get()).map(|i| (i * i % 7 % 3) as f64));
         let sample = Sample::new(&inputs, targets.collect());
         let classes: Vec<usize> = sample.targets.iter().map(|y| class(task, *y).unwrap()).collect();
         let before = statistics(task, &model, &model.inducing().unwrap(), &sample.inputs, &classes);

@@ -38,7 +38,7 @@ impl ClassModel {
         let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
         Some(Self {
             task: task.clone(),
-            labels: DirichletLabels::new(task.alpha),
+            labels: DirichletLabels::new(task.alpha.get()),
             kernel: ExponentiatedQuadratic::isotropic(variance, lengthscale),
             variance,
             lengthscale,
@@ -79,7 +79,7 @@ impl ClassModel {
         let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
             kernel: PackedKernel::new(self.variance, &lengthscales, &self.points()),
-            classes: self.task.classes,
+            classes: self.task.classes.get(),
             filters: data.filter.iter().map(|filter| (filter.is, filter.value)).collect(),
             inputs,
         })
@@ -120,7 +120,7 @@ impl ClassModel {
         noisy: &[NoisyStatistics],
     ) -> Result<Vec<WeightPosterior>, TaskError> {
         let rule = self.task.posterior;
-        let posteriors = (0..self.task.classes).map(|class| {
+        let posteriors = (0..self.task.classes.get()).map(|class| {
             let unit = match self.task.release {
                 DirichletRelease::ClassSums => self.labels.class(noisy, class),
                 DirichletRelease::WeightedSums(_) => noisy[class].clone(),
@@ -132,7 +132,7 @@ impl ClassModel {
 
     /// A pair of sums for each class, and how records of each class enter it.
     pub(super) fn sampled(&self, noise: SumsNoise) -> Sampled {
-        let (sums, classes) = (self.noisy_sums(), self.task.classes);
+        let (sums, classes) = (self.noisy_sums(), self.task.classes.get());
         let pairs = (0..classes).map(|class| {
             let labels = (0..classes).map(|of| self.label(class == of));
             sums.sampled(noise, labels.collect())
@@ -157,13 +157,13 @@ impl ClassModel {
         let DirichletLabels { target, variance } = &self.labels;
         match self.task.release {
             DirichletRelease::ClassSums => Sensitivity {
-                assumed: class_sums_sensitivity(sums.features, sums.setting.split),
-                least: class_sums_sensitivity(sums.least, sums.setting.split),
+                assumed: class_sums_sensitivity(sums.features, sums.setting.split.get()),
+                least: class_sums_sensitivity(sums.least, sums.setting.split.get()),
             },
             DirichletRelease::WeightedSums(rule) => {
                 let of_one = sums.sensitivity(target[0].abs().max(target[1].abs()));
                 let (least, greatest) = (variance[1].min(variance[0]), variance[0].max(variance[1]));
-                let all = (self.task.classes as f64).sqrt();
+                let all = (self.task.classes.get() as f64).sqrt();
                 Sensitivity {
                     assumed: all * of_one.assumed * rule.factor(least, greatest),
                     least: all * of_one.least * HeteroscedasticRule::Corrected.factor(least, greatest),

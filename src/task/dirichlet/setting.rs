@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::number::{Count, Positive};
 use crate::privacy::HeteroscedasticRule;
-use crate::setting::rules::{count, fail, positive, range, to_test};
+use crate::setting::rules::{fail, to_test};
 use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
@@ -13,13 +14,13 @@ use crate::task::{Described, sums_model};
 #[serde(deny_unknown_fields)]
 pub struct DirichletTask {
     /// Rows at the beginning that are trained on; the others are tested.
-    pub train: usize,
+    pub train: Count,
     /// The number of classes.
-    pub classes: usize,
+    pub classes: Count<1000, 2>,
     /// The public inducing inputs, a product grid with a range for each input.
     pub inducing: Vec<RangeSetting>,
     /// The regularisation of the labels.
-    pub alpha: f64,
+    pub alpha: Positive,
     /// How posteriors follow from the sums.
     pub posterior: NoiseAwareSetting,
     /// What is released.
@@ -43,11 +44,7 @@ impl Described for DirichletTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.dirichlet";
         sums_model::model(path, setting)?;
-        count(&format!("{path}.train"), self.train)?;
-        let classes = (2..=1000).contains(&self.classes);
-        range(&format!("{path}.classes"), classes, "from 2 to 1000", self.classes as f64)?;
         sums_model::inducing(path, &self.inducing, setting)?;
-        positive(&format!("{path}.alpha"), self.alpha)?;
         let printed = self.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
         if printed && !self.published {
             let why =
@@ -63,6 +60,6 @@ impl Described for DirichletTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.dirichlet.train", self.train, rows)
+        to_test("task.dirichlet.train", self.train.get(), rows)
     }
 }

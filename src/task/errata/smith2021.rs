@@ -6,6 +6,7 @@ use nalgebra::{DMatrix, DVector};
 use super::Numbers;
 use crate::gp::{LinearMap, exact, fitc, logistic, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
+use crate::number::Positive;
 use crate::privacy::{
     Calibration, Cloak, CloakingOptions, FoldColumns, Objective, ReleaseRecipe, SensitivityRule, Solver,
     cloak, gaussian_delta, selection_probabilities, sse_sensitivity,
@@ -17,7 +18,11 @@ use crate::task::selection::expected_square;
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
 pub(super) fn private_normalisation() -> Numbers {
-    let setting = NormaliseSetting::Private { clip: Some(50.0), centre: CentreSetting::Mean, scale: false };
+    let setting = NormaliseSetting::Private {
+        clip: Some(Positive::constant(50.0)),
+        centre: CentreSetting::Mean,
+        scale: false,
+    };
     let centre = |last: f64| normalise(&[140.0, 145.0, 150.0, 155.0, last], &setting).centre;
     Numbers::at_most(0.0, (centre(80.0) - centre(180.0)).abs(), 0.0)
 }

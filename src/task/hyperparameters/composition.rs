@@ -21,7 +21,7 @@ pub(super) struct Composition<'a> {
 
 impl<'a> Composition<'a> {
     pub fn new(block: &'a HyperparametersBlock<'a>, cell: &PrivacySetting, clip: f64) -> Self {
-        let sigma = cell.calibration.sigma(cell.epsilon, cell.delta);
+        let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         Self { block, clip, sigma, pairs: block.prepared.len() * block.task.noise_sds.len() }
     }
 
@@ -29,7 +29,7 @@ impl<'a> Composition<'a> {
     fn noise(&self, prepared: &PreparedSums<'_>) -> SumsNoise {
         let releases = (self.block.prepared.len() as f64).sqrt();
         let sums = &prepared.sums;
-        SumsNoise::new(self.sigma * releases * sums.sensitivity.assumed, sums.sums.setting.split)
+        SumsNoise::new(self.sigma * releases * sums.sensitivity.assumed, sums.sums.setting.split.get())
     }
 
     /// The standard deviation of the noise on a mean.
@@ -53,8 +53,8 @@ impl<'a> Composition<'a> {
             for (noise_sd, sd) in self.block.task.noise_sds.iter().enumerate() {
                 let candidate = CandidatePair { lengthscale, noise_sd };
                 let prediction = self.block.predict(candidate, &noisy)?;
-                let most = greatest(*sd);
-                let densities = prediction.log_densities(self.block.observed, sd * sd);
+                let most = greatest(sd.get());
+                let densities = prediction.log_densities(self.block.observed, sd.get() * sd.get());
                 let sum: f64 = densities.iter().map(|v| v.clamp(most - self.clip, most)).sum();
                 let noise: f64 = StandardNormal.sample(stream);
                 let score = sum / self.block.observed.len() as f64 + self.sd() * noise;

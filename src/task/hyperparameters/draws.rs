@@ -3,9 +3,9 @@
 use rand::{Rng, RngExt};
 
 use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest};
+use crate::number::Budget;
 use crate::privacy::{
-    Guarantee, PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares, gaussian_rho,
-    zcdp_rho_classic,
+    PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares, gaussian_rho, zcdp_rho_classic,
 };
 use crate::setting::PrivacySetting;
 use crate::task::{BudgetRule, RefusalRule};
@@ -36,10 +36,10 @@ impl<'a> Draws<'a> {
         selection: &PrivateSelection,
         rules: DrawRules,
     ) -> Self {
-        let Guarantee { epsilon, delta } = selection.draw.into();
+        let Budget { epsilon, delta } = selection.draw;
         let rho = match rules.budget {
-            BudgetRule::Concentrated => zcdp_rho_classic(epsilon, delta),
-            BudgetRule::Gaussian => gaussian_rho(epsilon, delta),
+            BudgetRule::Concentrated => zcdp_rho_classic(epsilon.get(), delta.get()),
+            BudgetRule::Gaussian => gaussian_rho(epsilon.get(), delta.get()),
         };
         let each = PrivacySetting { epsilon, delta, ..cell.clone() };
         let noise = block.prepared.iter().map(|prepared| prepared.sums.noise(&each)).collect();
@@ -54,8 +54,8 @@ impl<'a> Draws<'a> {
         for (prepared, noise) in prepared.iter().zip(&self.noise) {
             sums.push(prepared.sums.sums.together(vec![prepared.sums.released(*noise)]));
             for noise_sd in &task.noise_sds {
-                let radius = radius(prepared, *noise_sd);
-                ranges.push((greatest(*noise_sd) - radius, radius));
+                let radius = radius(prepared, noise_sd.get());
+                ranges.push((greatest(noise_sd.get()) - radius, radius));
             }
         }
         SelectionDraws { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
@@ -69,8 +69,8 @@ impl<'a> Draws<'a> {
         let (prepared, noise_sd) = (&prepared[pair.lengthscale], task.noise_sds[pair.noise_sd]);
         let noisy = self.noise[pair.lengthscale].release(&prepared.statistics, stream);
         let prediction = self.block.predict(pair, &noisy)?;
-        let mut densities = prediction.log_densities(observed, noise_sd * noise_sd);
-        let (most, radius) = (greatest(noise_sd), radius(prepared, noise_sd));
+        let mut densities = prediction.log_densities(observed, noise_sd.get() * noise_sd.get());
+        let (most, radius) = (greatest(noise_sd.get()), radius(prepared, noise_sd.get()));
         densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
         let within = Within { centre: most - radius, radius };
         let mean = coinpress_mean(&mut densities, within, &self.shares, stream);

@@ -23,13 +23,14 @@ impl Task for HyperparametersTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (variance, lengthscale) = job.exponentiated_quadratic()?;
         let kernels: Vec<ExponentiatedQuadratic> =
-            self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, *l)).collect();
-        let (points, (training, validation)) = (grid(&self.inducing), split(&job.sample.inputs, self.train));
-        let (targets, observed) = job.sample.targets.split_at(self.train);
+            self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
+        let (points, (training, validation)) =
+            (grid(&self.inducing), split(&job.sample.inputs, self.train.get()));
+        let (targets, observed) = job.sample.targets.split_at(self.train.get());
         let mut prepared = Vec::with_capacity(kernels.len());
         for (kernel, lengthscale) in kernels.iter().zip(&self.lengthscales) {
             let inducing = Inducing::new(kernel, &points)?;
-            let sums = TargetSums::new(job.sums()?, &self.inducing, variance, *lengthscale)?;
+            let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale.get())?;
             let statistics = Statistics::new(&inducing, &training, targets, sums.bound);
             let validation = inducing.locate(&validation);
             prepared.push(PreparedSums { inducing, sums, statistics, validation });
@@ -71,13 +72,15 @@ impl HyperparametersBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         match self.task.method {
             HyperparametersMethod::PrivateSelection { gamma, steps, refuse, budget } => {
-                let selection = PrivateSelection::new(Budget::new(cell.epsilon, cell.delta)?, gamma).ok_or(
-                    TaskError::Missing { needed: "an epsilon that is enough for private selection" },
-                )?;
-                let rules = DrawRules { steps, refuse, budget };
+                let selection =
+                    PrivateSelection::new(Budget { epsilon: cell.epsilon, delta: cell.delta }, gamma.get())
+                        .ok_or(TaskError::Missing {
+                        needed: "an epsilon that is enough for private selection",
+                    })?;
+                let rules = DrawRules { steps: steps.get(), refuse, budget };
                 self.selected(cell, selection, rules)
             }
-            HyperparametersMethod::Composition { clip } => self.composed(cell, clip),
+            HyperparametersMethod::Composition { clip } => self.composed(cell, clip.get()),
         }
     }
 
@@ -101,7 +104,7 @@ impl HyperparametersBlock<'_> {
     fn composed(&self, cell: &PrivacySetting, clip: f64) -> Result<Measured, TaskError> {
         let composition = Composition::new(self, cell, clip);
         let chosen = composition.best(&mut self.job.streams.of_block("noise"))?;
-        let certified = match cell.epsilon.is_finite() {
+        let certified = match cell.epsilon.get().is_finite() {
             false => Certified::nothing(),
             true => {
                 let certificate = noisy_sums(Release::SelectedIndex, cell, 1.0);
@@ -118,8 +121,8 @@ impl HyperparametersBlock<'_> {
             (0..lengthscales.len()).map(|i| chosen.is_some_and(|pair| pair.lengthscale == i)).collect();
         indicators.extend((0..noise_sds.len()).map(|j| chosen.is_some_and(|pair| pair.noise_sd == j)));
         indicators.push(chosen.is_some_and(|pair| {
-            close(lengthscales[pair.lengthscale], self.lengthscale)
-                && close(noise_sds[pair.noise_sd], self.noise_sd)
+            close(lengthscales[pair.lengthscale].get(), self.lengthscale)
+                && close(noise_sds[pair.noise_sd].get(), self.noise_sd)
         }));
         indicators.into_iter().map(|yes| f64::from(u8::from(yes))).collect()
     }
@@ -127,7 +130,7 @@ impl HyperparametersBlock<'_> {
     /// The predictions for the validation rows from the noisy sums of a lengthscale.
     pub fn predict(&self, pair: CandidatePair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
         let PreparedSums { inducing, validation, .. } = &self.prepared[pair.lengthscale];
-        let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].powi(-2));
+        let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].get().powi(-2));
         let rule = self.task.posterior;
         Ok(noise_aware(inducing, &unit, rule.regularisation, rule.correction)?.predict(validation))
     }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::number::Budget;
+use crate::number::{Budget, Count, Positive, Share};
 use crate::privacy::PrivateSelection;
-use crate::setting::rules::{count, fail, positive, range, to_test};
+use crate::setting::rules::{fail, range, to_test};
 use crate::setting::{Checked, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
@@ -14,13 +14,13 @@ use crate::task::{Described, sums_model};
 #[serde(deny_unknown_fields)]
 pub struct HyperparametersTask {
     /// Rows at the beginning that are trained on; the others validate.
-    pub train: usize,
+    pub train: Count,
     /// The public inducing inputs, a range for each input.
     pub inducing: Vec<RangeSetting>,
     /// The lengthscales to choose from.
-    pub lengthscales: Vec<f64>,
+    pub lengthscales: Vec<Positive>,
     /// The standard deviations of the noise to choose from.
-    pub noise_sds: Vec<f64>,
+    pub noise_sds: Vec<Positive>,
     /// How posteriors follow from the sums.
     pub posterior: NoiseAwareSetting,
     /// How one is chosen.
@@ -35,9 +35,9 @@ pub enum HyperparametersMethod {
     /// mean.
     PrivateSelection {
         /// The probability of stopping after each draw.
-        gamma: f64,
+        gamma: Share,
         /// Steps of CoinPress.
-        steps: usize,
+        steps: Count,
         /// Which scores are refused.
         refuse: RefusalRule,
         /// What each CoinPress mean may spend.
@@ -46,7 +46,7 @@ pub enum HyperparametersMethod {
     /// One release per lengthscale and one of all mean log-likelihoods, composed.
     Composition {
         /// How far below its greatest possible value a log-likelihood is clipped, in nats.
-        clip: f64,
+        clip: Positive,
     },
 }
 
@@ -71,20 +71,15 @@ pub enum BudgetRule {
 }
 
 impl HyperparametersMethod {
-    fn check(&self, path: &str, privacy: &PrivacySetting) -> Checked {
+    fn check(&self, privacy: &PrivacySetting) -> Checked {
         match *self {
-            Self::PrivateSelection { gamma, steps, .. } => {
-                let path = format!("{path}.private-selection");
-                let inside = gamma > 0.0 && gamma <= 1.0;
-                range(&format!("{path}.gamma"), inside, "greater than 0 and at most 1", gamma)?;
-                count(&format!("{path}.steps"), steps)?;
+            Self::PrivateSelection { gamma, .. } => {
                 let epsilon = privacy.epsilon;
-                let total = Budget::new(epsilon, privacy.delta);
-                let enough = epsilon.is_finite()
-                    && total.is_ok_and(|total| PrivateSelection::new(total, gamma).is_some());
-                range("privacy.epsilon", enough, "finite and enough for private selection", epsilon)
+                let total = Budget { epsilon, delta: privacy.delta };
+                let enough = !epsilon.is_unprotected() && PrivateSelection::new(total, gamma.get()).is_some();
+                range("privacy.epsilon", enough, "finite and enough for private selection", epsilon.get())
             }
-            Self::Composition { clip } => positive(&format!("{path}.composition.clip"), clip),
+            Self::Composition { .. } => Ok(()),
         }
     }
 
@@ -101,17 +96,15 @@ impl Described for HyperparametersTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.hyperparameters";
         sums_model::model(path, setting)?.has_noise("hyperparameters")?;
-        count(&format!("{path}.train"), self.train)?;
         sums_model::inducing(path, &self.inducing, setting)?;
         for (key, values) in [("lengthscales", &self.lengthscales), ("noise_sds", &self.noise_sds)] {
             let path = format!("{path}.{key}");
             if values.is_empty() {
                 return fail(&path, Problem::Empty);
             }
-            values.iter().try_for_each(|value| positive(&path, *value))?;
         }
         self.posterior.check(&format!("{path}.posterior"))?;
-        self.method.check(&format!("{path}.method"), &setting.privacy)?;
+        self.method.check(&setting.privacy)?;
         sums_model::mechanism(setting, Summed::Targets).map(drop)
     }
 
@@ -125,6 +118,6 @@ impl Described for HyperparametersTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.hyperparameters.train", self.train, rows)
+        to_test("task.hyperparameters.train", self.train.get(), rows)
     }
 }

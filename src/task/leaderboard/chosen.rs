@@ -41,12 +41,12 @@ impl ChosenRegression {
             let model = ModelSetting { kernel, ..context.model.clone() };
             candidates.push(NoisyRegression::new(context, &model, rows)?);
         }
-        Ok(Self { choice, candidates, share: setting.share })
+        Ok(Self { choice, candidates, share: setting.share.get() })
     }
 
     /// The guarantee that is left for the release.
     fn rest(&self, cell: &PrivacySetting) -> Result<OneTarget, TaskError> {
-        Ok(OneTarget::of(cell)?.spending((1.0 - self.share) * cell.epsilon))
+        Ok(OneTarget::of(cell)?.spending((1.0 - self.share) * cell.epsilon.get()))
     }
 
     /// The guarantee of the release, whatever was chosen.
@@ -63,7 +63,7 @@ impl ChosenRegression {
 impl Method for ChosenRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         let rest = self.rest(cell)?;
-        let chances = self.choice.probabilities(rest, self.share * cell.epsilon);
+        let chances = self.choice.probabilities(rest, self.share * cell.epsilon.get());
         let place: f64 = stream.random();
         let below = chances.iter().scan(0.0, |sum, chance| {
             *sum += chance;
@@ -79,8 +79,8 @@ impl Method for ChosenRegression {
         if !rest.is_private() {
             return Ok(Certified::nothing());
         }
-        job.certify(self.worst_certificate(rest)?.after_choice(cell.epsilon), || {
-            let choice = self.choice.sampled(rest, self.share * cell.epsilon);
+        job.certify(self.worst_certificate(rest)?.after_choice(cell.epsilon.get()), || {
+            let choice = self.choice.sampled(rest, self.share * cell.epsilon.get());
             std::iter::once(choice).chain(self.candidates.iter().map(|c| c.sampled(rest))).collect()
         })
     }

@@ -59,7 +59,7 @@ impl Leaderboard<'_> {
     /// The mean over runs of the error, the log density and the coverage.
     fn scores(&self, cell: &PrivacySetting, fold: &ScoredFold<'_>) -> Result<[f64; 3], TaskError> {
         let ScoredFold { number, method, truth } = fold;
-        let runs = if cell.epsilon.is_finite() { self.task.draws } else { 1 };
+        let runs = if cell.epsilon.get().is_finite() { self.task.draws.get() } else { 1 };
         let noise = noise_variance(self.model)?;
         let mut total = [0.0; 3];
         for run in 0..runs {

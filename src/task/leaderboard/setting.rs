@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::gp::variational::{Correction, Regularisation};
-use crate::number::Positive;
+use crate::number::{Count, Epsilon, Positive, Probability};
 use crate::privacy::SensitivityRule;
-use crate::setting::rules::{count, fail, range};
+use crate::setting::rules::fail;
 use crate::setting::{
     Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
     SplitSetting, Summed,
@@ -22,7 +22,7 @@ pub struct LeaderboardTask {
     /// How rows are split into folds.
     pub split: SplitSetting,
     /// Runs of the mechanism in each fold.
-    pub draws: usize,
+    pub draws: Count,
     /// The public inducing inputs of noisy sums, a range for each input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
@@ -38,7 +38,7 @@ pub struct ChooseSetting {
     /// The lengthscales to choose from.
     pub lengthscales: Vec<Positive>,
     /// The share of epsilon that the choice spends.
-    pub share: f64,
+    pub share: Probability,
     /// Folds of its cross-validation of the training rows.
     pub folds: usize,
 }
@@ -55,19 +55,18 @@ impl LeaderboardTask {
 impl ChooseSetting {
     /// The selection among Gaussian processes that differ from the model in their lengthscale.
     pub fn task(&self, model: &ModelSetting) -> SelectionTask {
-        let variance = model.exponentiated_quadratic().map_or(1.0, |(variance, _)| variance);
         let grid = GpGrid {
             lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
-            noise_variances: vec![model.noise()],
-            variances: vec![variance],
+            noise_variances: model.noise_variance.iter().map(|noise| noise.get()).collect(),
+            variances: model.exponentiated_quadratic().iter().map(|(variance, _)| *variance).collect(),
         };
         SelectionTask {
             rows: None,
             split: SplitSetting::Contiguous(self.folds),
             candidates: Vec::new(),
             gp: Some(grid),
-            epsilon: f64::INFINITY,
-            clip: Some(4.0),
+            epsilon: Epsilon::NONE,
+            clip: Some(SelectionTask::CORRECTED_CLIP),
             sensitivity: SensitivityRule::Corrected,
             threshold: None,
             draws: None,
@@ -82,8 +81,6 @@ impl ChooseSetting {
         if self.lengthscales.is_empty() {
             return fail(&format!("{path}.lengthscales"), Problem::Empty);
         }
-        let inside = self.share > 0.0 && self.share < 1.0;
-        range(&format!("{path}.share"), inside, "greater than 0 and less than 1", self.share)?;
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
@@ -103,7 +100,6 @@ impl Described for LeaderboardTask {
         let inputs = setting.data.inputs.len();
         setting.regression_model(path)?;
         self.split.check(&format!("{path}.split"))?;
-        count(&format!("{path}.draws"), self.draws)?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
         match &setting.privacy.mechanism {
             MechanismSetting::Sums(sums) => {

@@ -4,6 +4,7 @@ use nalgebra::DMatrix;
 
 use super::price::{Price, PriceQuestion};
 use crate::advi::{FitStreams, LogisticRegression, Training, fit, mode};
+use crate::number::Positive;
 use crate::privacy::{Caveat, Certificate};
 use crate::setting::{GradientSetting, MechanismSetting, PrivacySetting};
 use crate::task::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
@@ -34,13 +35,13 @@ impl Models {
         let inputs = standardised(&sample.inputs);
         let positive = &task.positive;
         let classes: Vec<bool> =
-            sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value))).collect();
-        let (rows, train) = (sample.rows(), task.train.min(sample.rows()));
+            sample.targets.iter().map(|y| positive.is.holds(y.partial_cmp(&positive.value.get()))).collect();
+        let (rows, train) = (sample.rows(), task.train.get().min(sample.rows()));
         let (training, test) =
             (inputs.rows(0, train).into_owned(), inputs.rows(train, rows - train).into_owned());
         Self {
-            training: LogisticRegression::new(&training, &classes[..train], prior_variance),
-            test: LogisticRegression::new(&test, &classes[train..], prior_variance),
+            training: LogisticRegression::new(&training, &classes[..train], prior_variance.get()),
+            test: LogisticRegression::new(&test, &classes[train..], prior_variance.get()),
         }
     }
 
@@ -54,10 +55,10 @@ impl Models {
             return Err(TaskError::Missing { needed: "mechanism.gradient" });
         };
         let accuracy = match &task.method {
-            PosteriorMethod::Advi(advi) if cell.epsilon.is_finite() => {
+            PosteriorMethod::Advi(advi) if cell.epsilon.get().is_finite() => {
                 return self.private(advi, gradient, job, cell);
             }
-            PosteriorMethod::Advi(advi) => self.accuracy(advi, gradient.clip, 0.0, job),
+            PosteriorMethod::Advi(advi) => self.accuracy(advi, gradient.clip.map(Positive::get), 0.0, job),
             PosteriorMethod::Mode {} => {
                 let mode = mode(&self.training, STATIONARY);
                 self.test.accuracy(&mode.ok_or(TaskError::NoMode { tolerance: STATIONARY })?)
@@ -73,7 +74,7 @@ impl Models {
         job: &Job<'_>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?;
+        let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?.get();
         let question = PriceQuestion::new(advi, gradient, cell)?;
         let price = job.prices.of(&question)?;
         let noise = price.multiplier * clip;
@@ -88,14 +89,22 @@ impl Models {
             ("accuracy", accuracy),
             ("sigma", 0.5 * price.multiplier),
             ("tight-epsilon", price.tight),
-            ("looseness", cell.epsilon / price.tight),
+            ("looseness", cell.epsilon.get() / price.tight),
         ];
         Ok(certified.measured(0.0, metrics))
     }
 
     fn accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &Job<'_>) -> f64 {
         let AdviSetting { family, steps, rate, sampling, learning_rate } = *advi;
-        let training = Training { family, steps, rate, sampling, learning_rate, clip, noise };
+        let training = Training {
+            family,
+            steps: steps.get(),
+            rate: rate.get(),
+            sampling,
+            learning_rate: learning_rate.get(),
+            clip,
+            noise,
+        };
         let mut streams = FitStreams {
             batches: job.streams.of_block("batches"),
             draws: job.streams.of_block("draws"),

@@ -73,17 +73,17 @@ impl PriceQuestion {
     ) -> Result<Self, TaskError> {
         let rate = advi.rate;
         let sampling = match advi.sampling {
-            BatchSampling::Poisson => Sampling::Poisson { rate },
-            BatchSampling::WithReplacement => Sampling::WithReplacement { rate },
-            BatchSampling::WithoutReplacement => Sampling::WithoutReplacement { rate },
+            BatchSampling::Poisson => Sampling::Poisson { rate: rate.get() },
+            BatchSampling::WithReplacement => Sampling::WithReplacement { rate: rate.get() },
+            BatchSampling::WithoutReplacement => Sampling::WithoutReplacement { rate: rate.get() },
         };
-        let steps = u32::try_from(advi.steps);
+        let steps = u32::try_from(advi.steps.get());
         let steps = steps.map_err(|_| TaskError::Missing { needed: "fewer than 2^32 steps" })?;
         Ok(Self {
             accountant: gradient.accountant,
             relation: gradient.relation,
             schedule: Schedule { sampling, steps },
-            budget: Budget::new(cell.epsilon, cell.delta)?,
+            budget: Budget { epsilon: cell.epsilon, delta: cell.delta },
         })
     }
 

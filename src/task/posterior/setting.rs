@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::advi::{BatchSampling, Family};
-use crate::setting::rules::{count, positive, range, to_test};
+use crate::number::{Count, Positive, Share};
+use crate::setting::rules::to_test;
 use crate::setting::{Checked, MechanismSetting, Sections, ThresholdSetting};
 use crate::task::Described;
 
@@ -17,7 +18,7 @@ pub struct PosteriorTask {
     /// The class of a row: whether its target compares so with a number.
     pub positive: ThresholdSetting,
     /// Rows at the beginning that are trained on; the others are tested.
-    pub train: usize,
+    pub train: Count,
     /// How the posterior is found.
     pub method: PosteriorMethod,
 }
@@ -29,7 +30,7 @@ pub enum PosteriorModel {
     /// Logistic regression without intercept on standardised inputs.
     Logistic {
         /// Variance of each weight under the prior.
-        prior_variance: f64,
+        prior_variance: Positive,
     },
 }
 
@@ -50,33 +51,17 @@ pub struct AdviSetting {
     /// The variational family.
     pub family: Family,
     /// Steps.
-    pub steps: usize,
+    pub steps: Count,
     /// The share of the training rows that a step samples.
-    pub rate: f64,
+    pub rate: Share,
     /// How it samples them.
     pub sampling: BatchSampling,
     /// The learning rate of windowed AdaGrad.
-    pub learning_rate: f64,
-}
-
-impl AdviSetting {
-    fn check(&self, path: &str) -> Checked {
-        count(&format!("{path}.steps"), self.steps)?;
-        let inside = self.rate > 0.0 && self.rate <= 1.0;
-        range(&format!("{path}.rate"), inside, "greater than 0 and at most 1", self.rate)?;
-        positive(&format!("{path}.learning_rate"), self.learning_rate)
-    }
+    pub learning_rate: Positive,
 }
 
 impl Described for PosteriorTask {
     fn check(&self, setting: &Sections) -> Checked {
-        let PosteriorModel::Logistic { prior_variance } = self.model;
-        positive("task.posterior.model.logistic.prior_variance", prior_variance)?;
-        self.positive.check("task.posterior.positive")?;
-        count("task.posterior.train", self.train)?;
-        if let PosteriorMethod::Advi(advi) = &self.method {
-            advi.check("task.posterior.method.advi")?;
-        }
         let privacy = &setting.privacy;
         let MechanismSetting::Gradient(gradient) = &privacy.mechanism else {
             return Err(privacy.wrong("gradient"));
@@ -92,6 +77,6 @@ impl Described for PosteriorTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        to_test("task.posterior.train", self.train, rows)
+        to_test("task.posterior.train", self.train.get(), rows)
     }
 }

@@ -116,7 +116,7 @@ impl PredictionBlock<'_> {
             metrics.push(("noise-rms".to_owned(), rms));
             metrics.extend(released.noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
             frame = frame.with("noise-sd", noise_sd.iter().copied());
-            frame = released.draws(frame, self.task.draws, scale, self.job.streams);
+            frame = released.draws(frame, self.task.draws.get(), scale, self.job.streams);
         }
         let frames = std::iter::once(frame).chain(self.beside.iter().cloned()).collect();
         Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))

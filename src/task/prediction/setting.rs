@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{dimension, fail, grid, range};
+use crate::number::Count;
+use crate::setting::rules::{dimension, fail, grid};
 use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};
 use crate::spec::label;
 use crate::task::Described;
@@ -18,15 +19,19 @@ pub struct PredictionTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface: Option<Vec<RangeSetting>>,
     /// Private samples that the figure shows.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub draws: usize,
+    #[serde(default = "none", skip_serializing_if = "is_none")]
+    pub draws: Count<1000, 0>,
     /// The points of the grid that have metrics of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Vec<f64>>,
 }
 
-fn is_zero(number: &usize) -> bool {
-    *number == 0
+fn none() -> Count<1000, 0> {
+    Count::literal::<0>()
+}
+
+fn is_none(draws: &Count<1000, 0>) -> bool {
+    draws.get() == 0
 }
 
 impl PredictionTask {
@@ -56,7 +61,6 @@ impl Described for PredictionTask {
         if let Some(surface) = &self.surface {
             grid("task.prediction.surface", surface, inputs)?;
         }
-        range("task.prediction.draws", self.draws <= 1000, "at most 1000", self.draws as f64)?;
         self.check_points(inputs)?;
         match &setting.privacy.mechanism {
             MechanismSetting::Function(_) => setting.privacy.has_change("function"),

@@ -21,7 +21,7 @@ pub(super) fn binning(
     let folds: Vec<BinnedFold> = rows.map(|rows| BinnedFold::new(setting, &rows)).collect();
     let binning = Binning {
         setting,
-        draws: task.draws,
+        draws: task.draws.get(),
         scale: normalised.scale,
         folds,
         caveats: caveats(job.setting, &normalised),
@@ -89,7 +89,7 @@ impl BinnedFold {
             let predicted = match setting.estimate {
                 BinningEstimate::Bin {} => of_bins(&noisy, &places),
                 BinningEstimate::Integral { fitted } => {
-                    self.binned.integral(&noisy, &sds, &self.test, fitted)?
+                    self.binned.integral(&noisy, &sds, &self.test, fitted.get())?
                 }
             };
             total += ((predicted - &self.truth).norm_squared() / self.truth.len() as f64).sqrt();
@@ -101,12 +101,13 @@ impl BinnedFold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::Count;
     use crate::privacy::Statistic;
 
     fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {
         let inputs: Vec<f64> = (0..40).map(|i| f64::from(i) / 4.0).collect();
         let curve: Vec<f64> = inputs.iter().map(|x| (x / 2.0).sin()).collect();
-        let setting = BinningSetting { bins: 5, statistic: Statistic::Mean, estimate };
+        let setting = BinningSetting { bins: Count::literal::<5>(), statistic: Statistic::Mean, estimate };
         let tested = |row: &usize| [3, 11, 19, 30].contains(row);
         let (test, training): (Vec<usize>, Vec<usize>) = (0..40).partition(tested);
         let inputs = DMatrix::from_vec(40, 1, inputs);
@@ -135,10 +136,12 @@ mod tests {
     fn the_integral_kernel_beats_the_bins_on_a_smooth_curve() {
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let [bins, integral] =
-            [BinningEstimate::Bin {}, BinningEstimate::Integral { fitted: 5 }].map(|estimate| {
-                let (fold, setting) = fold(estimate);
-                fold.rmse(&setting, 0.0, 1, &streams).unwrap()
-            });
+            [BinningEstimate::Bin {}, BinningEstimate::Integral { fitted: Count::literal::<5>() }].map(
+                |estimate| {
+                    let (fold, setting) = fold(estimate);
+                    fold.rmse(&setting, 0.0, 1, &streams).unwrap()
+                },
+            );
         assert!(integral < 0.25 * bins, "{integral} {bins}");
     }
 }

@@ -130,7 +130,7 @@ impl FoldFit<'_> {
             plain,
             released: (cloak.mean_columns() * sums - truth) * self.scale,
             variance: noise_map.norm_squared(),
-            noise: &noise_map * normals(noise_map.ncols(), self.task.draws, &mut stream),
+            noise: &noise_map * normals(noise_map.ncols(), self.task.draws.get(), &mut stream),
             cloak: Some(cloak),
             jitter,
         })

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::number::Count;
 use crate::setting::rules::count;
 use crate::setting::{Checked, MechanismSetting, Sections, SplitSetting};
 use crate::spec::FEWEST_FOR_QUANTILES;
@@ -16,7 +17,7 @@ pub struct RegressionTask {
     pub split: SplitSetting,
     /// Draws of the privacy noise in each fold; 0 for the exact expectation over the noise of cloaking, as
     /// `expected-rmse`.
-    pub draws: usize,
+    pub draws: Count<1_000_000, 0>,
     /// Which held-out targets predictions are compared with.
     #[serde(default, skip_serializing_if = "ScoreSetting::is_original")]
     pub score: ScoreSetting,
@@ -25,7 +26,7 @@ pub struct RegressionTask {
 impl RegressionTask {
     /// The metric that it measures.
     pub fn metric(&self) -> &'static str {
-        if self.draws == 0 { "expected-rmse" } else { "rmse" }
+        if self.draws.get() == 0 { "expected-rmse" } else { "rmse" }
     }
 }
 
@@ -52,14 +53,13 @@ impl Described for RegressionTask {
         self.split.check("task.regression.split")?;
         match &setting.privacy.mechanism {
             MechanismSetting::Binning(binning) => {
-                count("task.regression.draws", self.draws)?;
+                count("task.regression.draws", self.draws.get())?;
                 setting.privacy.has_change("binning")?;
                 binning.check(setting.data.inputs.len())
             }
             _ => {
-                setting.privacy.cloaking()?;
-                // Zero draws stand for the exact expectation over the noise.
-                if self.draws == 0 { Ok(()) } else { count("task.regression.draws", self.draws) }
+                // Zero draws stand for the exact expectation over the noise, which only cloaking has.
+                setting.privacy.cloaking().map(drop)
             }
         }
     }

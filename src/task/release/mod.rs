@@ -119,7 +119,7 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         }
         _ => return Some("its task is neither regression nor prediction nor surface"),
     }
-    if setting.privacy.epsilon.is_infinite() {
+    if setting.privacy.epsilon.get().is_infinite() {
         return Some("its epsilon is infinite, so nothing would be private");
     }
     if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {

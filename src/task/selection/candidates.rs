@@ -67,7 +67,7 @@ impl Compared<'_> {
         };
         let mut stream = self.job.streams.of_block(purpose);
         let map = cloak.noise_map();
-        let noise = (0..draws).map(|_| &map * normal_vector(map.ncols(), &mut stream));
+        let noise = (0..draws.get()).map(|_| &map * normal_vector(map.ncols(), &mut stream));
         ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
     }
 }

@@ -80,12 +80,12 @@ impl Judge<'_> {
 
     /// What errors are clipped to.
     fn clip(&self, target: OneTarget) -> f64 {
-        self.task.clip.map_or(f64::INFINITY, |clip| clip * self.change(target))
+        self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
     }
 
     fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
-        let threshold = self.task.threshold.unwrap_or(f64::INFINITY);
-        folds.iter().all(|fold| change * change * fold.longest <= threshold)
+        let Some(threshold) = self.task.threshold else { return true };
+        folds.iter().all(|fold| change * change * fold.longest <= threshold.get())
     }
 
     fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
@@ -103,9 +103,9 @@ fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
 pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
     let half = match *normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
-            0.5 * (high - low)
+            0.5 * (high.get() - low.get())
         }
-        NormaliseSetting::Private { clip, .. } => clip?,
+        NormaliseSetting::Private { clip, .. } => clip?.get(),
         NormaliseSetting::None | NormaliseSetting::Constants { .. } => return None,
     };
     Some((-half / scale, half / scale))

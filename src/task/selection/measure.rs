@@ -40,7 +40,7 @@ struct SelectionBlock<'a> {
 impl SelectionBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let (target, task) = (OneTarget::of(cell)?, self.judge.task);
-        let judged = self.judge.judged(target, task.epsilon);
+        let judged = self.judge.judged(target, task.epsilon.get());
         let certified = self.certified(target, &judged)?;
         let names = task.all_candidates();
         let mut metrics = if task.summary { Vec::new() } else { of_each(&names, &judged) };
@@ -54,16 +54,16 @@ impl SelectionBlock<'_> {
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
     fn certified(&self, target: OneTarget, judged: &Judged) -> Result<Certified, TaskError> {
         let SelectionTask { epsilon, sensitivity, .. } = *self.judge.task;
-        if epsilon.is_infinite() {
+        if epsilon.get().is_infinite() {
             return Ok(Certified::nothing());
         }
         let folds = self.judge.candidates.iter().flatten();
         let gaps: Option<Vec<f64>> = folds.map(|fold: &CandidateFold| fold.gap).collect();
         let valid = sensitivity == SensitivityRule::Corrected;
         let certificate =
-            Certificate::exponential(target.neighbours(), epsilon, valid).with_gap(gaps.map(largest));
+            Certificate::exponential(target.neighbours(), epsilon.get(), valid).with_gap(gaps.map(largest));
         self.job.certify(certificate.with_caveats(&self.caveats), || {
-            vec![self.judge.sampled(target, epsilon, judged)]
+            vec![self.judge.sampled(target, epsilon.get(), judged)]
         })
     }
 }

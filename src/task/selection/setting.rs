@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::number::{Count, Epsilon, Positive};
 use crate::privacy::SensitivityRule;
-use crate::setting::rules::{count, fail, positive, range};
+use crate::setting::rules::{fail, positive, range};
 use crate::setting::{Checked, Problem, Sections, SplitSetting};
 use crate::spec::label;
 use crate::task::Described;
@@ -25,19 +26,19 @@ pub struct SelectionTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gp: Option<GpGrid>,
     /// Budget of the exponential mechanism.
-    pub epsilon: f64,
+    pub epsilon: Epsilon,
     /// Clip errors at this many times the largest change of a target; no clip without it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
+    pub clip: Option<Positive>,
     /// The bound on the change of the summed squared error.
     pub sensitivity: SensitivityRule,
     /// Only candidates are allowed of which one target moves the predictions of a fold by at most the root of this
     /// (norm, on the scale of the model).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
+    pub threshold: Option<Positive>,
     /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draws: Option<usize>,
+    pub draws: Option<Count>,
     /// Whether only what is about all candidates together is measured, not each of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
@@ -150,6 +151,9 @@ impl SelectionTask {
     pub const OF_ALL: [&str; 5] =
         ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
 
+    /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
+    pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
+
     /// The name of the probability of a lengthscale.
     pub fn of_lengthscale(lengthscale: f64) -> String {
         format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
@@ -185,13 +189,8 @@ impl Described for SelectionTask {
         if let Some(rows) = self.rows {
             range("task.selection.rows.to", rows.to > rows.from, "greater than from", rows.to as f64)?;
         }
-        let words = "greater than 0 (inf for no privacy)";
-        range("task.selection.epsilon", self.epsilon > 0.0, words, self.epsilon)?;
         self.check_candidates()?;
-        self.clip.map_or(Ok(()), |clip| positive("task.selection.clip", clip))?;
-        self.threshold.map_or(Ok(()), |threshold| positive("task.selection.threshold", threshold))?;
-        self.draws.map_or(Ok(()), |draws| count("task.selection.draws", draws))?;
-        if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(4.0) {
+        if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
             return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
         }
         setting.privacy.cloaking().map(drop)

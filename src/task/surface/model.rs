@@ -55,14 +55,14 @@ impl SurfaceModel {
         let model = setting.model.as_deref()?;
         let inputs = setting.data.inputs.len();
         let (variance, lengthscales) = model.lengthscales(inputs)?;
-        let targets = targets(&setting.normalise, sums.target_bound?)?;
+        let targets = targets(&setting.normalise, sums.target_bound?.get())?;
         let filters = setting.data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
         let inducing = grid(&task.inducing);
         Some(Self {
             task: task.clone(),
             kernel: ExponentiatedQuadratic::ard(variance, lengthscales.clone()),
             variance,
-            noise_variance: model.noise_variance?,
+            noise_variance: model.noise_variance?.get(),
             mechanism: scaled(sums, &lengthscales),
             ranges: task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect(),
             summand: Summand {
@@ -116,7 +116,11 @@ impl SurfaceModel {
         let (map, at) = (grid(&self.task.map), &self.task.at);
         let rows = if self.task.map.is_empty() { 0 } else { map.nrows() };
         let inner = map.ncols();
-        DMatrix::from_fn(rows, inner + at.len(), |i, d| if d < inner { map[(i, d)] } else { at[d - inner] })
+        DMatrix::from_fn(
+            rows,
+            inner + at.len(),
+            |i, d| if d < inner { map[(i, d)] } else { at[d - inner].get() },
+        )
     }
 
     fn noisy_sums(&self) -> TargetSums<'_> {
@@ -128,7 +132,7 @@ impl SurfaceModel {
     pub(in crate::task) fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
         let (noise, certificate) = (sums.noise(cell), sums.certificate(cell));
-        if cell.epsilon.is_infinite() {
+        if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, mu: f64::INFINITY };
         }
         let certificate = certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]);
@@ -148,7 +152,7 @@ impl SurfaceModel {
         stream: &mut impl Rng,
     ) -> (NoisyStatistics, SumsGuarantee) {
         let guarantee = self.guarantee(cell);
-        let free = cell.epsilon.is_infinite();
+        let free = cell.epsilon.get().is_infinite();
         let noisy = if free { sums.exact() } else { guarantee.noise.release(sums, stream) };
         (noisy, guarantee)
     }
@@ -222,10 +226,16 @@ fn targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
     let free = Targets { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
     match *normalise {
         NormaliseSetting::None => Some(free),
-        NormaliseSetting::Constants { centre, scale } => Some(Targets { centre, scale, ..free }),
-        NormaliseSetting::Bounds { low, high, scale } => {
-            Some(Targets { low, high, centre: 0.5 * (low + high), scale, bound })
+        NormaliseSetting::Constants { centre, scale } => {
+            Some(Targets { centre: centre.get(), scale: scale.get(), ..free })
         }
+        NormaliseSetting::Bounds { low, high, scale } => Some(Targets {
+            low: low.get(),
+            high: high.get(),
+            centre: 0.5 * (low.get() + high.get()),
+            scale: scale.get(),
+            bound,
+        }),
         NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
     }
 }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{dimension, fail, grid, range};
+use crate::number::Finite;
+use crate::setting::rules::{dimension, fail, grid};
 use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
@@ -20,7 +21,7 @@ pub struct SurfaceTask {
     pub map: Vec<RangeSetting>,
     /// The values of the other inputs there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub at: Vec<f64>,
+    pub at: Vec<Finite>,
 }
 
 impl SurfaceTask {
@@ -35,7 +36,6 @@ impl SurfaceTask {
             return dimension(&format!("{path}.at"), 0, self.at.len());
         }
         dimension(&format!("{path}.at"), inputs.saturating_sub(self.map.len()), self.at.len())?;
-        self.at.iter().try_for_each(|at| range(&format!("{path}.at"), at.is_finite(), "finite", *at))?;
         grid(&format!("{path}.map"), &self.map, inputs - self.at.len())
     }
 }

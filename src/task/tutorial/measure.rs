@@ -88,7 +88,7 @@ fn draws(task: &TutorialTask, process: &Conditioned<'_>, streams: &Streams) -> R
     let root = &svd.u * DMatrix::from_diagonal(&svd.s.map(f64::sqrt));
     let mut stream = streams.of_block("draws");
     let mut frame = Frame::new("draws").with_points(&grid);
-    for number in 1..=task.draws {
+    for number in 1..=task.draws.get() {
         let unit = normal_vector(root.ncols(), &mut stream);
         frame = frame.with(format!("draw{number}"), (&mean + &root * unit).iter().copied());
     }

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::setting::rules::{dimension, grid, range};
+use crate::number::Count;
+use crate::setting::rules::{dimension, grid};
 use crate::setting::{Checked, RangeSetting, Sections};
 use crate::task::Described;
 
@@ -18,7 +19,7 @@ pub struct TutorialTask {
     /// Where functions are drawn.
     pub grid: RangeSetting,
     /// How many are drawn.
-    pub draws: usize,
+    pub draws: Count<1000, 0>,
 }
 
 impl TutorialTask {
@@ -30,7 +31,6 @@ impl Described for TutorialTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.tutorial")?;
         dimension("data.inputs", 1, setting.data.inputs.len())?;
-        range("task.tutorial.draws", self.draws <= 1000, "at most 1000", self.draws as f64)?;
         grid("task.tutorial.grid", &[self.grid], 1)?;
         setting.privacy.cloaking().map(drop)
     }
