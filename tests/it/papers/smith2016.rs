@@ -25,7 +25,7 @@ fn the_output_columns_of_table_one_are_one_number_each() {
     for (method, of_the_grids) in [("gp", 22.62), ("iv-gp", 1.633)] {
         let cells = experiment.published.iter().filter(|p| p.metric == "rmse").filter_map(|p| {
             let cell = &experiment.cells[p.cell];
-            (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon, p.value))
+            (cell.labels()[1] == method).then_some((cell.setting().privacy.epsilon.get(), p.value))
         });
         let cells: Vec<(f64, f64)> = cells.collect();
         let plain = cells.iter().find(|(epsilon, _)| epsilon.is_infinite()).unwrap().1;
