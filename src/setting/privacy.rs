@@ -20,7 +20,7 @@ pub struct PrivacySetting {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
     /// How noise is set from epsilon and delta.
-    #[serde(default = "classic")]
+    #[serde(default = "analytic")]
     pub calibration: Calibration,
     /// The mechanism.
     pub mechanism: MechanismSetting,
@@ -67,6 +67,7 @@ impl PrivacySetting {
     }
 }
 
-fn classic() -> Calibration {
-    Calibration::Classic
+/// The classic calibration is not proved beyond epsilon = 1, and adds more noise than it must below.
+fn analytic() -> Calibration {
+    Calibration::Analytic
 }
