@@ -96,6 +96,20 @@ pub enum Problem {
         /// The number of values found.
         found: usize,
     },
+    /// Words about an erratum that is not computed.
+    #[error("no cell computes the erratum {name:?}{hint}")]
+    ErratumOfNoCell {
+        /// The erratum.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// An erratum that is computed and not described.
+    #[error("no [[erratum]] of this spec describes {name:?}")]
+    ErratumWithoutWords {
+        /// The erratum.
+        name: String,
+    },
     /// A selector that names an axis that is not there.
     #[error("there is no axis {axis:?}; the axes are: {known}")]
     UnknownAxis {

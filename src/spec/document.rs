@@ -9,6 +9,7 @@ use super::claim::RawClaim;
 use super::figure::FigureSetting;
 use super::published::RawPublished;
 use super::source::SourceText;
+use super::words::ErratumWords;
 use crate::number::OutOfRange;
 
 /// The most repetitions of a cell.
@@ -90,6 +91,8 @@ pub(super) struct Document {
     pub claim: Vec<RawClaim>,
     #[serde(default)]
     pub deviation: Vec<Deviation>,
+    #[serde(default)]
+    pub erratum: Vec<ErratumWords>,
     #[serde(default)]
     pub broken: Vec<RawBroken>,
     #[serde(default)]

@@ -140,6 +140,11 @@ fn text<T>(section: &Section<T>) -> Arc<SectionText> {
     Arc::clone(&section.text)
 }
 
+/// An error of value at a key path of the cell with this number.
+pub(super) fn blamed(number: usize, axes: &[Axis], source: &SourceText, fault: ValueFault) -> SpecError {
+    Blame { axes, at: &coordinates(axes, number), source }.value(fault)
+}
+
 /// Finds out where an error of a cell stands in the spec: at an axis, or at a key of the base.
 struct Blame<'a> {
     axes: &'a [Axis],

@@ -6,11 +6,13 @@ use super::axis::{Axis, axes};
 use super::broken::{Broken, RawBroken};
 use super::claim::{Claim, RawClaim};
 use super::document::{Deviation, Document, Meta};
+use super::errata::{all_described, described_once};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
 use super::published::{Published, RawPublished};
 use super::quick::reduced;
 use super::source::SourceText;
+use super::words::ErratumWords;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
 use crate::data::Manifest;
 use crate::number::OutOfRange;
@@ -38,6 +40,8 @@ pub struct Experiment<T> {
     pub claims: Vec<Claim>,
     /// The deviations.
     pub deviations: Vec<Deviation>,
+    /// What its errata say, in words.
+    pub errata: Vec<ErratumWords>,
     /// Breaks of privacy that it announces.
     pub broken: Vec<Broken>,
     /// Published values and claims that the reduced grid has no cells for.
@@ -89,6 +93,7 @@ impl<T: TaskSection> Experiment<T> {
         context.published_once(&published)?;
         let claims = context.all(&document.claim, Context::claim)?;
         let broken = context.all(&document.broken, Context::broken)?;
+        context.errata(&document.erratum)?;
         context.figure(document.figure.as_ref())?;
         let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
             Err(_) if quick => Selector::default(),
@@ -102,6 +107,7 @@ impl<T: TaskSection> Experiment<T> {
             blocks: blocks(&cells),
             meta: document.experiment,
             deviations: document.deviation,
+            errata: document.erratum,
             figure: document.figure,
             figure_cells,
             published,
@@ -234,6 +240,14 @@ impl<T: TaskSection> Context<'_, T> {
         };
         let agree = (0..self.axes.len()).filter(|axis| raw.paired && free(axis)).collect();
         Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other, agree })
+    }
+
+    /// With reduced settings, more errata are described than are computed.
+    fn errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
+        if !self.quick {
+            described_once(errata, self.cells, self.source)?;
+        }
+        all_described(errata, self.cells, self.axes, self.source)
     }
 
     fn broken(&self, i: usize, raw: &RawBroken) -> Result<Broken, SpecError> {

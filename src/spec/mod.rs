@@ -23,6 +23,7 @@ mod section;
 mod select;
 mod source;
 mod task_section;
+mod words;
 
 pub use axis::{Axis, FIXED_COLUMNS, label};
 pub use broken::Broken;
@@ -31,7 +32,6 @@ pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, Relation};
 pub use document::{Deviation, DeviationKind, Meta};
-pub use errata::{ErrataTask, Erratum};
 pub use error::SpecError;
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
@@ -44,5 +44,6 @@ pub use section::SectionText;
 pub use select::Selector;
 pub use source::SourceText;
 pub use task_section::TaskSection;
+pub use words::ErratumWords;
 
 use crate::setting::Problem;

@@ -10,6 +10,7 @@ use super::claim::RawClaim;
 use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
 use super::published::RawPublished;
+use super::words::ErratumWords;
 use crate::data::toml_schema;
 use crate::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting};
 
@@ -32,6 +33,7 @@ struct Spec<T> {
     published: Option<Vec<RawPublished>>,
     claim: Option<Vec<RawClaim>>,
     deviation: Option<Vec<Deviation>>,
+    erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBroken>>,
     figure: Option<FigureSetting>,
     /// The cells that the figure shows: labels of axes; all cells without it.
@@ -44,7 +46,7 @@ struct Spec<T> {
 type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
-const COMPLETE: [&str; 5] = ["Meta", "RawPublished", "RawClaim", "RawBroken", "Deviation"];
+const COMPLETE: [&str; 6] = ["Meta", "RawPublished", "RawClaim", "ErratumWords", "RawBroken", "Deviation"];
 
 /// The schema of a spec whose task section is a `T`.
 pub fn schema<T: JsonSchema>() -> Value {

@@ -19,6 +19,9 @@ pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned 
     /// The metrics that are measured, with so many replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
+    /// The name of the erratum that is computed, for a task that computes one: an `[[erratum]]` describes it.
+    fn erratum(&self) -> Option<&str>;
+
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors

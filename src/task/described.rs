@@ -14,6 +14,11 @@ pub trait Described {
     /// replicates.
     fn metrics(&self, replicates: u32) -> Vec<String>;
 
+    /// The name of the erratum that it computes, for a task that computes one.
+    fn erratum(&self) -> Option<&str> {
+        None
+    }
+
     /// Checks what depends on the number of rows that a replicate works on.
     ///
     /// # Errors

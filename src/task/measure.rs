@@ -1,10 +1,7 @@
 //! The door to all tasks.
 
 use super::draw::drawn;
-use super::task::Task;
-use super::{Described, Job, Measured, TaskError, TaskSetting, errata};
-use crate::setting::{Checked, Sections};
-use crate::spec::ErrataTask;
+use super::{Job, Measured, TaskError, TaskSetting};
 
 /// Measures one replicate of one block. The list follows the cells of the job.
 ///
@@ -20,21 +17,4 @@ pub fn measure(task: &TaskSetting, job: &Job<'_>) -> Result<Vec<Measured>, TaskE
         }
     }
     Ok(measured)
-}
-
-impl Task for ErrataTask {
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        errata::errata(self, job.cells)
-    }
-}
-
-impl Described for ErrataTask {
-    fn check(&self, setting: &Sections) -> Checked {
-        setting.privacy.protects_nothing("inf: the numbers are computed without privacy")?;
-        setting.privacy.cloaking().map(drop)
-    }
-
-    fn metrics(&self, _: u32) -> Vec<String> {
-        Self::METRICS.map(str::to_owned).to_vec()
-    }
 }

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, HyperparametersTask,
-    LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask, SurfaceTask, Task,
-    TutorialTask,
+    CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, ErrataTask,
+    HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
+    SurfaceTask, Task, TutorialTask,
 };
 use crate::setting::Checked;
-use crate::spec::{ErrataTask, TaskSection};
+use crate::spec::TaskSection;
 
 /// The setting of a cell.
 pub type Setting = crate::setting::Setting<TaskSetting>;
@@ -78,6 +78,10 @@ impl TaskSection for TaskSetting {
 
     fn metrics(&self, replicates: u32) -> Vec<String> {
         self.task().metrics(replicates)
+    }
+
+    fn erratum(&self) -> Option<&str> {
+        self.task().erratum()
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

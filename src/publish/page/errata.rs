@@ -4,51 +4,37 @@ use serde::Serialize;
 
 use crate::publish::committed::Committed;
 use crate::publish::number::short;
-use crate::task::errata::{About, about};
-use crate::task::{Experiment, TaskSetting};
+use crate::spec::ErratumWords;
+use crate::task::{Cell, Experiment};
 
 /// An erratum as the page shows it.
 #[derive(Debug, Serialize)]
 pub(super) struct PageErratum {
-    paper: &'static str,
-    place: &'static str,
-    statement: &'static str,
+    words: ErratumWords,
     claimed: String,
-    example: &'static str,
     found: String,
     holds: bool,
-    correction: &'static str,
     corrected: String,
-    effect: &'static str,
 }
 
 /// The errata among the cells of an experiment, with the numbers of its table.
 pub(super) fn errata(committed: &Committed, experiment: &Experiment) -> Vec<PageErratum> {
-    let of = |cell: &crate::task::Cell| {
-        let TaskSetting::Errata(task) = &*cell.setting().task else { return None };
-        let (id, About { paper, place, statement, example, correction, effect }) =
-            (cell.id().short(), about(task.erratum));
-        let number = |metric: &str| {
-            let is = |row: &&Vec<String>| {
-                committed.field(row, "cell") == id && committed.field(row, "metric") == metric
-            };
-            committed.field(committed.rows.iter().find(is)?, "value").parse::<f64>().ok()
-        };
-        let shown = |metric: &str| number(metric).map(short).unwrap_or_default();
-        let (claimed, found, corrected) = (shown("claimed"), shown("found"), shown("corrected"));
-        let holds = number("holds") == Some(1.0);
-        Some(PageErratum {
-            paper,
-            place,
-            statement,
-            claimed,
-            example,
-            found,
-            holds,
-            correction,
-            corrected,
-            effect,
-        })
-    };
-    experiment.cells.iter().filter_map(of).collect()
+    let cells = experiment.cells.iter();
+    cells.filter_map(|cell| Some(page_erratum(committed, cell, experiment.erratum(cell)?))).collect()
+}
+
+fn page_erratum(committed: &Committed, cell: &Cell, words: &ErratumWords) -> PageErratum {
+    let id = cell.id().short();
+    let [claimed, found, corrected] = ["claimed", "found", "corrected"]
+        .map(|metric| number(committed, &id, metric).map(short).unwrap_or_default());
+    let holds = number(committed, &id, "holds") == Some(1.0);
+    PageErratum { words: words.clone(), claimed, found, holds, corrected }
+}
+
+/// The value of a metric in the row of a cell; none if the table has no such row.
+fn number(committed: &Committed, cell: &str, metric: &str) -> Option<f64> {
+    let mut rows = committed.rows.iter();
+    let row =
+        rows.find(|row| committed.field(row, "cell") == cell && committed.field(row, "metric") == metric)?;
+    committed.field(row, "value").parse().ok()
 }

@@ -1,14 +1,14 @@
 //! Errors of Honkela 2021, "Gaussian processes with differential privacy".
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 use super::Numbers;
 use crate::gp::variational::{DirichletLabels, FeatureBound, Regularisation, grid_supremum};
 use crate::kernel::Interval;
 use crate::linalg::{normal_cdf, normal_pdf};
 use crate::privacy::{
-    Calibration, HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity, gaussian_delta,
-    gaussian_rho, zcdp_rho_classic,
+    Calibration, HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity, gaussian_rho,
+    zcdp_rho_classic,
 };
 
 /// Equation 6 at (R_k, R_y, c) = (1, 3, 1), where it is not the exact value.
@@ -22,17 +22,15 @@ pub(super) fn sums_sensitivity() -> Numbers {
 /// of what is then a split of 16.
 pub(super) fn split_ratio() -> Numbers {
     let bounds = RecordBounds { features: 1.0, target: 1.0 };
-    let of = |c: f64| SumsRule::Exact.sensitivity(bounds, c);
-    let sigma = Calibration::Analytic.sigma(1.0, 1e-5);
-    let delta = |c: f64| gaussian_delta(sigma * of(4.0) / of(c), 1.0);
-    Numbers::at_most(1e-5, delta(16.0), delta(4.0))
+    let [algorithm, equation] = [16.0, 4.0].map(|c| SumsRule::Exact.sensitivity(bounds, c));
+    let noise = Calibration::Analytic.sigma(1.0, 1e-5) * equation;
+    Numbers::noise(1.0, 1e-5, [noise / algorithm, noise / equation])
 }
 
 /// `R_k^2` of Figure 1: nine inducing inputs on [-3, 3].
 pub(super) fn feature_bound() -> Numbers {
     let points: Vec<f64> = (0..9).map(|i| -3.0 + 0.75 * f64::from(i)).collect();
-    let correlation = |d: f64| (-0.5 * d * d).exp();
-    let printed = FeatureBound::PrintedLine.squared(9, 0.75, correlation);
+    let printed = FeatureBound::PrintedLine.squared(9, 0.75, |d| (-0.5 * d * d).exp());
     let supremum = grid_supremum(&points, 1.0, Interval { low: -4.0, high: 4.0 });
     Numbers::equal(printed, supremum, supremum)
 }
@@ -40,25 +38,25 @@ pub(super) fn feature_bound() -> Numbers {
 /// `R_k^2` of seven by seven inducing inputs a lengthscale apart: Equation 8, and the product of the sides.
 pub(super) fn separated_bound() -> Numbers {
     let points: Vec<f64> = (0..7).map(|i| 0.4 * f64::from(i)).collect();
-    let correlation = |d: f64| (-0.5 * (d / 0.4).powi(2)).exp();
-    let printed = FeatureBound::Separated.squared(49, 0.4, correlation);
+    let printed = FeatureBound::Separated.squared(49, 0.4, |d| (-0.5 * (d / 0.4).powi(2)).exp());
     let side = grid_supremum(&points, 0.4, Interval { low: 0.0, high: 2.4 });
     Numbers::equal(printed, side * side, side * side)
 }
 
-/// With two inducing inputs the norm of the noise on B is `(|N| + R) / sqrt 2` for a standard normal N and an independent
-/// Rayleigh R: the probability that it exceeds lambda at rho = 0.01, by the midpoint rule over N.
+/// The probability with two inducing inputs that the noise on B exceeds lambda at rho = 0.01.
 pub(super) fn regularisation() -> Numbers {
-    let exceeds = |rule: Regularisation| {
-        let (x, steps) = (rule.lambda(2, 1.0) * 2f64.sqrt(), 4000);
-        let beyond = |i: i32| {
-            let n = x * (f64::from(i) + 0.5) / f64::from(steps);
-            2.0 * normal_pdf(n) * (-0.5 * (x - n).powi(2)).exp()
-        };
-        (0..steps).map(beyond).sum::<f64>() * x / f64::from(steps) + 2.0 * normal_cdf(-x)
-    };
-    let printed = exceeds(Regularisation::Printed { rho: 0.01 });
-    Numbers::at_most(0.01, printed, exceeds(Regularisation::Inside { rho: 0.01 }))
+    let [printed, inside] =
+        [Regularisation::Printed { rho: 0.01 }, Regularisation::Inside { rho: 0.01 }].map(exceedance);
+    Numbers::at_most(0.01, printed, inside)
+}
+
+/// With two inducing inputs the norm of the noise on B is `(|N| + R) / sqrt 2` for a standard normal N and an independent
+/// Rayleigh R: the probability that it exceeds lambda, by the midpoint rule over N.
+fn exceedance(rule: Regularisation) -> f64 {
+    let (x, steps) = (rule.lambda(2, 1.0) * 2f64.sqrt(), 4000);
+    let midpoints = (0..steps).map(|i| x * (f64::from(i) + 0.5) / f64::from(steps));
+    let beyond = midpoints.map(|n| 2.0 * normal_pdf(n) * (-0.5 * (x - n).powi(2)).exp());
+    beyond.sum::<f64>() * x / f64::from(steps) + 2.0 * normal_cdf(-x)
 }
 
 /// The covariance of the two entries of `E_b w` for w = (1, 2), from the independent entries of the symmetric `E_b`: printed
@@ -80,27 +78,24 @@ pub(super) fn zcdp_conversion() -> Numbers {
 /// How far the released pairs move when a record with |k| = 1 changes its class: one pair, and all of three classes; at
 /// last the sums over classes.
 pub(super) fn label_variance() -> Numbers {
-    let labels = DirichletLabels::new(0.01);
-    let pair = |own: usize| (labels.target[own] / labels.variance[own], 1.0 / labels.variance[own]);
-    let moved = |before: usize, after: usize| {
-        let ((a, b), (c, d)) = (pair(before), pair(after));
-        (a - c).powi(2) + (b - d).powi(2)
-    };
-    let all = moved(1, 0) + moved(0, 1) + moved(0, 0);
-    Numbers::at_most(moved(1, 0).sqrt(), all.sqrt(), class_sums_sensitivity(1.0, 1.0))
+    let DirichletLabels { target, variance } = DirichletLabels::new(0.01);
+    // A pair is (target, 1) over the noise variance; it moves by as much whichever way the label of its class changes.
+    let scaled = [0, 1].map(|own| target[own] / variance[own]);
+    let moved = (scaled[1] - scaled[0]).powi(2) + (1.0 / variance[1] - 1.0 / variance[0]).powi(2);
+    Numbers::at_most(moved.sqrt(), (moved + moved).sqrt(), class_sums_sensitivity(1.0, 1.0))
 }
 
 /// Records at x = 0 and x = 3 with targets 1 and -1, inducing inputs there, noise variances in [0.01, 0.04]: the true delta at
 /// (1, 1e-5) of noise by either factor when one replaces the other at the least variance.
 pub(super) fn heteroscedastic_noise() -> Numbers {
     let far = (-4.5f64).exp();
-    let (k, l) = (DVector::from_column_slice(&[1.0, far]), DVector::from_column_slice(&[far, 1.0]));
-    let outer = |k: &DVector<f64>| -> DMatrix<f64> { k * k.transpose() };
-    let distance = ((&k + &l).norm_squared() + (outer(&k) - outer(&l)).norm_squared()).sqrt() / 0.01;
+    let [k, l] = [[1.0, far], [far, 1.0]].map(|pair| DVector::from_column_slice(&pair));
+    let sums = (&k + &l).norm_squared() + (&k * k.transpose() - &l * l.transpose()).norm_squared();
+    let distance = sums.sqrt() / 0.01;
     let bounds = RecordBounds { features: k.norm(), target: 1.0 };
     let unit = SumsRule::Exact.sensitivity(bounds, 1.0) * Calibration::Analytic.sigma(1.0, 1e-5);
-    let delta = |rule: HeteroscedasticRule| gaussian_delta(unit * rule.factor(0.01, 0.04) / distance, 1.0);
-    Numbers::at_most(1e-5, delta(HeteroscedasticRule::Published), delta(HeteroscedasticRule::Corrected))
+    let rules = [HeteroscedasticRule::Published, HeteroscedasticRule::Corrected];
+    Numbers::noise(1.0, 1e-5, rules.map(|rule| unit * rule.factor(0.01, 0.04) / distance))
 }
 
 /// The log-likelihood of 1024 rows by their own model at sigma = 0.1, in sum, against the greatest of one row that it is tested by;

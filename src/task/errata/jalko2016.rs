@@ -2,10 +2,9 @@
 
 use super::Numbers;
 use crate::number::Budget;
-use crate::privacy::accounting::Event;
 use crate::privacy::accounting::{
-    Accountant, AccountingCaveat, AdvancedComposition, AssumePoisson, LossDistribution, Relation, Sampling,
-    Schedule, noise_multiplier,
+    Accountant, AccountingCaveat, AdvancedComposition, AssumePoisson, Event, LossDistribution, Relation,
+    Sampling, Schedule, noise_multiplier,
 };
 use crate::task::TaskError;
 
@@ -24,11 +23,11 @@ fn event(epsilon: f64) -> Result<Event, TaskError> {
 /// The total epsilon up to which the theorem on one step covers Figure 1(a), which goes to 10.
 pub(super) fn epsilon_per_step() -> Result<Numbers, TaskError> {
     let spent = AdvancedComposition.epsilon(&event(10.0)?, RELATION, DELTA)?;
-    let limit = |caveat: &AccountingCaveat| match caveat {
+    let limits = spent.caveats.iter().filter_map(|caveat| match caveat {
         AccountingCaveat::EpsilonPerStep { limit, .. } => Some(*limit),
         _ => None,
-    };
-    let limit = spent.caveats.iter().find_map(limit).unwrap_or(10.0);
+    });
+    let limit = limits.fold(10.0, f64::min);
     Ok(Numbers { claimed: 10.0, found: limit, holds: limit >= 10.0, corrected: limit })
 }
 
@@ -43,7 +42,7 @@ pub(super) fn repeated_records() -> Numbers {
 /// The epsilon of loss distributions for the noise that the paper needs for epsilon = 1, sampling taken as Poisson.
 pub(super) fn looseness() -> Result<Numbers, TaskError> {
     let tight = AssumePoisson(LossDistribution::default()).epsilon(&event(1.0)?, RELATION, DELTA)?.upper;
-    Ok(Numbers { claimed: 1.0, found: tight, holds: true, corrected: tight })
+    Ok(Numbers::at_most(1.0, tight, tight))
 }
 
 /// A prior gradient of 1 beside a row's of 99 in the same direction, clipped together at 5: what is left of it.

@@ -1,7 +1,32 @@
 //! Errors of the papers against the figures of the protocols, which were computed independently.
 
-use dpgp::spec::Erratum;
-use dpgp::task::errata::{Numbers, about, evaluate};
+use std::path::Path;
+
+use dpgp::data::Manifest;
+use dpgp::spec::{ErratumWords, SpecError};
+use dpgp::task::{Erratum, Experiment, Numbers};
+
+const SPEC: &str = include_str!("../../../experiments/beyond/errata.toml");
+
+fn parse(text: &str) -> Result<Experiment, SpecError> {
+    Experiment::parse("errata", Path::new("errata.toml"), text.to_owned(), &Manifest::shipped().unwrap())
+}
+
+/// The line and column of an error in a changed spec, its path, and what it says.
+fn fault(from: &str, to: &str) -> (usize, usize, String, String) {
+    assert!(SPEC.contains(from), "{from}");
+    let error = parse(&SPEC.replacen(from, to, 1)).unwrap_err();
+    (error.line, error.column, error.path.clone(), error.problem.to_string())
+}
+
+/// The line, from 1, of the first occurrence of a text in the shipped spec.
+fn line_of(text: &str) -> usize {
+    SPEC[..SPEC.find(text).unwrap()].lines().count() + 1
+}
+
+fn numbers(name: &str) -> Numbers {
+    Erratum::named(name).unwrap().numbers().unwrap()
+}
 
 fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((found - expected).abs() <= tolerance, "{what}: {found}, not {expected}");
@@ -10,44 +35,72 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: &str) {
 /// Everything has words and finite numbers; only a statement that is loose holds.
 #[test]
 fn every_erratum_is_computed_and_told() {
-    for &erratum in Erratum::ALL {
-        let Numbers { claimed, found, holds, corrected } = evaluate(erratum).unwrap();
-        assert!([claimed, found, corrected].iter().all(|x| x.is_finite()), "{erratum:?}");
-        assert_eq!(holds, erratum == Erratum::Looseness, "{erratum:?}: {claimed} {found}");
-        let words = about(erratum);
-        assert!(["smith2016", "smith2021", "honkela2021", "jalko2016"].contains(&words.paper));
-        let texts = [words.place, words.statement, words.example, words.correction, words.effect];
-        assert!(texts.iter().all(|text| !text.is_empty() && !text.contains("  ")), "{erratum:?}");
+    let experiment = parse(SPEC).unwrap();
+    assert_eq!(experiment.errata.len(), 33);
+    let told = experiment.errata.iter().map(|words| words.name.as_str());
+    assert!(told.eq(Erratum::names()), "the words are in the order of the registry");
+    for words in &experiment.errata {
+        let ErratumWords { name, paper, place, statement, example, correction, effect } = words;
+        let Numbers { claimed, found, holds, corrected } = numbers(name);
+        assert!([claimed, found, corrected].iter().all(|x| x.is_finite()), "{name}");
+        assert_eq!(holds, name == "looseness", "{name}: {claimed} {found}");
+        assert!(["smith2016", "smith2021", "honkela2021", "jalko2016"].contains(&paper.as_str()));
+        let texts = [place, statement, example, correction, effect];
+        assert!(texts.iter().all(|text| !text.is_empty() && !text.contains("  ")), "{name}");
     }
 }
 
 #[test]
+fn an_erratum_needs_a_function() {
+    let (line, column, path, said) = fault("    \"toy-clip\",", "    \"toy-clp\",");
+    assert_eq!((line, column), (line_of("    \"toy-clip\","), 5));
+    assert_eq!(path, "grid.task.errata.erratum.9");
+    assert!(said.contains("nothing computes the erratum \"toy-clp\" (did you mean \"toy-clip\"?)"), "{said}");
+    assert!(said.ends_with("repeated-records, looseness, clipped-prior"), "{said}");
+}
+
+#[test]
+fn an_erratum_needs_words_of_its_own() {
+    let entry = SPEC.split("[[erratum]]\n").find(|entry| entry.starts_with("name = \"toy-clip\"")).unwrap();
+    let (line, column, path, said) = fault(&format!("[[erratum]]\n{entry}"), "");
+    assert_eq!((line, column), (line_of("    \"toy-clip\","), 5));
+    assert_eq!(path, "grid.task.errata.erratum.9");
+    assert_eq!(said, "no [[erratum]] of this spec describes \"toy-clip\"");
+    let (line, column, path, said) = fault("name = \"toy-clip\"", "name = \"toy-clp\"");
+    assert_eq!((line, column, path.as_str()), (line_of("name = \"toy-clip\""), 1, "erratum.9.name"));
+    assert_eq!(said, "no cell computes the erratum \"toy-clp\" (did you mean \"toy-clip\"?)");
+    let (line, .., said) = fault("name = \"toy-clip\"", "name = \"row-norm\"");
+    assert_eq!(line, line_of("name = \"toy-clip\""));
+    assert_eq!(said, "the value row-norm stands here twice");
+}
+
+#[test]
 fn figures_of_the_protocols() {
-    let of = |erratum| evaluate(erratum).unwrap();
-    let selection = of(Erratum::SelectionSensitivity);
+    let selection = numbers("selection-sensitivity");
     assert_near(selection.claimed, 180.77, 0.005, "Equation 13");
     assert_near(selection.found, 270.61, 0.005, "its counter-example");
     assert_near(selection.corrected, 491.23, 0.005, "the valid bound");
-    let toy = of(Erratum::ToyClip);
+    let toy = numbers("toy-clip");
     assert_near(toy.claimed, 0.998_693, 1e-6, "Section 5.1");
     assert_near(toy.found, 0.645_498, 1e-6, "with its own clip");
-    let sums = of(Erratum::SumsSensitivity);
+    let sums = numbers("sums-sensitivity");
     assert_near(sums.claimed, 7.778, 5e-4, "Equation 6");
     assert_near(sums.found, 6.0, 1e-12, "the exact value");
-    let separated = of(Erratum::SeparatedBound);
+    let separated = numbers("separated-bound");
     assert_near(separated.claimed, 38.4, 0.05, "Equation 8");
     assert_near(1000.0 * separated.found, 3142.0, 0.5, "the product of the sides");
-    let line = of(Erratum::FeatureBound);
+    let line = numbers("feature-bound");
     assert_near(line.claimed - line.found, 1.0, 1e-3, "the superfluous terms of Equation 7");
-    assert_near(of(Erratum::LargeEpsilon).found, 0.367, 5e-4, "delta at epsilon 20");
-    assert_near(of(Erratum::NoiseConstant).corrected, 1.877_875_560_907_386, 1e-9, "exact calibration");
-    assert_near(of(Erratum::NoiseConstant).found, (2.0 * 200f64.ln()).sqrt(), 1e-12, "classic calibration");
-    assert_near(of(Erratum::VarianceForDeviation).corrected.log10(), -3.865, 0.01, "delta of 3.11");
-    assert_near(of(Erratum::DensityChange).found, 24.0, 1e-9, "a trip in a bin");
-    assert_near(of(Erratum::EpsilonPerStep).found, 5.2, 0.05, "the limit of Figure 1(a)");
-    let looseness = of(Erratum::Looseness);
+    assert_near(numbers("large-epsilon").found, 0.367, 5e-4, "delta at epsilon 20");
+    let constant = numbers("noise-constant");
+    assert_near(constant.corrected, 1.877_875_560_907_386, 1e-9, "exact calibration");
+    assert_near(constant.found, (2.0 * 200f64.ln()).sqrt(), 1e-12, "classic calibration");
+    assert_near(numbers("variance-for-deviation").corrected.log10(), -3.865, 0.01, "delta of 3.11");
+    assert_near(numbers("density-change").found, 24.0, 1e-9, "a trip in a bin");
+    assert_near(numbers("epsilon-per-step").found, 5.2, 0.05, "the limit of Figure 1(a)");
+    let looseness = numbers("looseness");
     assert!((13.0..56.0).contains(&(looseness.claimed / looseness.found)), "{looseness:?}");
-    assert_near(of(Erratum::SquareCloak).found, 1.0, 1e-9, "a square C");
-    assert!(of(Erratum::HeteroscedasticNoise).found > 0.999_999);
-    assert!(of(Erratum::HeteroscedasticNoise).corrected <= 1e-5);
+    assert_near(numbers("square-cloak").found, 1.0, 1e-9, "a square C");
+    assert!(numbers("heteroscedastic-noise").found > 0.999_999);
+    assert!(numbers("heteroscedastic-noise").corrected <= 1e-5);
 }

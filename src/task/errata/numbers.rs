@@ -1,0 +1,46 @@
+//! The numbers of an erratum, and the task that measures them.
+
+use super::ErrataTask;
+use crate::privacy::gaussian_delta;
+use crate::task::{Certified, Job, Measured, Task, TaskError};
+
+/// The numbers of an erratum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Numbers {
+    /// What the paper says.
+    pub claimed: f64,
+    /// What is true of that statement.
+    pub found: f64,
+    /// Whether it holds.
+    pub holds: bool,
+    /// What the right statement has.
+    pub corrected: f64,
+}
+
+impl Numbers {
+    /// A statement that something is at most `claimed`.
+    pub(super) fn at_most(claimed: f64, found: f64, corrected: f64) -> Self {
+        Self { claimed, found, holds: found <= claimed, corrected }
+    }
+
+    /// A statement that two numbers are the same.
+    pub(super) fn equal(claimed: f64, found: f64, corrected: f64) -> Self {
+        Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
+    }
+
+    /// A statement that Gaussian noise is (epsilon, delta)-private: the exact deltas of the published standard deviation and of
+    /// the right one, both per unit of sensitivity.
+    pub(super) fn noise(epsilon: f64, delta: f64, [published, right]: [f64; 2]) -> Self {
+        Self::at_most(delta, gaussian_delta(published, epsilon), gaussian_delta(right, epsilon))
+    }
+}
+
+impl Task for ErrataTask {
+    /// The same exact numbers for every cell; nothing of them is private.
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let Numbers { claimed, found, holds, corrected } = self.erratum.numbers()?;
+        let values = [claimed, found, f64::from(u8::from(holds)), corrected];
+        let measured = Certified::nothing().measured(0.0, Self::METRICS.into_iter().zip(values));
+        Ok(vec![measured; job.cells.len()])
+    }
+}

@@ -1,0 +1,96 @@
+//! The errata by name: a line for each.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Numbers, honkela2021, jalko2016, smith2016, smith2021};
+use crate::data::suggest::closest;
+use crate::task::TaskError;
+
+/// Computes a counter-example.
+type Computation = fn() -> Result<Numbers, TaskError>;
+
+const REGISTRY: [(&str, Computation); 33] = [
+    ("row-norm", smith2016::row_norm),
+    ("inducing-gain", smith2016::inducing_gain),
+    ("density-change", || Ok(smith2016::density_change())),
+    ("large-epsilon", || Ok(smith2016::large_epsilon())),
+    ("noise-constant", || Ok(smith2016::noise_constant())),
+    ("kernel-scale", || Ok(smith2016::kernel_scale())),
+    ("private-normalisation", || Ok(smith2021::private_normalisation())),
+    ("variance-for-deviation", || Ok(smith2021::variance_for_deviation())),
+    ("selection-sensitivity", smith2021::selection_sensitivity),
+    ("toy-clip", smith2021::toy_clip),
+    ("dropped-directions", smith2021::dropped_directions),
+    ("rank-tolerance", smith2021::rank_tolerance),
+    ("squared-sensitivity", || Ok(smith2021::squared_sensitivity())),
+    ("gradient-scheme", smith2021::gradient_scheme),
+    ("square-cloak", smith2021::square_cloak),
+    ("curvature-sign", || Ok(smith2021::curvature_sign())),
+    ("latent-mean", || Ok(smith2021::latent_mean())),
+    ("sums-sensitivity", || Ok(honkela2021::sums_sensitivity())),
+    ("split-ratio", || Ok(honkela2021::split_ratio())),
+    ("feature-bound", || Ok(honkela2021::feature_bound())),
+    ("separated-bound", || Ok(honkela2021::separated_bound())),
+    ("regularisation", || Ok(honkela2021::regularisation())),
+    ("correction-covariance", || Ok(honkela2021::correction_covariance())),
+    ("zcdp-conversion", || Ok(honkela2021::zcdp_conversion())),
+    ("label-variance", || Ok(honkela2021::label_variance())),
+    ("heteroscedastic-noise", || Ok(honkela2021::heteroscedastic_noise())),
+    ("refusal-test", || Ok(honkela2021::refusal_test())),
+    ("sums-dimension", || Ok(honkela2021::sums_dimension())),
+    ("target-bound", || Ok(honkela2021::target_bound())),
+    ("epsilon-per-step", jalko2016::epsilon_per_step),
+    ("repeated-records", || Ok(jalko2016::repeated_records())),
+    ("looseness", jalko2016::looseness),
+    ("clipped-prior", || Ok(jalko2016::clipped_prior())),
+];
+
+/// An erratum that has a function, as specs name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Erratum(usize);
+
+impl Erratum {
+    /// The names, in the order of the registry.
+    pub fn names() -> Vec<&'static str> {
+        REGISTRY.map(|(name, _)| name).to_vec()
+    }
+
+    /// The erratum of a name, if the registry has it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::names().into_iter().position(|known| known == name).map(Self)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        REGISTRY[self.0].0
+    }
+
+    /// Computes its counter-example.
+    ///
+    /// # Errors
+    /// [`TaskError`] if a factorisation fails.
+    pub fn numbers(self) -> Result<Numbers, TaskError> {
+        REGISTRY[self.0].1()
+    }
+}
+
+impl Serialize for Erratum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Erratum {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| {
+            let near = closest(&name, Self::names()).map(|near| format!(" (did you mean {near:?}?)"));
+            D::Error::custom(format!(
+                "nothing computes the erratum {name:?}{}; there are: {}",
+                near.unwrap_or_default(),
+                Self::names().join(", ")
+            ))
+        })
+    }
+}
