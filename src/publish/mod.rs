@@ -1,70 +1,22 @@
 //! From result rows to tables, figures and verdicts. This room knows what was published, not how a number
 //! was computed.
 
-mod axis;
-mod bars;
-mod calibration;
-mod canvas;
-mod claims;
-mod clip;
-mod committed;
-mod compare;
-mod contour;
-mod csv;
-mod curve;
-mod curve_pens;
-mod curves;
-mod density;
-mod ellipse;
-#[cfg(test)]
-mod fabricated;
-mod family;
 mod figure;
-mod folder;
-mod freshness;
-mod hinton;
-mod intervals;
-mod legend;
-mod line;
-mod lines;
-mod manifest;
-mod map;
-mod map_discs;
-mod markdown;
-mod number;
 mod page;
-mod palette;
-mod panels;
-mod pen;
-mod plain;
-mod plot;
-mod probabilities;
 mod reference;
 mod report;
-mod reproduction;
-mod scale;
-mod shown;
-mod terminal;
-mod tiles;
-mod traces;
-mod tutorial;
-mod verdict;
-mod violins;
+mod results;
+mod table;
 
-pub use claims::ClaimOutcome;
-pub use committed::{Committed, Counts, Guarantees};
-pub use compare::{Difference, RowPair, compare_tables, side_by_side};
-pub use csv::table_csv;
 pub use figure::{FigureError, figure_svg};
-pub use folder::{PublishError, publish};
-pub use freshness::stale;
-pub use manifest::commit;
-pub use markdown::table_markdown;
-pub use number::short;
 pub use page::report_html;
-pub use plain::plain_table;
 pub use reference::reference;
 pub use report::{Report, ReportRow};
-pub use reproduction::{REPRODUCTION, reproduction_markdown};
-pub use terminal::table_terminal;
-pub use verdict::Verdict;
+pub use results::{
+    Committed, Guarantees, PublishError, REPRODUCTION, VerdictCounts, commit, publish, reproduction_markdown,
+    stale,
+};
+pub use table::{
+    ClaimOutcome, Difference, RowPair, Verdict, compare_tables, exact, plain_table, short, side_by_side,
+    table_csv, table_markdown, table_terminal,
+};

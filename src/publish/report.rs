@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::claims::{ClaimOutcome, ClaimRow, check};
-use super::number::exact;
-use super::verdict::Verdict;
+use super::table::claims::{ClaimOutcome, ClaimRow, check};
+use super::table::number::exact;
+use super::table::verdict::{Verdict, standard_error};
 use crate::spec::{Axis, DeviationKind, FIXED_COLUMNS, Published};
-use crate::task::Experiment;
-use crate::task::{Frame, Row};
+use crate::task::{Experiment, Frame, Row};
 
 /// A row with its labels, its published value and the verdict.
 #[derive(Debug, Clone)]
@@ -25,6 +24,16 @@ pub struct ReportRow {
 }
 
 impl ReportRow {
+    /// The standard error of the mean over replicates; zero where there is no spread.
+    pub(super) fn standard_error(&self) -> f64 {
+        standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
+    }
+
+    /// Its place along an axis; none where the label is no finite number.
+    pub(super) fn place(&self, axis: usize) -> Option<f64> {
+        self.labels[axis].parse().ok().filter(|x: &f64| x.is_finite())
+    }
+
     fn for_claims(&self) -> ClaimRow<'_> {
         ClaimRow { labels: &self.labels, metric: &self.row.metric, value: self.row.value }
     }
@@ -49,20 +58,20 @@ impl<'a> Report<'a> {
         let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
         let known = experiment.published.iter().map(|p| ((p.cell, p.metric.as_str()), p));
         let known: BTreeMap<(usize, &str), &Published> = known.collect();
-        let report_row = |row: Row| {
-            let published = known.get(&(row.cell, row.metric.as_str())).map(|p| (*p).clone());
+        let mut report_rows = Vec::with_capacity(rows.len());
+        for row in rows {
+            let published = known.get(&(row.cell, row.metric.as_str())).copied();
+            let verdict = published.map(|p| Verdict::new(&row, p, stand_in, experiment.quick));
             let cell = &experiment.cells[row.cell];
-            ReportRow {
+            report_rows.push(ReportRow {
                 cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
-                verdict: published
-                    .as_ref()
-                    .map_or(Verdict::None, |p| Verdict::new(&row, p, stand_in, experiment.quick)),
-                published,
+                verdict: verdict.unwrap_or(Verdict::None),
+                published: published.cloned(),
                 row,
-            }
-        };
-        let rows: Vec<ReportRow> = rows.into_iter().map(report_row).collect();
+            });
+        }
+        let rows = report_rows;
         let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
         let claims = experiment.claims.iter().map(|claim| check(claim, &seen)).collect();
         Self { experiment, rows, frames, claims }
@@ -76,14 +85,44 @@ impl<'a> Report<'a> {
 
     /// The part of it that its figure shows.
     pub(super) fn shown(&self) -> Self {
-        let Self { experiment, rows, frames, claims } = self;
-        let selects = |cell: usize| experiment.figure_cells.selects(experiment.cells[cell].labels());
-        Self {
-            experiment,
-            rows: rows.iter().filter(|row| selects(row.row.cell)).cloned().collect(),
-            frames: frames.iter().filter(|(cell, _)| selects(*cell)).cloned().collect(),
-            claims: claims.clone(),
-        }
+        let mut shown = self.clone();
+        shown.rows.retain(|row| self.is_shown(row.row.cell));
+        shown.frames.retain(|(cell, _)| self.is_shown(*cell));
+        shown
+    }
+
+    fn is_shown(&self, cell: usize) -> bool {
+        self.experiment.figure_cells.selects(self.experiment.cells[cell].labels())
+    }
+
+    /// The position of an axis.
+    pub(super) fn axis(&self, name: &str) -> Option<usize> {
+        self.experiment.axes.iter().position(|axis| axis.name == name)
+    }
+
+    /// The label of a cell on an axis.
+    pub(super) fn label(&self, cell: usize, axis: usize) -> &str {
+        &self.experiment.cells[cell].labels()[axis]
+    }
+
+    /// The place of a cell's label among those of an axis.
+    pub(super) fn rank(&self, cell: usize, axis: usize) -> usize {
+        let label = self.label(cell, axis);
+        self.experiment.axes[axis].labels.iter().position(|other| other == label).unwrap_or(0)
+    }
+
+    /// The labels of an axis that cells with rows or frames have; numbers are named by the axis.
+    pub(super) fn shown_labels(&self, axis: usize) -> Vec<String> {
+        let cells: Vec<usize> = (0..self.experiment.cells.len()).filter(|cell| self.holds(*cell)).collect();
+        let axis_labels = self.experiment.axes[axis].labels.iter();
+        let shown = axis_labels.filter(|label| cells.iter().any(|cell| self.label(*cell, axis) == *label));
+        shown.map(|label| named(&self.experiment.axes[axis], label)).collect()
+    }
+
+    /// On how many axes two cells have different labels.
+    pub(super) fn differences(&self, cell: usize, other: usize) -> usize {
+        let axes = 0..self.experiment.axes.len();
+        axes.filter(|axis| self.label(cell, *axis) != self.label(other, *axis)).count()
     }
 
     /// Whether it holds a row or a frame of a cell.
@@ -92,9 +131,9 @@ impl<'a> Report<'a> {
     }
 
     /// The frames of a cell that have this name.
-    pub fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
-        let wanted = move |(of, frame): &&(usize, Frame)| *of == cell && frame.name == name;
-        self.frames.iter().filter(wanted).map(|(_, frame)| frame)
+    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
+        let own = self.frames.iter().filter(move |(of, frame)| *of == cell && frame.name == name);
+        own.map(|(_, frame)| frame)
     }
 
     /// The largest jitter that a factorisation of any row needed; zero if none did.
@@ -104,21 +143,22 @@ impl<'a> Report<'a> {
 
     /// The axes that get a column of their own: all but those that one of the `shown` columns repeats, row by row.
     pub fn axis_columns(&self, shown: &[&str]) -> Vec<(usize, &str)> {
-        let repeated = |i: usize, name: &str| {
-            shown.contains(&name)
-                && self.rows.iter().all(|row| shown_value(row, name) == Some(row.labels[i].clone()))
-        };
         let axes = self.experiment.axes.iter().enumerate();
-        axes.filter(|(i, axis)| !repeated(*i, &axis.name))
+        axes.filter(|(i, axis)| !(shown.contains(&axis.name.as_str()) && self.is_repeated(*i, &axis.name)))
             .map(|(i, axis)| {
                 (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name })
             })
             .collect()
     }
+
+    /// Whether a column shows the labels of an axis, row by row.
+    fn is_repeated(&self, axis: usize, column: &str) -> bool {
+        self.rows.iter().all(|row| shown_value(row, column) == Some(row.labels[axis].clone()))
+    }
 }
 
 /// A label as text; a number is named by its axis.
-pub(super) fn named(axis: &Axis, label: &str) -> String {
+pub fn named(axis: &Axis, label: &str) -> String {
     match label.parse::<f64>() {
         Ok(_) => format!("{} = {label}", axis.name),
         Err(_) => label.to_owned(),

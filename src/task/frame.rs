@@ -1,6 +1,19 @@
 //! What a figure shows beyond the metrics.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A frame has no column of this name.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("the frame `{frame}` has no column `{column}`: it has {}", columns.join(", "))]
+pub struct MissingColumn {
+    /// The name of the frame.
+    pub frame: String,
+    /// The column that was asked for.
+    pub column: String,
+    /// The columns that there are.
+    pub columns: Vec<String>,
+}
 
 /// A table of numbers that a cell hands to its figure: a curve, a map, the data behind them. The columns are of one
 /// length. Frames are of the first replicate alone.
@@ -32,26 +45,30 @@ impl Frame {
         columns.fold(self, |frame, (d, column)| frame.with(format!("x{}", d + 1), column.iter().copied()))
     }
 
-    /// A column by name; empty if there is none.
-    pub fn column(&self, name: &str) -> &[f64] {
-        self.columns.iter().find(|(column, _)| column == name).map_or(&[], |(_, values)| values)
+    /// A column by name.
+    ///
+    /// # Errors
+    /// [`MissingColumn`] if there is none.
+    pub fn column(&self, name: &str) -> Result<&[f64], MissingColumn> {
+        let found = self.columns.iter().find(|(column, _)| column == name);
+        found.map(|(_, values)| values.as_slice()).ok_or_else(|| MissingColumn {
+            frame: self.name.clone(),
+            column: name.to_owned(),
+            columns: self.columns.iter().map(|(column, _)| column.clone()).collect(),
+        })
     }
 
-    /// The columns whose name begins so, in order.
-    pub fn columns_named<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a [f64]> {
-        self.columns
-            .iter()
-            .filter(move |(name, _)| name.starts_with(prefix))
-            .map(|(_, values)| values.as_slice())
+    /// The columns of this name and a number, in order.
+    pub fn numbered<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [f64]> {
+        let numbered = self.columns.iter().filter(move |(column, _)| {
+            let number = column.strip_prefix(name).unwrap_or_default();
+            !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit())
+        });
+        numbered.map(|(_, values)| values.as_slice())
     }
 
     pub(super) fn is_finite(&self) -> bool {
         self.columns.iter().flat_map(|(_, values)| values).all(|v| v.is_finite())
-    }
-
-    /// Rows.
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |(_, values)| values.len())
     }
 }
 
@@ -60,11 +77,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_found_by_name_and_by_prefix() {
+    fn columns_are_found_by_name_and_by_number() {
         let points = nalgebra::DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
-        let frame = Frame::new("curve").with_points(&points).with("draw1", [5.0, 6.0]);
-        assert_eq!((frame.column("x2"), frame.rows()), ([2.0, 4.0].as_slice(), 2));
-        assert_eq!(frame.columns_named("x").count(), 2);
-        assert!(frame.column("x3").is_empty());
+        let frame = Frame::new("curve").with_points(&points).with("drawn", [5.0, 6.0]);
+        assert_eq!(frame.column("x2").unwrap(), [2.0, 4.0]);
+        assert_eq!((frame.numbered("x").count(), frame.numbered("draw").count()), (2, 0));
+        let error = frame.column("x3").unwrap_err().to_string();
+        assert_eq!(error, "the frame `curve` has no column `x3`: it has x1, x2, drawn");
     }
 }

@@ -42,7 +42,7 @@ pub use density::{CountsGuarantee, HistogramModel};
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
 pub use evidence::{LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel};
-pub use frame::Frame;
+pub use frame::{Frame, MissingColumn};
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
 pub use posterior::Prices;

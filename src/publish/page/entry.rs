@@ -6,10 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::errata::{PageErratum, errata};
-use super::rows::{Column, PageRow, rows};
+use super::rows::{PageColumn, PageRow, rows};
 use super::{Totals, anchor};
-use crate::publish::committed::Committed;
-use crate::publish::folder::PublishError;
+use crate::publish::{Committed, PublishError, VerdictCounts};
 use crate::spec::Deviation;
 use crate::task::Experiment;
 
@@ -17,19 +16,19 @@ use crate::task::Experiment;
 const MOST_ROWS: usize = 50;
 
 /// What the page shows of an experiment.
-#[derive(Debug, Serialize)]
-pub(super) struct Entry {
+#[derive(Debug, Default, Serialize)]
+pub(super) struct PageEntry {
     name: String,
     anchor: String,
     title: String,
     artefact: Option<String>,
-    state: State,
-    counts: PageCounts,
+    state: Standing,
+    counts: VerdictCounts,
     claims: Vec<PageClaim>,
     claims_hold: usize,
     figure: Option<String>,
     errata: Vec<PageErratum>,
-    columns: Vec<Column>,
+    columns: Vec<PageColumn>,
     rows: Vec<PageRow>,
     rows_left_out: usize,
     guarantees: Vec<String>,
@@ -45,21 +44,13 @@ fn compact(svg: &str) -> String {
 }
 
 /// Whether the results are here and of this version of the spec.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-enum State {
+enum Standing {
     Present,
     Stale,
+    #[default]
     Missing,
-}
-
-#[derive(Debug, Default, Serialize)]
-struct PageCounts {
-    agrees: usize,
-    differs: usize,
-    inconclusive: usize,
-    stand_in: usize,
-    unpublished: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,48 +66,27 @@ struct Fact {
     value: String,
 }
 
-impl Entry {
+impl PageEntry {
     /// Reads the results of an experiment, if there are any.
     pub fn read(results: &Path, experiment: &Experiment) -> Result<Self, PublishError> {
         let committed = Committed::read(&results.join(experiment.folder()))?;
-        let mut entry = Self::without_results(experiment);
+        let mut entry = Self {
+            name: experiment.name.clone(),
+            anchor: anchor(&experiment.name),
+            title: experiment.meta.title.clone(),
+            artefact: experiment.meta.artefact.clone(),
+            deviations: experiment.deviations.clone(),
+            ..Self::default()
+        };
         if let Some(committed) = committed {
             entry.fill(&committed, experiment);
         }
         Ok(entry)
     }
 
-    fn without_results(experiment: &Experiment) -> Self {
-        Self {
-            name: experiment.name.clone(),
-            anchor: anchor(&experiment.name),
-            title: experiment.meta.title.clone(),
-            artefact: experiment.meta.artefact.clone(),
-            state: State::Missing,
-            counts: PageCounts::default(),
-            claims: Vec::new(),
-            claims_hold: 0,
-            figure: None,
-            errata: Vec::new(),
-            columns: Vec::new(),
-            rows: Vec::new(),
-            rows_left_out: 0,
-            guarantees: Vec::new(),
-            deviations: experiment.deviations.clone(),
-            manifest: Vec::new(),
-        }
-    }
-
     fn fill(&mut self, committed: &Committed, experiment: &Experiment) {
-        self.state = if committed.is_stale(experiment) { State::Stale } else { State::Present };
-        let counts = committed.counts();
-        self.counts = PageCounts {
-            agrees: counts.agrees,
-            differs: counts.differs,
-            inconclusive: counts.inconclusive,
-            stand_in: counts.stand_in,
-            unpublished: counts.unpublished,
-        };
+        self.state = if committed.is_stale(experiment) { Standing::Stale } else { Standing::Present };
+        self.counts = committed.counts();
         let claims = committed.claims(experiment);
         self.claims_hold = claims.iter().filter(|claim| claim.holds).count();
         self.claims =
@@ -131,10 +101,7 @@ impl Entry {
 
     /// Adds its counts to those of the page.
     pub fn add_to(&self, totals: &mut Totals) {
-        totals.agrees += self.counts.agrees;
-        totals.differs += self.counts.differs;
-        totals.inconclusive += self.counts.inconclusive;
-        totals.stand_in += self.counts.stand_in;
+        totals.counts.add(self.counts);
         totals.claims += self.claims.len();
         totals.claims_hold += self.claims_hold;
     }
@@ -148,14 +115,19 @@ fn facts(manifest: &Value) -> Vec<Fact> {
 }
 
 fn walk(key: &str, value: &Value, facts: &mut Vec<Fact>) {
-    let inner = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| walk(&inner(name), value, facts)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| walk(&inner(key, name), value, facts))
+        }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(i, value)| walk(&inner(&i.to_string()), value, facts));
+            list.iter().enumerate().for_each(|(i, value)| walk(&inner(key, &i.to_string()), value, facts));
         }
         Value::Null => {}
         Value::String(text) => facts.push(Fact { key: key.to_owned(), value: text.clone() }),
         other => facts.push(Fact { key: key.to_owned(), value: other.to_string() }),
     }
+}
+
+fn inner(key: &str, name: &str) -> String {
+    if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") }
 }

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::publish::committed::Committed;
-use crate::publish::number::short;
+use crate::publish::{Committed, short};
 use crate::spec::ErratumWords;
 use crate::task::{Cell, Experiment};
 

@@ -11,13 +11,13 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
-use super::folder::PublishError;
+use super::results::{PublishError, VerdictCounts};
 use crate::task::Experiment;
-use entry::Entry;
+use entry::PageEntry;
 
 /// What the template is given.
 #[derive(Debug, Serialize)]
-struct Page {
+struct ReportPage {
     css: &'static str,
     js: &'static str,
     version: &'static str,
@@ -29,10 +29,7 @@ struct Page {
 #[derive(Debug, Default, Serialize)]
 struct Totals {
     experiments: usize,
-    agrees: usize,
-    differs: usize,
-    inconclusive: usize,
-    stand_in: usize,
+    counts: VerdictCounts,
     claims: usize,
     claims_hold: usize,
 }
@@ -40,7 +37,7 @@ struct Totals {
 #[derive(Debug, Serialize)]
 struct Paper {
     key: String,
-    experiments: Vec<Entry>,
+    experiments: Vec<PageEntry>,
 }
 
 /// The page, from the results that stand in a folder.
@@ -52,21 +49,23 @@ pub fn report_html(
     experiments: &[Experiment],
     commit: Option<&str>,
 ) -> Result<String, PublishError> {
-    let mut papers: BTreeMap<&str, Vec<Entry>> = BTreeMap::new();
+    let mut papers: BTreeMap<&str, Vec<PageEntry>> = BTreeMap::new();
     let mut totals = Totals { experiments: experiments.len(), ..Totals::default() };
     for experiment in experiments {
-        let entry = Entry::read(results, experiment)?;
+        let entry = PageEntry::read(results, experiment)?;
         entry.add_to(&mut totals);
         papers.entry(experiment.meta.paper.as_deref().unwrap_or("other")).or_default().push(entry);
     }
-    let paper = |(key, experiments): (&str, Vec<Entry>)| Paper { key: key.to_owned(), experiments };
-    let page = Page {
+    let page = ReportPage {
         css: include_str!("report.css"),
         js: include_str!("report.js"),
         version: env!("CARGO_PKG_VERSION"),
         commit: commit.map(|commit| commit.chars().take(12).collect()),
         totals,
-        papers: papers.into_iter().map(paper).collect(),
+        papers: papers
+            .into_iter()
+            .map(|(key, experiments)| Paper { key: key.to_owned(), experiments })
+            .collect(),
     };
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -75,6 +74,5 @@ pub fn report_html(
 
 /// A text as part of an address on the page.
 fn anchor(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' };
-    text.chars().map(plain).collect()
+    text.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::anchor;
-use crate::publish::committed::Committed;
-use crate::publish::number::{exact, short};
+use crate::publish::Committed;
+use crate::publish::table::notes::GuaranteeNotes;
+use crate::publish::{exact, short};
 use crate::spec::FIXED_COLUMNS;
 
 /// A column of the page's table.
 #[derive(Debug, Serialize)]
-pub(super) struct Column {
+pub(super) struct PageColumn {
     name: String,
     numeric: bool,
 }
@@ -32,11 +33,11 @@ struct PageCell {
 }
 
 /// How a number of the table is shown.
-type Shown = fn(f64) -> String;
+type NumberText = fn(f64) -> String;
 
 /// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
 /// numbers are shown: as they were given, or rounded.
-const AFTER_AXES: [(&str, &str, &str, Shown); 8] = [
+const AFTER_AXES: [(&str, &str, &str, NumberText); 8] = [
     ("epsilon", "epsilon", "", exact),
     ("metric", "metric", "", exact),
     ("published", "published", "published_spread", exact),
@@ -52,58 +53,47 @@ pub(super) fn rows(
     committed: &Committed,
     shown: usize,
     place: &str,
-) -> (Vec<Column>, Vec<PageRow>, Vec<String>) {
+) -> (Vec<PageColumn>, Vec<PageRow>, Vec<String>) {
     let axes: Vec<&str> =
         committed.headings.iter().map(String::as_str).filter(|h| !FIXED_COLUMNS.contains(h)).collect();
-    let mut guarantees = Guarantees::default();
+    let mut guarantees = GuaranteeNotes::default();
     let mut anchors = BTreeMap::new();
-    let rows: Vec<PageRow> = committed.rows[..shown]
-        .iter()
-        .map(|row| {
-            let field = |name: &str| committed.field(row, name);
-            let after = AFTER_AXES.iter().map(|&(name, column, spread, shown)| match name {
-                "guarantee" => guarantees.cell(field(column)),
-                _ => cell(field(column), field(spread), shown),
+    let mut rows = Vec::with_capacity(shown);
+    for row in &committed.rows[..shown] {
+        let mut cells: Vec<PageCell> =
+            axes.iter().map(|axis| cell(committed.field(row, axis), "", exact)).collect();
+        for (name, column, spread, shown) in AFTER_AXES {
+            let (text, spread) = (committed.field(row, column), committed.field(row, spread));
+            cells.push(if name == "guarantee" {
+                PageCell { text: guarantees.reference(text), sort: None }
+            } else {
+                cell(text, spread, shown)
             });
-            let cells = axes.iter().map(|axis| cell(field(axis), "", exact)).chain(after).collect();
-            let anchor = anchor(&format!("{place}-{}-{}", field("cell"), field("metric")));
-            let seen: &mut usize = anchors.entry(anchor.clone()).or_default();
-            *seen += 1;
-            let anchor = if *seen == 1 { anchor } else { format!("{anchor}-{seen}") };
-            PageRow { anchor, verdict: field("verdict").to_owned(), cells }
-        })
-        .collect();
+        }
+        let anchor =
+            anchor(&format!("{place}-{}-{}", committed.field(row, "cell"), committed.field(row, "metric")));
+        let seen: &mut usize = anchors.entry(anchor.clone()).or_default();
+        *seen += 1;
+        let anchor = if *seen == 1 { anchor } else { format!("{anchor}-{seen}") };
+        rows.push(PageRow { anchor, verdict: committed.field(row, "verdict").to_owned(), cells });
+    }
     let names = axes.iter().copied().chain(AFTER_AXES.iter().map(|(name, ..)| *name));
-    let numeric = |at: usize| rows.iter().any(|row| row.cells[at].sort.is_some());
-    let columns =
-        names.enumerate().map(|(at, name)| Column { name: name.to_owned(), numeric: numeric(at) }).collect();
-    (columns, rows, guarantees.texts)
+    let columns = names.enumerate().map(|(at, name)| PageColumn {
+        name: name.to_owned(),
+        numeric: rows.iter().any(|row| row.cells[at].sort.is_some()),
+    });
+    (columns.collect(), rows, guarantees.texts)
 }
 
-fn cell(text: &str, spread: &str, shown: Shown) -> PageCell {
-    let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-    let shown = |text: &str| number(text).map_or_else(|| text.to_owned(), shown);
+fn cell(text: &str, spread: &str, shown: NumberText) -> PageCell {
     let sort = number(text);
-    let text = if spread.is_empty() { shown(text) } else { format!("{} ± {}", shown(text), shown(spread)) };
+    let mut text = sort.map_or_else(|| text.to_owned(), shown);
+    if !spread.is_empty() {
+        text = format!("{text} ± {}", number(spread).map_or_else(|| spread.to_owned(), shown));
+    }
     PageCell { text, sort }
 }
 
-/// The distinct guarantees, in order of appearance.
-#[derive(Debug, Default)]
-struct Guarantees {
-    texts: Vec<String>,
-}
-
-impl Guarantees {
-    fn cell(&mut self, text: &str) -> PageCell {
-        if text.is_empty() || text == "none" {
-            return PageCell { text: text.to_owned(), sort: None };
-        }
-        let known = self.texts.iter().position(|known| known == text);
-        let number = known.unwrap_or_else(|| {
-            self.texts.push(text.to_owned());
-            self.texts.len() - 1
-        });
-        PageCell { text: format!("[{}]", number + 1), sort: None }
-    }
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x: &f64| x.is_finite())
 }

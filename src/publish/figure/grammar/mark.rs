@@ -1,0 +1,121 @@
+//! What a plot can show.
+
+use std::iter::zip;
+
+use super::palette::Colour;
+use super::pen::{Pen, Stroke};
+use super::spot::Spot;
+use super::surface::Surface;
+
+/// One thing drawn between the axes, in their units. What lies outside is not drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// A line through some spots.
+    Line(Vec<Spot>, Pen),
+    /// The area inside some corners.
+    Area(Vec<Spot>, Colour),
+    /// A line from edge to edge, at a height.
+    Across(f64, Pen),
+    /// A line from edge to edge, at a place of the x axis.
+    Upright(f64, Pen),
+    /// Small marks with arms of so many pixels.
+    Strokes(Vec<Spot>, Stroke, f64, Pen),
+    /// Strokes on the lower edge.
+    Rug(Vec<f64>, Pen),
+    /// Circles of so many pixels.
+    Rings(Vec<Spot>, f64, Pen),
+    /// Discs, all with radii and offsets in one unit.
+    Discs(Vec<Disc>, DiscUnit),
+    /// The contour lines of a surface at multiples of a step, with their levels.
+    Contours(Surface, f64, Pen),
+    /// Words.
+    Words(Words),
+}
+
+/// A filled circle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Disc {
+    pub at: Spot,
+    /// How far its centre is moved to the right and down.
+    pub offset: Spot,
+    pub radius: f64,
+    pub colour: Colour,
+}
+
+/// What the sizes of discs are multiples of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DiscUnit {
+    Pixel,
+    /// The shorter side of a rectangle with these sides.
+    Cell(Spot),
+}
+
+/// A text at a spot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Words {
+    pub text: String,
+    pub at: Spot,
+    /// How many pixels it is moved to the right and down.
+    pub offset: Spot,
+    pub anchor: Anchor,
+    pub colour: Colour,
+}
+
+/// The point of a text, or of the box around it, that stands where it is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    TopLeft,
+    Top,
+    Left,
+    Middle,
+    Right,
+    BottomLeft,
+    Bottom,
+}
+
+impl Mark {
+    pub fn line<S: Into<Spot>>(spots: impl IntoIterator<Item = S>, pen: Pen) -> Self {
+        Self::Line(spots.into_iter().map(Into::into).collect(), pen)
+    }
+
+    pub fn area<S: Into<Spot>>(corners: impl IntoIterator<Item = S>, colour: Colour) -> Self {
+        Self::Area(corners.into_iter().map(Into::into).collect(), colour)
+    }
+
+    /// The area between two curves over the same values of x.
+    pub fn band(low: &[Spot], high: &[Spot], colour: Colour) -> Self {
+        Self::Area(high.iter().chain(low.iter().rev()).copied().collect(), colour)
+    }
+
+    /// The rectangle between two of its corners.
+    pub fn tile(from: Spot, to: Spot, colour: Colour) -> Self {
+        Self::area([from, Spot::new(to.x, from.y), to, Spot::new(from.x, to.y)], colour)
+    }
+
+    /// Discs of so many pixels.
+    pub fn dots(spots: &[Spot], radius: f64, colour: Colour) -> Self {
+        let offset = Spot::new(0.0, 0.0);
+        Self::Discs(spots.iter().map(|&at| Disc { at, offset, radius, colour }).collect(), DiscUnit::Pixel)
+    }
+}
+
+/// The curve moved up by a multiple of another column.
+pub fn shifted(curve: &[Spot], factor: f64, column: &[f64]) -> Vec<Spot> {
+    zip(curve, column).map(|(spot, value)| spot.moved(0.0, factor * value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::palette::BLACK;
+    use super::super::spot::spots;
+    use super::*;
+
+    #[test]
+    fn a_band_goes_there_above_and_back_below() {
+        let curve = spots(&[0.0, 1.0], &[5.0, 6.0]);
+        let [low, high] = [-2.0, 2.0].map(|factor| shifted(&curve, factor, &[1.0, 2.0]));
+        let corners = [(0.0, 7.0), (1.0, 10.0), (1.0, 2.0), (0.0, 3.0)];
+        assert_eq!(Mark::band(&low, &high, BLACK), Mark::area(corners, BLACK));
+        assert!(shifted(&curve, 2.0, &[]).is_empty(), "no such column");
+    }
+}

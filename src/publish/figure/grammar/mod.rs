@@ -1,0 +1,29 @@
+//! The drawing grammar: a figure is marks between axes, in panels below a legend. Kinds of figure make a [`Picture`];
+//! one renderer draws all of them.
+
+mod canvas;
+mod clip;
+mod contours;
+mod layout;
+mod legend;
+mod mark;
+mod palette;
+mod pen;
+mod picture;
+mod render;
+mod scale;
+mod sides;
+mod spot;
+mod stage;
+mod surface;
+
+pub use layout::Layout;
+pub use legend::{LegendEntry, Swatch};
+pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};
+pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, LIGHT, RED, WHITE, mixed, ramp};
+pub use pen::{Pen, Stroke};
+pub use picture::{Backdrop, Panel, Picture, Plot, Side};
+pub use render::render;
+pub use scale::{Scale, ends, least_gap};
+pub use spot::{Spot, spots};
+pub use surface::Surface;

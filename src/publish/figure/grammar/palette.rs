@@ -1,0 +1,83 @@
+//! Colours that all figures share.
+
+/// Red, green, blue and how far a colour covers what lies behind it, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Colour(pub u8, pub u8, pub u8, pub f64);
+
+impl Colour {
+    const fn rgb(red: u8, green: u8, blue: u8) -> Self {
+        Self(red, green, blue, 1.0)
+    }
+
+    /// The same colour, covering only a part.
+    pub const fn faint(self, opacity: f64) -> Self {
+        Self(self.0, self.1, self.2, opacity)
+    }
+
+    /// Black on light colours and white on dark ones.
+    pub fn readable(self) -> Self {
+        let light = 0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2);
+        if light > 140.0 { BLACK } else { WHITE }
+    }
+}
+
+/// Colours that colour-blind readers can tell apart, by decreasing contrast with white.
+pub const COLOURS: [Colour; 7] = [
+    Colour::rgb(0, 95, 170),
+    Colour::rgb(200, 80, 0),
+    Colour::rgb(0, 130, 95),
+    Colour::rgb(170, 60, 130),
+    Colour::rgb(95, 95, 95),
+    Colour::rgb(190, 140, 0),
+    Colour::rgb(60, 160, 220),
+];
+pub const BLACK: Colour = Colour::rgb(0, 0, 0);
+pub const WHITE: Colour = Colour::rgb(255, 255, 255);
+/// A second red beside [`COLOURS`], for one of two classes.
+pub const RED: Colour = Colour::rgb(215, 40, 40);
+/// Lines behind the data.
+pub const GRID: Colour = Colour::rgb(215, 215, 215);
+/// The lightest grey that a line can have.
+pub const LIGHT: Colour = Colour::rgb(205, 205, 205);
+/// Lines that matter less.
+pub const GREY: Colour = Colour::rgb(140, 140, 140);
+/// A ground on which black and white can be seen.
+pub const GROUND: Colour = Colour::rgb(135, 135, 135);
+/// Lines that must be seen on colours.
+pub const DARK: Colour = Colour::rgb(90, 90, 90);
+
+/// From low to high values, evenly darker to lighter and distinct for colour-blind readers.
+const RAMP: [Colour; 5] = [
+    Colour::rgb(20, 30, 110),
+    Colour::rgb(110, 40, 150),
+    Colour::rgb(200, 70, 115),
+    Colour::rgb(240, 135, 60),
+    Colour::rgb(250, 210, 70),
+];
+
+/// The colour of a fraction from 0 to 1.
+pub fn ramp(fraction: f64) -> Colour {
+    let place = fraction.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
+    let step = (place as usize).min(RAMP.len() - 2);
+    mixed(RAMP[step], RAMP[step + 1], place - step as f64)
+}
+
+/// The colour a fraction of the way from one to another.
+pub fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
+    Colour::rgb(part(from.0, to.0, t), part(from.1, to.1, t), part(from.2, to.2, t))
+}
+
+fn part(from: u8, to: u8, t: f64) -> u8 {
+    (f64::from(from) + t * (f64::from(to) - f64::from(from))).round() as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ramp_goes_from_end_to_end() {
+        assert_eq!([ramp(-1.0), ramp(0.0), ramp(0.5), ramp(1.0)], [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]);
+        assert_eq!(ramp(0.125), Colour::rgb(65, 35, 130));
+    }
+}

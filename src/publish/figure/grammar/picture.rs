@@ -1,0 +1,115 @@
+//! A figure before it is drawn: marks between axes, in panels below a legend.
+
+use super::layout::Layout;
+use super::legend::LegendEntry;
+use super::mark::Mark;
+use super::palette::Colour;
+use super::scale::Scale;
+
+/// All that the renderer needs but the title.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    pub legend: Vec<LegendEntry>,
+    pub layout: Layout,
+    pub panels: Vec<Panel>,
+}
+
+impl Picture {
+    /// With a letter before the title of each panel, if there are several.
+    #[must_use]
+    pub fn lettered(mut self) -> Self {
+        if self.panels.len() > 1 {
+            for (panel, letter) in self.panels.iter_mut().zip('A'..='Z') {
+                panel.title = format!("({letter}) {}", panel.title);
+            }
+        }
+        self
+    }
+}
+
+/// Plots below a title.
+#[derive(Debug, Clone)]
+pub struct Panel {
+    pub title: String,
+    /// How many columns of panels it is wide.
+    pub span: usize,
+    /// One below the other; most panels have one.
+    pub plots: Vec<Plot>,
+}
+
+impl Panel {
+    pub fn new(title: impl Into<String>, plot: Plot) -> Self {
+        Self { title: title.into(), span: 1, plots: vec![plot] }
+    }
+}
+
+/// A pair of axes, and what stands between them.
+#[derive(Debug, Clone)]
+pub struct Plot {
+    /// The part of the height of its panel.
+    pub share: f64,
+    pub backdrop: Backdrop,
+    pub x: Side,
+    pub y: Side,
+    pub marks: Vec<Mark>,
+}
+
+impl Plot {
+    pub fn new(x: Side, y: Side, marks: Vec<Mark>) -> Self {
+        Self { share: 1.0, backdrop: Backdrop::Plain, x, y, marks }
+    }
+}
+
+/// What lies behind the marks, or around them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Backdrop {
+    Plain,
+    /// A frame around them.
+    Framed,
+    /// A ground of this colour.
+    Filled(Colour),
+}
+
+/// An axis of a plot.
+#[derive(Debug, Clone)]
+pub struct Side {
+    pub scale: Scale,
+    pub label: String,
+    pub ticks: Ticks,
+}
+
+/// What stands along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ticks {
+    /// Numbers.
+    Values,
+    /// Numbers, and lines from edge to edge.
+    Lines,
+    /// Nothing.
+    Bare,
+    /// Names at 1/2, 3/2, ...
+    Names(Vec<String>),
+}
+
+impl Side {
+    /// An axis with numbers.
+    pub fn values(scale: Scale, label: impl Into<String>) -> Self {
+        Self { scale, label: label.into(), ticks: Ticks::Values }
+    }
+
+    /// An axis with numbers, and lines across the plot.
+    pub fn lines(scale: Scale, label: impl Into<String>) -> Self {
+        Self { ticks: Ticks::Lines, ..Self::values(scale, label) }
+    }
+
+    /// An axis that is a line alone: that of the plot below tells its values.
+    pub fn bare(scale: Scale) -> Self {
+        Self { ticks: Ticks::Bare, ..Self::values(scale, "") }
+    }
+
+    /// An axis with a name in each of its rooms of width 1.
+    pub fn names(names: Vec<String>, label: impl Into<String>) -> Self {
+        let scale = Scale::between(0.0, names.len() as f64);
+        Self { ticks: Ticks::Names(names), ..Self::values(scale, label) }
+    }
+}

@@ -1,0 +1,179 @@
+//! Scales of values, with ends and ticks.
+
+use crate::publish::table::number::exact;
+
+/// Ticks stand at 1, 2 and 5 times powers of ten.
+const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
+/// The room at the ends, as a part of the range.
+const ROOM: f64 = 0.04;
+
+/// A linear or logarithmic scale. Its ends are places: values, or their logarithms to base ten.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    log: bool,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// A tick: where it stands, from 0 to 1, and what is written there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    pub fraction: f64,
+    pub text: String,
+}
+
+impl Scale {
+    /// A linear scale between two values.
+    pub const fn between(low: f64, high: f64) -> Self {
+        Self { log: false, low, high }
+    }
+
+    /// A scale that shows some values, with a little room; from 0 to 1 without any.
+    pub fn of(log: bool, values: impl IntoIterator<Item = f64>) -> Self {
+        match ends(values.into_iter().map(|value| place(log, value))) {
+            None => Self { log, low: 0.0, high: 1.0 },
+            Some([low, high]) => {
+                let room = ROOM * (high - low).max(1e-9);
+                Self { log, low: low - room, high: high + room }
+            }
+        }
+    }
+
+    /// A linear scale that begins at zero, or at the least of some values that is negative, with room above them.
+    pub fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
+        let [low, high] = ends(values.into_iter().chain([0.0])).unwrap_or([0.0, 0.0]);
+        Self::between(low, high + ROOM * (high - low).max(1e-9))
+    }
+
+    /// A linear scale from the least to the largest of some values, without room; one value stands in the middle.
+    pub fn tight(values: impl IntoIterator<Item = f64>) -> Self {
+        match ends(values) {
+            None => Self::between(0.0, 1.0),
+            Some([low, high]) if low == high => Self::between(low - 0.5, high + 0.5),
+            Some([low, high]) => Self::between(low, high),
+        }
+    }
+
+    /// With a little room at both ends.
+    pub fn roomy(self) -> Self {
+        self.wider(ROOM * (self.high - self.low))
+    }
+
+    /// With so much room at both ends.
+    pub fn wider(self, room: f64) -> Self {
+        Self { low: self.low - room, high: self.high + room, ..self }
+    }
+
+    /// With ends that were asked for.
+    pub fn within(self, least: Option<f64>, most: Option<f64>) -> Self {
+        let low = least.map_or(self.low, |end| place(self.log, end));
+        Self { low, high: most.map_or(self.high, |end| place(self.log, end)), ..self }
+    }
+
+    /// Where a value stands: 0 at the beginning, 1 at the end.
+    pub fn fraction(&self, value: f64) -> f64 {
+        self.of_place(place(self.log, value))
+    }
+
+    fn of_place(&self, place: f64) -> f64 {
+        (place - self.low) / (self.high - self.low)
+    }
+
+    /// No more than about so many ticks: on a logarithmic scale powers of ten alone if need be.
+    pub fn ticks(&self, most: usize) -> Vec<Tick> {
+        let places = if self.log { self.decimal_places(most) } else { linear(self.low, self.high, most) };
+        let shown = places.into_iter().filter(|place| (self.low..=self.high).contains(place));
+        shown.map(|place| Tick { fraction: self.of_place(place), text: self.text(place) }).collect()
+    }
+
+    fn decimal_places(&self, most: usize) -> Vec<f64> {
+        let all: Vec<f64> = decades(self.low.floor(), self.high)
+            .map(f64::log10)
+            .filter(|place| (self.low..=self.high).contains(place))
+            .collect();
+        if all.len() <= most {
+            return all;
+        }
+        linear(self.low, self.high, most).into_iter().filter(|place| place.fract() == 0.0).collect()
+    }
+
+    fn text(&self, place: f64) -> String {
+        let value = if self.log { 10f64.powf(place) } else { place };
+        exact(format!("{value:.6e}").parse().unwrap_or(value))
+    }
+}
+
+/// The least and the largest of some values.
+pub fn ends(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
+    let none = [f64::INFINITY, f64::NEG_INFINITY];
+    let ends = values.into_iter().fold(none, |ends, value| [ends[0].min(value), ends[1].max(value)]);
+    (ends[0] <= ends[1]).then_some(ends)
+}
+
+/// The least distance between different values; 1 without two of them.
+pub fn least_gap(values: &[f64]) -> f64 {
+    let gap = distinct(values).windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    if gap.is_finite() { gap } else { 1.0 }
+}
+
+/// The different values in increasing order.
+pub fn distinct(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// Zero and negative values lie below every logarithmic scale.
+fn place(log: bool, value: f64) -> f64 {
+    if log { value.max(f64::MIN_POSITIVE).log10() } else { value }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten from one place to beyond another, so many at most between them.
+fn linear(low: f64, high: f64, most: usize) -> Vec<f64> {
+    let (span, most) = (high - low, most as f64);
+    let step = decades((span / most).log10().floor(), span.log10()).find(|s| span / s <= most);
+    let step = step.unwrap_or(span);
+    (0..=most as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
+}
+
+/// 1, 2 and 5 times the powers of ten from one exponent to another.
+fn decades(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    let exponents = (from.floor() as i32)..=(to.ceil() as i32);
+    exponents.flat_map(|e| STEPS.into_iter().map(move |step| step * 10f64.powi(e)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(log: bool, low: f64, high: f64, most: usize) -> String {
+        let ticks = Scale { log, low, high }.ticks(most).into_iter();
+        ticks.map(|tick| tick.text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(texts(false, 0.0, 21.0, 11), "0 2 4 6 8 10 12 14 16 18 20");
+        assert_eq!(texts(false, 0.0, 0.034, 11), "0 0.005 0.01 0.015 0.02 0.025 0.03");
+        assert_eq!(texts(true, 1.5, 3.3, 11), "50 100 200 500 1000");
+    }
+
+    #[test]
+    fn few_ticks_thin_out_to_powers_of_ten() {
+        assert_eq!(texts(false, 0.0, 21.0, 5), "0 5 10 15 20");
+        assert_eq!(texts(true, 1.5, 3.3, 6), "50 100 200 500 1000");
+        assert_eq!(texts(true, -6.2, 1.3, 5), "1e-6 0.0001 0.01 1");
+    }
+
+    #[test]
+    fn ends_and_fractions() {
+        let scale = Scale::of(true, [1.0, 100.0]).within(Some(0.1), Some(1000.0));
+        assert!((scale.fraction(1.0) - 0.25).abs() < 1e-12, "{scale:?}");
+        assert!(scale.fraction(0.0) < 0.0, "zero lies below a logarithmic scale");
+        assert_eq!(Scale::tight([]).roomy(), Scale::between(-0.04, 1.04));
+        assert_eq!(Scale::tight([3.0]), Scale::between(2.5, 3.5));
+        assert_eq!(Scale::from_zero([50.0, 100.0]), Scale::between(0.0, 104.0));
+        assert_eq!(Scale::from_zero([-50.0, 50.0]).low, -50.0);
+    }
+}

@@ -1,0 +1,171 @@
+//! Contour lines of a surface on a regular grid, by marching squares.
+
+use std::collections::BTreeMap;
+
+use super::scale::{distinct, ends};
+use super::spot::Spot;
+
+/// Values on a regular grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// A value for each x and y; y varies fastest.
+    values: Vec<f64>,
+}
+
+/// An edge of the grid: the indices of its lower end, and whether it runs along x.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct GridEdge {
+    i: usize,
+    j: usize,
+    along_x: bool,
+}
+
+impl GridEdge {
+    const fn new(i: usize, j: usize, along_x: bool) -> Self {
+        Self { i, j, along_x }
+    }
+}
+
+/// A piece of a contour line, from edge to edge of a square.
+type ContourPiece = [GridEdge; 2];
+
+impl Surface {
+    /// The surface of three columns; none unless they are a regular grid of two by two at least, y varying fastest.
+    pub fn new(x: &[f64], y: &[f64], values: &[f64]) -> Option<Self> {
+        let (x, y) = (distinct(x), distinct(y));
+        let regular = x.len() > 1 && y.len() > 1 && values.len() == x.len() * y.len();
+        regular.then(|| Self { x, y, values: values.to_vec() })
+    }
+
+    /// The sides of the first square of the grid.
+    pub fn cell(&self) -> Spot {
+        Spot::new(self.x[1] - self.x[0], self.y[1] - self.y[0])
+    }
+
+    fn value(&self, i: usize, j: usize) -> f64 {
+        self.values[i * self.y.len() + j]
+    }
+
+    /// The multiples of a step between the least and the largest value, at most a hundred.
+    pub fn levels(&self, step: f64) -> Vec<f64> {
+        let [least, most] = ends(self.values.iter().copied()).unwrap_or([0.0, 0.0]);
+        let first = (least / step).ceil();
+        (0..100).map(|i| (first + f64::from(i)) * step).take_while(|level| *level <= most).collect()
+    }
+
+    /// The lines along which the surface has this value.
+    pub fn lines(&self, level: f64) -> Vec<Vec<Spot>> {
+        let squares = (1..self.x.len()).flat_map(|i| (1..self.y.len()).map(move |j| (i - 1, j - 1)));
+        let segments: Vec<ContourPiece> = squares.flat_map(|(i, j)| self.square(i, j, level)).collect();
+        let chains = chains(&segments).into_iter();
+        chains.map(|line| line.into_iter().map(|edge| self.crossing(edge, level)).collect()).collect()
+    }
+
+    /// The segments in a square, each from edge to edge. A saddle is cut by the mean of its corners.
+    fn square(&self, i: usize, j: usize, level: f64) -> Vec<ContourPiece> {
+        let corners = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)].map(|(i, j)| self.value(i, j));
+        let above = corners.map(|corner| corner > level);
+        let edges = [(i, j, true), (i + 1, j, false), (i, j + 1, true), (i, j, false)];
+        let edges = edges.map(|(i, j, along_x)| GridEdge::new(i, j, along_x));
+        let crossed: Vec<GridEdge> =
+            (0..4).filter(|k| above[*k] != above[(k + 1) % 4]).map(|k| edges[k]).collect();
+        let middle = corners.iter().sum::<f64>() / 4.0 > level;
+        match crossed[..] {
+            [from, to] => vec![[from, to]],
+            [a, b, c, d] if middle == above[0] => vec![[a, b], [c, d]],
+            [a, b, c, d] => vec![[d, a], [b, c]],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Where an edge has this value.
+    fn crossing(&self, edge: GridEdge, level: f64) -> Spot {
+        let GridEdge { i, j, along_x } = edge;
+        let (k, l) = if along_x { (i + 1, j) } else { (i, j + 1) };
+        let t = (level - self.value(i, j)) / (self.value(k, l) - self.value(i, j));
+        Spot::new(self.x[i], self.y[j]).towards(Spot::new(self.x[k], self.y[l]), t)
+    }
+}
+
+/// Segments joined at their ends: open lines first, then rings.
+fn chains(segments: &[ContourPiece]) -> Vec<Vec<GridEdge>> {
+    let mut at: BTreeMap<GridEdge, Vec<usize>> = BTreeMap::new();
+    for (i, segment) in segments.iter().enumerate() {
+        segment.iter().for_each(|edge| at.entry(*edge).or_default().push(i));
+    }
+    let mut used = vec![false; segments.len()];
+    let open = at.iter().filter(|(_, met)| met.len() == 1).map(|(edge, _)| *edge);
+    let starts: Vec<GridEdge> = open.chain(segments.iter().map(|segment| segment[0])).collect();
+    let walked = starts.into_iter().map(|start| walk(start, segments, &at, &mut used));
+    walked.filter(|line| line.len() > 1).collect()
+}
+
+/// From edge to edge along segments that were not used before.
+fn walk(
+    start: GridEdge,
+    segments: &[ContourPiece],
+    at: &BTreeMap<GridEdge, Vec<usize>>,
+    used: &mut [bool],
+) -> Vec<GridEdge> {
+    let mut line = vec![start];
+    let mut here = start;
+    while let Some(next) = at[&here].iter().copied().find(|i| !used[*i]) {
+        used[next] = true;
+        let [from, to] = segments[next];
+        here = if from == here { to } else { from };
+        line.push(here);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surface(side: usize, value: impl Fn(f64, f64) -> f64) -> Surface {
+        let x: Vec<f64> = (0..side).map(|i| i as f64 - (side - 1) as f64 / 2.0).collect();
+        let values = x.iter().flat_map(|x1| x.iter().map(|x2| value(*x1, *x2)).collect::<Vec<_>>()).collect();
+        Surface { y: x.clone(), x, values }
+    }
+
+    #[test]
+    fn the_contour_of_a_plane_is_one_straight_line() {
+        let lines = surface(5, |x, y| x + 10.0 * y).lines(3.0);
+        assert_eq!(lines.len(), 1);
+        assert!(lines[0].iter().all(|at| (at.x + 10.0 * at.y - 3.0).abs() < 1e-12), "{lines:?}");
+        assert_eq!((lines[0].len(), lines[0][0].x.abs(), lines[0][4].x.abs()), (5, 2.0, 2.0));
+    }
+
+    #[test]
+    fn the_contour_of_a_bowl_is_a_ring() {
+        let lines = surface(21, |x, y| x * x + y * y).lines(40.0);
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].first(), lines[0].last());
+        assert!(lines[0].iter().all(|at| (at.x.hypot(at.y) - 40f64.sqrt()).abs() < 0.03));
+    }
+
+    #[test]
+    fn a_saddle_has_two_lines_that_do_not_cross() {
+        let saddle = Surface { x: vec![0.0, 1.0], y: vec![0.0, 1.0], values: vec![2.0, 0.0, 0.0, 2.0] };
+        let sides = |level| {
+            let lines = saddle.lines(level);
+            assert_eq!(lines.len(), 2);
+            lines.into_iter().map(|line| line[0].towards(line[1], 0.5)).map(|middle| middle.x + middle.y)
+        };
+        assert!(
+            sides(0.9).all(|sum| (sum - 1.0).abs() < 0.2),
+            "the middle is above: both low corners are cut off"
+        );
+        assert!(sides(1.1).all(|sum| (sum - 1.0).abs() > 0.5), "the middle is below: both high corners are");
+    }
+
+    #[test]
+    fn levels_are_multiples_within_the_values() {
+        let plane = surface(3, |x, _| 5.0 * x);
+        assert_eq!(plane.levels(2.0), [-4.0, -2.0, 0.0, 2.0, 4.0]);
+        let bent = Surface::new(&[0.0, 0.0, 1.0], &[0.0, 1.0, 0.0], &[1.0, 2.0, 3.0]);
+        assert_eq!(bent, None, "no regular grid");
+    }
+}

@@ -1,0 +1,108 @@
+//! One line per cell: our value and spread beside the published ones.
+
+use super::super::prelude::*;
+use crate::spec::IntervalsFigure;
+
+const OURS: Pen = Pen::new(COLOURS[0], 2.0);
+const PUBLISHED: Pen = Pen::new(COLOURS[1], 2.0);
+const RADIUS: f64 = 5.0;
+/// How far ours stand above the middle of a line, and published ones below it.
+const ASIDE: f64 = 0.14;
+/// The height of a line, of what stands around them, and of that above them.
+const ROW: f64 = 30.0;
+const AROUND: f64 = 68.0;
+const TOP: f64 = 12.0;
+
+/// A value with its spread.
+struct Spread {
+    value: f64,
+    spread: f64,
+}
+
+impl Spread {
+    fn ends(&self) -> [f64; 2] {
+        [self.value - self.spread, self.value + self.spread]
+    }
+
+    fn bar(&self, height: f64, pen: Pen) -> Mark {
+        Mark::line(self.ends().map(|end| (end, height)), pen)
+    }
+}
+
+/// One line of the figure.
+struct IntervalLine {
+    name: String,
+    ours: Spread,
+    published: Option<Spread>,
+}
+
+impl Drawing for IntervalsFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let mut lines: Vec<IntervalLine> =
+            self.metrics.iter().flat_map(|metric| of(self, report, metric)).collect();
+        // The first line stands highest.
+        lines.reverse();
+        let marks = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5)).collect();
+        let names = lines.iter().map(|line| line.name.clone()).collect();
+        let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, ""), marks);
+        let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
+        if lines.iter().any(|line| line.published.is_some()) {
+            legend.push(Swatch::Ring(RADIUS, PUBLISHED).means("published ± sd"));
+        }
+        let layout = Layout::new(AROUND + ROW * lines.len() as f64).titles(TOP);
+        Ok(Picture { legend, layout, panels: vec![Panel::new("", plot)] })
+    }
+}
+
+fn of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
+    let rows = report.rows.iter().filter(|row| row.row.metric == metric);
+    rows.map(|row| compared(setting, report, row)).collect()
+}
+
+fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
+    let metric = (setting.metrics.len() > 1).then(|| row.row.metric.clone());
+    let published = row.published.as_ref();
+    IntervalLine {
+        name: report.labels(row).chain(metric).collect::<Vec<_>>().join(", "),
+        ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
+        published: published.map(|p| Spread { value: p.value, spread: p.spread.unwrap_or(0.0) }),
+    }
+}
+
+/// What all bars reach; from zero, unless that was not wanted. On a logarithmic scale a bar that reaches zero has its value.
+fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
+    let spreads = lines.iter().flat_map(|line| [Some(&line.ours), line.published.as_ref()]).flatten();
+    let reached =
+        spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
+    if setting.log || setting.close { Scale::of(setting.log, reached) } else { Scale::from_zero(reached) }
+}
+
+/// The spread as a bar and the value as a dot: filled for ours, hollow for the published one.
+fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
+    let (above, below) = (height + ASIDE, height - ASIDE);
+    let dot = Mark::dots(&[Spot::new(line.ours.value, above)], RADIUS, OURS.colour);
+    let mut marks = vec![line.ours.bar(above, OURS), dot];
+    if let Some(published) = &line.published {
+        let ring = Mark::Rings(vec![Spot::new(published.value, below)], RADIUS, PUBLISHED);
+        marks.extend([published.bar(below, PUBLISHED), ring]);
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publish::figure::fabricated::{count, drawn, experiment, lines_of, row};
+
+    #[test]
+    fn each_row_has_a_name_a_bar_and_a_dot() {
+        let figure = "[figure.intervals]\nmetrics = [\"rmse\"]\nlabel = \"RMSE (cm)\"\n";
+        let label = "a-label-that-is-much-longer-than-the-room-beside-a-y-axis";
+        let experiment = experiment(&["short", label], figure);
+        let rows = vec![row(0, "rmse", 2.0, Some(0.5)), row(1, "rmse", 8.0, None), row(1, "mae", 90.0, None)];
+        let svg = drawn("intervals", &Report::new(&experiment, rows, Vec::new()));
+        assert_eq!((count(&svg, "circle"), lines_of(&svg, "#005FAA")), (2 + 1, 2), "a sample in the legend");
+        assert!(svg.contains(label) && svg.contains("\n0\n") && !svg.contains("published"));
+        assert!(svg.find("short") < svg.find(label) || svg.contains("short"), "both are named");
+    }
+}

@@ -1,0 +1,221 @@
+//! A metric along an axis of the grid: lines with error bars, in panels.
+
+use super::super::prelude::*;
+use crate::spec::LinesFigure;
+
+const HEIGHT: f64 = 390.0;
+/// Radii of the points and of the rings around them, in pixels.
+const DOT: f64 = 3.5;
+const RING: f64 = 5.5;
+/// The most shades that the legend names.
+const SHADES: usize = 8;
+const LEVEL: Pen = Pen::new(BLACK, 1.0).dashed();
+
+/// The points of one label.
+struct Series {
+    label: String,
+    pen: Pen,
+    points: Vec<Estimate>,
+    published: Vec<Spot>,
+    /// Points that lie below the axis.
+    below: usize,
+}
+
+/// The lines of a panel.
+struct LinesPanel {
+    title: String,
+    series: Vec<Series>,
+}
+
+impl Drawing for LinesFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let panels = panels(self, report);
+        let series: Vec<&Series> = panels.iter().flat_map(|panel| &panel.series).collect();
+        let x = Scale::of(self.log, series.iter().flat_map(|s| &s.points).map(|point| point.at.x));
+        let y = y_scale(self, &series);
+        let legend = legend(self, &series);
+        let panels = panels.iter().map(|panel| {
+            let levels = self.levels.iter().map(|level| Mark::Across(level.value, LEVEL));
+            let marks = levels.chain(panel.series.iter().flat_map(|series| marks(self, series))).collect();
+            Panel::new(
+                &panel.title,
+                Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
+            )
+        });
+        Ok(Picture { legend, layout: Layout::new(HEIGHT), panels: panels.collect() })
+    }
+}
+
+/// The panels that have lines; none if the setting names an axis that is not there.
+fn panels(setting: &LinesFigure, report: &Report<'_>) -> Vec<LinesPanel> {
+    let (Some(x), Some(line)) = (report.axis(&setting.x), report.axis(&setting.lines)) else {
+        return Vec::new();
+    };
+    let rows: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == setting.metric).collect();
+    let labels = &report.experiment.axes[line].labels;
+    let mut panels = Vec::new();
+    for (title, rows) in split(report, setting.panels.as_deref(), rows) {
+        let all = labels.iter().enumerate().map(|(place, label)| {
+            let own: Vec<&ReportRow> =
+                rows.iter().copied().filter(|row| row.labels[line] == *label).collect();
+            series(setting, &own, x, label, pen(setting, place, labels.len()))
+        });
+        let series: Vec<Series> = all.filter(|series| !series.points.is_empty()).collect();
+        if !series.is_empty() {
+            panels.push(LinesPanel { title, series });
+        }
+    }
+    panels
+}
+
+/// The rows of each panel, with its title.
+fn split<'a>(
+    report: &Report<'_>,
+    axis: Option<&str>,
+    rows: Vec<&'a ReportRow>,
+) -> Vec<(String, Vec<&'a ReportRow>)> {
+    let Some(at) = axis.and_then(|name| report.axis(name)) else { return vec![(String::new(), rows)] };
+    let axis = &report.experiment.axes[at];
+    let panels = axis.labels.iter().map(|label| {
+        (named(axis, label), rows.iter().copied().filter(|row| row.labels[at] == *label).collect())
+    });
+    panels.collect()
+}
+
+/// The line through the rows of a label.
+fn series(setting: &LinesFigure, rows: &[&ReportRow], x: usize, label: &str, pen: Pen) -> Series {
+    let estimates = rows.iter().filter_map(|row| Some(Estimate::new(row.place(x)?, row)));
+    let (points, below): (Vec<Estimate>, Vec<Estimate>) =
+        estimates.partition(|point| shown(setting, point.at.y));
+    let label = format!("{} = {label}", setting.lines);
+    let published = rows.iter().filter_map(|row| published(setting, row, x)).collect();
+    Series { label, pen, points, published, below: below.len() }
+}
+
+fn shown(setting: &LinesFigure, value: f64) -> bool {
+    setting.least.is_none_or(|least| value >= least)
+}
+
+fn published(setting: &LinesFigure, row: &ReportRow, x: usize) -> Option<Spot> {
+    let value = row.published.as_ref()?.value;
+    shown(setting, value).then_some(Spot::new(row.place(x)?, value))
+}
+
+/// The pen of the line at a place among all; a second round of colours is dashed.
+fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
+    if setting.shades {
+        return Pen::new(mixed(BLACK, LIGHT, place as f64 / count.saturating_sub(1).max(1) as f64), 1.5);
+    }
+    let pen = Pen::new(COLOURS[place % COLOURS.len()], 2.0);
+    if place < COLOURS.len() { pen } else { pen.dashed() }
+}
+
+/// From the least to the largest of all that is drawn.
+fn y_scale(setting: &LinesFigure, series: &[&Series]) -> Scale {
+    let points = series.iter().flat_map(|s| &s.points);
+    let ends = points.flat_map(|p| [p.at.y - p.error, p.at.y, p.at.y + p.error]);
+    let levels = setting.levels.iter().map(|level| level.value);
+    let published = series.iter().flat_map(|s| &s.published).map(|spot| spot.y);
+    let values = ends.chain(levels).chain(published).filter(|value| *value > 0.0 || !setting.log_y);
+    Scale::of(setting.log_y, values).within(setting.least, None)
+}
+
+fn marks(setting: &LinesFigure, series: &Series) -> Vec<Mark> {
+    let mut marks = vec![line(&series.points, series.pen)];
+    if !setting.shades {
+        marks = line_with_bars(&series.points, series.pen);
+        let dots: Vec<Spot> = series.points.iter().map(|point| point.at).collect();
+        marks.push(Mark::dots(&dots, DOT, series.pen.colour));
+    }
+    marks.push(Mark::Rings(series.published.clone(), RING, series.pen.thin()));
+    marks
+}
+
+fn legend(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
+    let mut entries: Vec<LegendEntry> = Vec::new();
+    for one in series {
+        if entries.iter().all(|entry| entry.text != one.label) {
+            entries.push(Swatch::Line(one.pen).means(&one.label));
+        }
+    }
+    // Of many shades the first of each few are named, and the last.
+    let every = if setting.shades { entries.len().div_ceil(SHADES).max(1) } else { 1 };
+    let last = entries.len().saturating_sub(1);
+    let kept = entries.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+    let levels = setting.levels.iter().map(|level| Swatch::Line(LEVEL).means(&level.label));
+    kept.map(|(_, entry)| entry).chain(levels).chain(notes(setting, series)).collect()
+}
+
+fn notes(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
+    let widest = series.iter().flat_map(|s| &s.points).map(|point| point.error).fold(0.0, f64::max);
+    let below: usize = series.iter().map(|s| s.below).sum();
+    let mut notes = Vec::new();
+    if setting.shades {
+        let widest = brief(format!("{widest:.1e}").parse().unwrap_or(widest));
+        notes.push(Swatch::None.means(format!("standard error: {widest} at most")));
+    } else if widest > 0.0 {
+        notes.push(bars());
+    }
+    if series.iter().any(|s| !s.published.is_empty()) {
+        notes.push(Swatch::Ring(RING, Pen::new(BLACK, 1.0)).means("values to reproduce"));
+    }
+    if let Some(least) = setting.least.filter(|_| below > 0) {
+        notes.push(Swatch::None.means(format!("below {least}: {below} not shown")));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publish::figure::fabricated::{drawn, experiment, lines_of, row};
+
+    /// A row for each cell of an axis of numbers and an axis of lines.
+    fn figure(name: &str, lines: usize, shades: bool) -> String {
+        let axis: Vec<String> = (1..=lines).map(|i| format!("{}.0", 4 * i)).collect();
+        let grid = format!(
+            "[grid]\n\"privacy.epsilon\" = [0.25, 0.5, 1.0]\n\"model.kernel.eq.lengthscale\" = [{}]\n",
+            axis.join(", ")
+        );
+        let settings = "metric = \"rmse\"\nx = \"epsilon\"\nlines = \"lengthscale\"\nx_label = \"epsilon\"\n\
+                        label = \"RMSE\"\nlog = true\n";
+        let figure = format!("{grid}[figure.lines]\n{settings}shades = {shades}\n");
+        let experiment = experiment(&["only"], &figure);
+        let value = |cell: usize| 1.0 + (cell / lines) as f64 * 0.2 + (cell % lines) as f64 * 0.05;
+        let rows =
+            (0..experiment.cells.len()).map(|cell| row(cell, "rmse", value(cell), Some(0.02))).collect();
+        drawn(name, &Report::new(&experiment, rows, Vec::new()))
+    }
+
+    #[test]
+    fn shades_go_from_black_to_light_grey_without_bars() {
+        let svg = figure("lines-shades", 40, true);
+        assert_eq!(lines_of(&svg, "#CDCDCD"), 2, "the last line and its sample");
+        assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error: 0.02 at most"));
+        let texts = svg.matches("lengthscale = ").count();
+        assert!((5..12).contains(&texts), "only some of them are named: {texts}");
+    }
+
+    #[test]
+    fn few_lines_have_colours_bars_and_texts() {
+        let svg = figure("lines", 3, false);
+        assert_eq!(lines_of(&svg, "#005FAA"), 2 + 3, "a line, its sample, and a bar at each point");
+        assert_eq!(svg.matches("lengthscale = ").count(), 3);
+        assert!(svg.contains("bars: two standard errors"));
+    }
+
+    #[test]
+    fn panels_of_numbers_are_named_by_their_axis() {
+        let grid = "[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n\"model.kernel.eq.lengthscale\" = [1.0, 2.0]\n";
+        let settings = "metric = \"rmse\"\nx = \"lengthscale\"\nlines = \"method\"\npanels = \"epsilon\"\n\
+                        x_label = \"x\"\nlabel = \"y\"\n";
+        let experiment = experiment(&["only"], &format!("{grid}[figure.lines]\n{settings}"));
+        let half: Vec<usize> = (0..4).filter(|c| experiment.cells[*c].labels()[0] == "0.5").collect();
+        let rows = half.into_iter().map(|cell| row(cell, "rmse", 1.0 + cell as f64, None)).collect();
+        let svg = drawn("lines-panels", &Report::new(&experiment, rows, Vec::new()));
+        assert!(
+            svg.contains("epsilon = 0.5") && !svg.contains("epsilon = 1\n"),
+            "a panel without lines is left out"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! Families of metrics along an axis of the grid: a line for each member of a family.
+
+use super::super::prelude::*;
+use crate::spec::ProbabilitiesFigure;
+
+const HEIGHT: f64 = 300.0;
+
+/// A member of a family along the axis.
+struct Member {
+    /// The number after the family's name.
+    number: f64,
+    points: Vec<Estimate>,
+}
+
+/// A family in the cells that differ in the axis alone.
+struct FamilyLines<'a> {
+    title: String,
+    name: &'a str,
+    /// Its place in the setting.
+    place: usize,
+    members: Vec<Member>,
+}
+
+impl FamilyLines<'_> {
+    fn pens(&self) -> impl Iterator<Item = (&Member, Pen)> {
+        self.members.iter().enumerate().map(|(i, member)| (member, pen(self.place, i)))
+    }
+}
+
+impl Drawing for ProbabilitiesFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let layout = Layout::new(HEIGHT).columns(Some(self.metrics.len()));
+        let Some(axis) = report.axis(&self.x) else {
+            return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
+        };
+        let groups = groups(report, None, Some(&self.x));
+        let families: Vec<FamilyLines<'_>> =
+            groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
+        let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
+        let x = Scale::of(true, points.map(|point| point.at.x));
+        let y = Scale::between(0.0, 1.0).roomy();
+        let panels = families.iter().map(|family| {
+            let marks = family.pens().flat_map(|(member, pen)| line_with_bars(&member.points, pen)).collect();
+            Panel::new(
+                &family.title,
+                Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
+            )
+        });
+        let legend = families.iter().take(self.metrics.len()).flat_map(legend).chain([bars()]).collect();
+        Ok(Picture { legend, layout, panels: panels.collect() }.lettered())
+    }
+}
+
+/// The families of a group that have members.
+fn families<'a>(
+    setting: &'a ProbabilitiesFigure,
+    report: &Report<'_>,
+    axis: usize,
+    group: &Group,
+) -> Vec<FamilyLines<'a>> {
+    let families = setting.metrics.iter().enumerate().map(|(place, name)| {
+        let comma = if group.title.is_empty() { "" } else { ", " };
+        let title = format!("{}{comma}{name}", group.title);
+        FamilyLines { title, name, place, members: along(report, axis, group, name) }
+    });
+    families.filter(|family| !family.members.is_empty()).collect()
+}
+
+/// The members of a family at the places of the cells. A cell whose label is no positive finite number has none.
+fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<Member> {
+    let mut found: Vec<Member> = Vec::new();
+    for &cell in &group.cells {
+        let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
+        let Some(x) = place else { continue };
+        for member in members(report, cell, family) {
+            let point = Estimate { at: Spot::new(x, member.at.y), ..member };
+            match found.iter_mut().find(|known| known.number == member.at.x) {
+                Some(known) => known.points.push(point),
+                None => found.push(Member { number: member.at.x, points: vec![point] }),
+            }
+        }
+    }
+    found
+}
+
+/// Lines and dashes tell the members of a family apart also without colours.
+fn pen(family: usize, member: usize) -> Pen {
+    let pen = Pen::new(COLOURS[(3 * family + member) % COLOURS.len()], 2.0);
+    match member % 3 {
+        0 => pen,
+        1 => pen.dashed(),
+        _ => pen.dotted(),
+    }
+}
+
+fn legend(family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+    let pens = family.pens();
+    pens.map(|(member, pen)| Swatch::Line(pen).means(format!("{} = {}", family.name, member.number)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::publish::figure::fabricated::{drawn, lines_of, rows, showing};
+    use crate::publish::report::Report;
+
+    const FIGURE: &str = "[probabilities]\nmetrics = [\"lengthscale\", \"noise-sd\"]\nx = \"method\"\n\
+                          x_label = \"epsilon\"\nlabel = \"probability\"\n";
+
+    #[test]
+    fn a_panel_for_each_family_and_a_line_for_each_member() {
+        let experiment = showing(&["1", "10", "inf"], FIGURE);
+        let metrics = ["lengthscale/1", "lengthscale/3", "noise-sd/0.1", "both"];
+        let values = rows(&experiment, &metrics, |cell, metric| 0.2 * (cell + metric) as f64);
+        let svg = drawn("probabilities", &Report::new(&experiment, values, Vec::new()));
+        // A solid line with two bars, and a sample; the label `inf` has no place on the axis.
+        assert_eq!(lines_of(&svg, "#005FAA"), 1 + 2 + 1);
+        for text in ["(A) lengthscale", "(B) noise-sd", "lengthscale = 3", "noise-sd = 0.1"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+}

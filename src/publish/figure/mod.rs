@@ -1,0 +1,17 @@
+//! Figures: a kind turns rows and frames into marks, and one renderer draws them as SVG.
+
+mod drawing;
+mod error;
+mod estimate;
+#[cfg(test)]
+mod fabricated;
+mod frames;
+mod grammar;
+mod groups;
+mod kinds;
+mod prelude;
+mod shown;
+
+pub use error::FigureError;
+pub use kinds::figure_svg;
+pub use shown::figure_json;

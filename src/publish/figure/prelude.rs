@@ -1,0 +1,10 @@
+//! What the kinds of figure draw with.
+
+pub use super::drawing::Drawing;
+pub use super::error::FigureError;
+pub use super::estimate::*;
+pub use super::frames::*;
+pub use super::grammar::*;
+pub use super::groups::*;
+pub use crate::publish::report::{Report, ReportRow, named};
+pub use crate::publish::table::number::{brief, exact, short};

@@ -1,0 +1,58 @@
+//! The result folder of an experiment.
+
+use std::path::Path;
+
+use super::error::PublishError;
+use super::manifest::manifest_json;
+use crate::publish::figure::{figure_json, figure_svg};
+use crate::publish::report::Report;
+use crate::publish::table::{table_csv, table_markdown};
+use crate::run::{Provenance, write_atomically};
+
+/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
+/// table) and `manifest.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
+///
+/// # Errors
+/// [`PublishError`]; files that were there are replaced whole or not at all.
+pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
+    let before = std::fs::read_to_string(folder.join("manifest.json")).ok();
+    let files = files(report, provenance, before.as_deref())?;
+    std::fs::create_dir_all(folder).map_err(|cause| PublishError::io(folder, cause))?;
+    for optional in ["figure.svg", "figure.json"] {
+        if !files.iter().any(|(name, _)| *name == optional) {
+            remove_stale(&folder.join(optional))?;
+        }
+    }
+    for (name, contents) in files {
+        let path = folder.join(name);
+        if std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
+            continue;
+        }
+        write_atomically(&path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
+    }
+    Ok(())
+}
+
+/// The names and texts of a result folder.
+pub(super) fn files(
+    report: &Report<'_>,
+    provenance: &Provenance,
+    manifest_before: Option<&str>,
+) -> Result<Vec<(&'static str, String)>, PublishError> {
+    let mut files =
+        vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, &provenance.clipped))];
+    if let Some(figure) = figure_svg(report)? {
+        files.push(("figure.svg", figure));
+    }
+    files.extend(figure_json(report).map(|shown| ("figure.json", shown)));
+    files.push(("manifest.json", manifest_json(report, provenance, manifest_before)));
+    Ok(files)
+}
+
+/// Removes a figure of an earlier spec that the present one no longer draws.
+fn remove_stale(path: &Path) -> Result<(), PublishError> {
+    match std::fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(PublishError::io(path, cause)),
+        _ => Ok(()),
+    }
+}

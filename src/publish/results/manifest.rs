@@ -1,0 +1,76 @@
+//! `manifest.json`: where a result comes from.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::publish::report::Report;
+use crate::run::Provenance;
+
+/// The dependencies that the program was built with.
+const LOCK: &str = include_str!("../../../Cargo.lock");
+
+/// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
+pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {
+    let experiment = report.experiment;
+    let files: Vec<Value> =
+        provenance.data.iter().map(|(file, sha256)| json!({ "file": file, "sha256": sha256 })).collect();
+    let mut manifest = json!({
+        "experiment": experiment.name,
+        "quick": experiment.quick,
+        "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
+        "spec_sha256": sha256(experiment.source.text()),
+        "seed": provenance.seed,
+        "numerics": provenance.numerics,
+        "replicates": experiment.meta.replicates,
+        "cells": experiment.cells.len(),
+        "data": files,
+        "largest_jitter": report.jitter(),
+        "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH },
+        "finished_unix": provenance.finished,
+        "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
+    });
+    if !provenance.clipped.is_empty() {
+        manifest["clipped_targets_not_private"] = json!(provenance.clipped);
+    }
+    match before {
+        Some(before) if same_origin(before, &manifest) => before.to_owned(),
+        _ => format!("{manifest:#}\n"),
+    }
+}
+
+/// Whether two manifests are of the same results, computed at the same time.
+fn same_origin(before: &str, now: &Value) -> bool {
+    let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
+    let when = ["finished_unix", "cpu_seconds", "host", "clipped_targets_not_private"];
+    differing(&before, now).is_empty() && when.iter().all(|key| before.get(key) == now.get(key))
+}
+
+/// The keys in which two manifests say that other results were computed.
+pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
+    let keys = ["experiment", "quick", "spec_sha256", "seed", "numerics", "replicates", "cells", "data"];
+    keys.into_iter().filter(|key| before.get(key) != now.get(key)).map(str::to_owned).collect()
+}
+
+fn sha256(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))
+}
+
+/// The commit of the project's folder, if it is a checkout of its own; marked where tracked files other than
+/// results differ from it.
+pub fn commit(project: &Path) -> Option<String> {
+    if !project.join(".git").exists() {
+        return None;
+    }
+    let head = git(project, &["rev-parse", "HEAD"])?;
+    let changes = git(project, &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"])?;
+    Some(if changes.is_empty() { head } else { format!("{head}-dirty") })
+}
+
+fn git(project: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").arg("-C").arg(project).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,71 @@
+//! `table.md`: the table for people, with claims and deviations.
+
+use std::fmt::Write;
+
+use super::terminal::{HEADINGS, cells};
+use crate::publish::report::{Report, ReportRow};
+use crate::run::Clipped;
+use crate::spec::DeviationKind;
+
+/// The table, how many targets were clipped, the claims and the deviations as Markdown.
+pub fn table_markdown(report: &Report<'_>, clipped: &[Clipped]) -> String {
+    let meta = &report.experiment.meta;
+    let mut text = format!("# {}: {}\n\n", report.experiment.name, meta.title);
+    if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
+        let _ = writeln!(
+            text,
+            "Reproduces {artefact} of {paper}. Spreads are standard deviations over folds or replicates.\n"
+        );
+    }
+    table(&mut text, report);
+    clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
+    claims(&mut text, report);
+    deviations(&mut text, report);
+    text
+}
+
+fn table(text: &mut String, report: &Report<'_>) {
+    let axes = report.axis_columns(&HEADINGS);
+    let headings: Vec<&str> =
+        axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
+    line(text, &headings.iter().map(ToString::to_string).collect::<Vec<_>>());
+    line(text, &vec!["---".to_owned(); headings.len()]);
+    for row in &report.rows {
+        line(text, &columns(row, &axes));
+    }
+}
+
+fn columns(row: &ReportRow, axes: &[(usize, &str)]) -> Vec<String> {
+    let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
+    labels.chain(cells(row)).chain([row.row.certificate.to_string()]).collect()
+}
+
+fn line(text: &mut String, cells: &[String]) {
+    let escaped: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
+    let _ = writeln!(text, "| {} |", escaped.join(" | "));
+}
+
+fn claims(text: &mut String, report: &Report<'_>) {
+    if report.claims.is_empty() {
+        return;
+    }
+    text.push_str("\n## Claims\n\n");
+    for claim in &report.claims {
+        let _ = writeln!(text, "- {}: {}", if claim.holds { "holds" } else { "FAILS" }, claim.text);
+    }
+}
+
+fn deviations(text: &mut String, report: &Report<'_>) {
+    if report.experiment.deviations.is_empty() {
+        return;
+    }
+    text.push_str("\n## Deviations\n\n");
+    for deviation in &report.experiment.deviations {
+        let kind = match deviation.kind {
+            DeviationKind::Inferred => "inferred",
+            DeviationKind::Corrected => "corrected",
+            DeviationKind::StandIn => "stand-in",
+        };
+        let _ = writeln!(text, "- {} ({kind}): {}", deviation.about, deviation.note);
+    }
+}
