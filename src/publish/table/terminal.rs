@@ -1,10 +1,11 @@
 //! The table in a terminal.
 
+use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
-use comfy_table::{ContentArrangement, Table};
 
 use super::notes::GuaranteeNotes;
 use super::number::{exact, short};
+use super::plain::fit;
 use crate::publish::report::{Report, ReportRow};
 use crate::spec::Published;
 
@@ -19,7 +20,7 @@ const MOST_ROWS: usize = 500;
 pub fn table_terminal(report: &Report<'_>) -> String {
     let axes = report.axis_columns(&HEADINGS);
     let mut table = Table::new();
-    table.load_style(UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    fit(table.load_style(UTF8_BORDERS_ONLY));
     let names = axes.iter().map(|(_, name)| *name);
     table.set_header(names.chain(HEADINGS).chain(["guarantee"]));
     let mut notes = GuaranteeNotes::default();
