@@ -11,7 +11,7 @@ pub enum Problem {
     #[error("{0}")]
     Shape(String),
     /// A number outside its range.
-    #[error(transparent)]
+    #[error("must be {}, found {}", .0.range, .0.found)]
     OutOfRange(#[from] OutOfRange),
     /// A list that must hold something is empty.
     #[error("must hold at least one value")]

@@ -429,7 +429,7 @@ fn every_mistake_is_explained() {
             .chain(posterior)
             .chain([("Problem::TooManyCells", large)]),
     );
-    assert_covered("src/spec", &runs, &[]);
+    assert_covered("src/setting", &runs, &[]);
 }
 
 #[test]

@@ -6,8 +6,8 @@ use super::graph::Graph;
 use crate::support::shipped::root;
 
 /// The most closures with a name, and the most parameters that take a tuple apart, in all rooms together.
-const NAMED_CLOSURES: usize = 500;
-const TUPLE_PARAMETERS: usize = 85;
+const NAMED_CLOSURES: usize = 115;
+const TUPLE_PARAMETERS: usize = 10;
 
 #[derive(Debug, Default)]
 struct Habits {
