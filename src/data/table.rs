@@ -3,7 +3,7 @@
 //! Cells of text stay text until they are asked for as numbers, so that a message names the very line and cell.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, Read};
@@ -207,7 +207,7 @@ impl Table {
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a key that is there twice.
     pub fn joined(&self, column: &str, other: &Self, key: &str) -> Result<Self, DataError> {
-        let mut keys: HashMap<Cow<'_, str>, IdxSize> = HashMap::new();
+        let mut keys: BTreeMap<Cow<'_, str>, IdxSize> = BTreeMap::new();
         for (row, cell) in other.column(key)?.iter().enumerate() {
             if let Some(word) = text(&cell)
                 && keys.insert(word.clone(), row as IdxSize).is_some()

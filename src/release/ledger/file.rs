@@ -62,7 +62,7 @@ pub fn charge(charge: &Charge<'_>) -> Result<Account, LedgerError> {
 fn with(charge: &Charge<'_>) -> Result<Ledger, LedgerError> {
     let LedgerFile { path, budget } = charge.ledger;
     if let Some(budget) = *budget {
-        check_budget(budget).map_err(|reason| LedgerError::BadBudget(reason))?;
+        check_budget(budget).map_err(LedgerError::BadBudget)?;
     }
     let ledger = match fs::read(path) {
         Ok(bytes) => present(path, bytes, *budget)?,

@@ -58,7 +58,7 @@ fn no_room_imports_upward() {
         rooms["cli"].len() >= 5 && rooms["task"].contains("privacy"),
         "imports are not found: {rooms:#?}"
     );
-    assert_eq!(upward(&rooms), [String::new(); 0], "all imports: {rooms:#?}");
+    assert_eq!(upward(&rooms), Vec::<String>::new(), "all imports: {rooms:#?}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl Graph {
             let path = [&glob.path[..glob.path.len() - 1], path].concat();
             self.defining(&module, &path, depth + 1)
         });
-        exported.last().or(Some(file))
+        exported.next_back().or(Some(file))
     }
 
     /// The longest circle among the files of a room; empty where there is none.
