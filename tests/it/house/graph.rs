@@ -87,7 +87,7 @@ impl Graph {
             return self.defining(&module, &import.path, depth + 1);
         }
         let globs = source.uses.iter().filter(|import| import.name == "*");
-        let exported = globs.filter_map(|glob| {
+        let mut exported = globs.filter_map(|glob| {
             let path = [&glob.path[..glob.path.len() - 1], path].concat();
             self.defining(&module, &path, depth + 1)
         });
