@@ -7,7 +7,7 @@ use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent
 /// neighbours. It bounds from above only.
 ///
 /// The divergence of order `a` of one step is `a s^2 / (2 m^2)` for full batches (sensitivity `s`, noise multiplier
-/// `m`), and for Poisson sampling that of `ln A` of [`Moment`] over `a - 1`: the larger of both directions (Mironov, Talwar
+/// `m`), and for Poisson sampling that of `ln A` of `Moment` over `a - 1`: the larger of both directions (Mironov, Talwar
 /// and Zhang 2019, Theorem 5; Theorem 4 reduces vectors to one dimension). Divergences of one order add up over
 /// steps. For every `a > 1`
 ///

@@ -35,7 +35,7 @@ pub enum DensityEstimate {
     Histogram {},
     /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
     Process(ProcessSetting),
-    /// Regression on the densities of the bins by the process of [model], with noise on the mean function; needs
+    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
     /// mechanism.function.
     Function {
         /// Whether the mean of all densities is subtracted first, which is private and not paid for.
