@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Rules for lambda, in units where the noise variance of the model is 1. `E_b` is the symmetric noise on B
 /// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
-/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for [`Tight`](Self::Tight) the theory of random
+/// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for `Tight` the theory of random
 /// matrices, Tracy and Widom 1996.
 ///
 /// ```

@@ -119,7 +119,7 @@ fn mistakes_that_would_make_a_table_lie_are_refused() {
     let published = "[[published]]\nmetric = \"rmse\"\nvalue = 1.0\nsource = \"s\"\n";
     for (name, changes, words) in [
         ("target as input", vec![("inputs = [\"x\"]", "inputs = [\"x\", \"y\"]")], "private target"),
-        ("too many draws", vec![("draws = 20", "draws = 9223372036854775807")], "from 1 to 1000000"),
+        ("too many draws", vec![("draws = 20", "draws = 9223372036854775807")], "at most 1000000"),
         (
             "too many replicates",
             vec![("title = \"extremes\"", "title = \"t\"\nreplicates = 4294967295")],

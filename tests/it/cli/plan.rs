@@ -51,8 +51,8 @@ fn explain_names_the_key_that_changed() {
     assert!(text.contains("0 of 8 results are stored"), "{text}");
     assert!(text.contains("8 to compute: model.noise_variance changed from 1.0 to 2.5"), "{text}");
     assert!(text.contains("10, inf, replicate 1"), "{text}");
-    let text = explain_after("change = 8.0", "change = 8.0\ncalibration = \"analytic\"");
-    assert!(text.contains("privacy.calibration changed from \"classic\" to \"analytic\""), "{text}");
+    let text = explain_after("change = 8.0", "change = 8.0\ncalibration = \"classic\"");
+    assert!(text.contains("privacy.calibration changed from \"analytic\" to \"classic\""), "{text}");
     let text = explain_after("[experiment]", "[experiment]\nseed = 7");
     assert!(text.contains("the seed changed from 1 to 7"), "{text}");
     let text = explain_after("[5.0, 10.0]", "[5.0, 20.0]");

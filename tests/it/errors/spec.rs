@@ -385,6 +385,53 @@ fn provoke(sound: &str, mistakes: &[Mistake], arguments: &[&str]) -> (Vec<(&'sta
     (runs, transcript)
 }
 
+/// A spec that computes an erratum; its words are missing.
+const ERRATUM: &str = r#"experiment.title = "an erratum"
+
+[data]
+source.inline = { x = [0.0], y = [0.0] }
+inputs = ["x"]
+target = "y"
+
+[task.errata]
+erratum = "row-norm"
+
+[privacy]
+epsilon = inf
+delta = 0.01
+change = 1.0
+mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }
+"#;
+
+/// Words about an erratum of which no cell is.
+const WORDS: &str = r#"
+[[erratum]]
+name = "row-nrm"
+paper = "smith2016"
+place = "Section 2"
+statement = "s"
+example = "e"
+correction = "c"
+effect = "f"
+"#;
+
+/// An erratum without words, and words without their erratum.
+fn errata_and_words() -> Vec<(&'static str, Run)> {
+    let cases = [
+        ("Problem::ErratumWithoutWords", ERRATUM.to_owned(), "task.errata.erratum: no [[erratum]]"),
+        ("Problem::ErratumOfNoCell", format!("{ERRATUM}{WORDS}"), "no cell computes the erratum \"row-nrm\""),
+    ];
+    let mut runs = Vec::new();
+    for (variant, spec, words) in cases {
+        let project = project(&spec);
+        let run = project.dpgp(&["run", "study.toml"]).expect(2);
+        project.assert_nothing_left();
+        assert!(run.err.contains(words), "{}", run.err);
+        runs.push((variant, run));
+    }
+    runs
+}
+
 /// A grid of more cells than are expanded.
 fn too_many_cells() -> Run {
     let values = (1..=2000).map(|i| format!("{i}.0")).collect::<Vec<_>>().join(", ");
@@ -427,6 +474,7 @@ fn every_mistake_is_explained() {
             .chain(density)
             .chain(quick)
             .chain(posterior)
+            .chain(errata_and_words())
             .chain([("Problem::TooManyCells", large)]),
     );
     assert_covered("src/setting", &runs, &[]);
