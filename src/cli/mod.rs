@@ -25,6 +25,7 @@ mod run;
 mod schema;
 mod stats;
 
+use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Verb};
@@ -33,16 +34,19 @@ use error::{BUG, CliError};
 
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
     let arguments = Arguments::parse();
-    match std::panic::catch_unwind(|| dispatch(&arguments)) {
-        Ok(outcome) => outcome_code(outcome),
-        Err(_) => {
-            eprintln!(
-                "error: this is a bug in dpgp; please report it with the command and the message above"
-            );
-            ExitCode::from(BUG)
-        }
-    }
+    outcome_code(dispatch(&arguments))
+}
+
+/// Says that a panic is our mistake, and ends the program with the exit code of a bug.
+///
+/// The hook itself ends it, on whichever thread the panic happened: releases are built without unwinding, and
+/// both kinds of build must end in the same way.
+fn report_bug(panic: &PanicHookInfo<'_>) {
+    eprintln!("{panic}");
+    eprintln!("error: this is a bug in dpgp; please report it with the command and the message above");
+    std::process::exit(i32::from(BUG));
 }
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
