@@ -36,7 +36,7 @@ fn columns(rows: usize) -> Vec<Vec<f64>> {
 fn summand() -> Summand {
     let z = DMatrix::from_fn(M, 2, |i, d| if d == 0 { i % 16 } else { i / 16 } as f64 / 7.5 - 1.0);
     let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
-    Summand { kernel: PackedKernel::new(1.0, &[0.2, 0.2], &z), targets, filters: Vec::new(), inputs: 2 }
+    Summand { kernel: PackedKernel::new(1.0, &[0.2, 0.2], &z, 16.0), targets, filters: Vec::new(), inputs: 2 }
 }
 
 fn sums(columns: &[Vec<f64>], summand: &Summand, threads: &ThreadPool) {

@@ -43,9 +43,9 @@ fn kernel_and_cholesky() {
 
 fn sufficient_statistics() {
     let x = points(8000, 2);
-    let targets: Vec<f64> = (0..8000).map(|i| f64::from(i).sin()).collect();
+    let targets: Vec<i64> = (0..8000).map(|i| (f64::from(i).sin() * 1e12) as i64).collect();
     let columns: Vec<&[f64]> = x.as_slice().chunks_exact(8000).collect();
-    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &points(64, 2));
+    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &points(64, 2), 8.0);
     let mut sums = stream::Sums::zero(64);
     kernel.add(&columns, &targets, &mut sums, &mut stream::Scratch::default());
     black_box(sums);

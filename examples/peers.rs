@@ -77,12 +77,12 @@ fn sums(n: usize) -> (f64, f64) {
     let y: Vec<f64> = x.row_iter().map(|x| x[0].sin()).collect();
     let columns = x.as_slice().chunks_exact(n).chain(std::iter::once(y.as_slice())).collect();
     let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound: 1.0 };
-    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &grid(16, 16));
+    let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &grid(16, 16), 16.0);
     let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 2 };
     let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
     let (seconds, forest) =
         timed(|| collect(&mut InMemory::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
-    let total = forest.total(summand.zero());
+    let total = forest.total(summand.zero()).statistics(summand.units());
     (seconds, (total.a.sum() + total.b.trace()) / n as f64)
 }
 

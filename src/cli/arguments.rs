@@ -20,6 +20,7 @@ use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
 use super::stats::StatsArguments;
+use super::verify::VerifyArguments;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,6 +84,8 @@ pub enum Verb {
     Emit(EmitArguments),
     /// Sum up rows of any number for a surface, in shards if need be, and release it with privacy
     Stats(StatsArguments),
+    /// Check a published release by its certificate: the file, the noise and the guarantee
+    Verify(VerifyArguments),
     /// Write trips like those of a bike share, as many as asked for
     Generate(GenerateArguments),
     /// List, fetch or verify datasets

@@ -24,6 +24,7 @@ mod report;
 mod run;
 mod schema;
 mod stats;
+mod verify;
 
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
@@ -64,6 +65,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Collect(collect) => collect::collect(collect, format),
         Verb::Emit(emit) => emit::emit(emit, format),
         Verb::Stats(stats) => stats::stats(stats, format),
+        Verb::Verify(verify) => verify::verify(verify, format),
         Verb::Generate(generate) => generate::generate(generate, format),
         Verb::Data(data) => data::data(data, format),
         Verb::New(new) => new::new(new, format),

@@ -79,6 +79,15 @@ impl LinearMap {
         sums
     }
 
+    /// As [`LinearMap::sum_groups`], of whole numbers, which have no rounding.
+    pub fn sum_whole_groups(&self, targets: &[i64]) -> Vec<i128> {
+        let mut sums = vec![0; self.columns.ncols()];
+        for (&group, &y) in self.group.iter().zip(targets) {
+            sums[group] += i128::from(y);
+        }
+        sums
+    }
+
     /// `C y`, the predictive mean at the t test inputs.
     pub fn predict(&self, targets: &[f64]) -> DVector<f64> {
         &self.columns * self.sum_groups(targets)

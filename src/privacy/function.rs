@@ -58,7 +58,7 @@ impl FunctionSensitivity {
 /// Source: Hall, Rinaldo and Wasserman 2013, Proposition 7 and Corollary 9.
 #[derive(Debug, Clone)]
 pub struct FunctionNoise {
-    factor: DMatrix<f64>,
+    factor: Cholesky,
 }
 
 impl FunctionNoise {
@@ -67,11 +67,16 @@ impl FunctionNoise {
     /// # Errors
     /// [`LinalgError`] if K cannot be factorised.
     pub fn new(covariance: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        Ok(Self { factor: Cholesky::new("K_**", covariance)?.factor().clone() })
+        Ok(Self { factor: Cholesky::new("K_**", covariance)? })
     }
 
     /// The matrix (t x t) that turns standard normal draws into samples of the process.
     pub fn noise_map(&self) -> &DMatrix<f64> {
-        &self.factor
+        self.factor.factor()
+    }
+
+    /// `L^-1 C` (t x k) for the columns C of a mean at the test inputs: what independent noise is added to.
+    pub fn whitened(&self, columns: &DMatrix<f64>) -> DMatrix<f64> {
+        self.factor.half_solve(columns)
     }
 }

@@ -10,22 +10,28 @@ mod error;
 mod function;
 mod gaussian;
 mod histogram;
+mod lattice;
 mod newton;
 mod private_selection;
+mod rounded;
 mod selection;
 mod sufficient;
 mod zcdp;
 
 pub use budget::{Budget, composed_mu};
-pub use certificate::{Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
+pub use certificate::{
+    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release, RoundedNoise,
+};
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta};
 pub use histogram::{Statistic, count_sensitivity};
+pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
+pub use rounded::RoundedGaussian;
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sufficient::{
     HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split,

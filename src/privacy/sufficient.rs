@@ -5,7 +5,9 @@ use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gp::variational::{NoisyStatistics, Statistics};
+use super::RoundedGaussian;
+use crate::gp::variational::{NoisyStatistics, Statistics, WholeSums};
+use crate::number::{OutOfRange, Positive};
 
 /// Bounds on what one record contributes: `|k| <= features`, `|y| <= target`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,7 +131,34 @@ impl SumsNoise {
         Self { sd_a, sd_b: sd_a / c.sqrt() }
     }
 
-    /// The sums with noise on them; B stays symmetric.
+    /// The sums with exactly rounded noise on them; B stays symmetric.
+    ///
+    /// Obligation: as of [`SumsNoise`], to which this adds rounding to whole numbers alone: a whole number plus a rounded one
+    /// is their rounded sum. The noise is never less than asked for.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for noise beyond 128 bits.
+    pub fn release_whole(
+        self,
+        sums: WholeSums<'_>,
+        source: &mut impl Rng,
+    ) -> Result<NoisyStatistics, OutOfRange> {
+        let on_a = at_least(self.sd_a, sums.units.a)?;
+        let on_diagonal = at_least(self.sd_b, sums.units.b)?;
+        let beside = at_least(self.sd_b * std::f64::consts::FRAC_1_SQRT_2, sums.units.b)?;
+        let a = on_a.added(sums.a, source);
+        let (mut b, mut rest) = (Vec::with_capacity(sums.b.len()), sums.b);
+        for length in (1..=sums.size()).rev() {
+            let (column, after) = rest.split_at(length);
+            b.extend(on_diagonal.added(&column[..1], source));
+            b.extend(beside.added(&column[1..], source));
+            rest = after;
+        }
+        let noisy = WholeSums { a: &a, b: &b, ..sums };
+        Ok(NoisyStatistics { a: noisy.vector(), b: noisy.matrix(), sd_a: self.sd_a, sd_b: self.sd_b })
+    }
+
+    /// A simulation of a release, with noise in floating point; B stays symmetric.
     pub fn release(self, sums: &Statistics, stream: &mut impl Rng) -> NoisyStatistics {
         let (mut a, mut b) = (sums.a.clone(), sums.b.clone());
         a.iter_mut().for_each(|v| *v += self.sd_a * normal(stream));
@@ -143,6 +172,12 @@ impl SumsNoise {
         }
         NoisyStatistics { a, b, sd_a: self.sd_a, sd_b: self.sd_b }
     }
+}
+
+/// Noise of at least this standard deviation, in whole numbers of a unit.
+fn at_least(sd: f64, unit: f64) -> Result<RoundedGaussian, OutOfRange> {
+    // The closed form of the sensitivity, its product with the noise multiplier and this quotient are off by less.
+    RoundedGaussian::new(Positive::new(sd / unit * (1.0 + f64::from(-45).exp2()))?)
 }
 
 fn normal(stream: &mut impl Rng) -> f64 {

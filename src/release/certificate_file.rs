@@ -103,7 +103,7 @@ impl Charged<PrivatePredictions<'_>> {
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
             "mu": self.mu(),
-            "randomness": "operating system",
+            "noise": self.noise_json(),
             "caveats": caveats,
             "not_covered": self.not_covered(),
             "all_releases": self.account().map(Account::json),
@@ -119,7 +119,6 @@ impl Charged<PrivatePredictions<'_>> {
     /// What the guarantee does not speak of.
     pub fn not_covered(&self) -> Vec<String> {
         let mut list = vec![
-            self.floating_point(),
             self.taken_as_public(),
             "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
              at the targets, they leak"
@@ -140,21 +139,6 @@ impl Charged<PrivatePredictions<'_>> {
     /// Whether inputs and target of a record are private, so that all numbers come from noisy sums.
     fn hides_records(&self) -> bool {
         matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
-    }
-
-    fn floating_point(&self) -> String {
-        let all = "floating-point arithmetic: the proof is about real numbers. The noise is drawn and added in 64 bits, whose \
-                   low-order bits can tell neighbours apart (Mironov 2012)";
-        if self.hides_records() {
-            return format!(
-                "{all}; private_mean is rounded to about noise_sd / 10^5, but the other columns follow from the noisy sums \
-                 too and are not, and no proof says that a posterior hides those bits"
-            );
-        }
-        format!(
-            "{all}; private_mean is rounded to about noise_sd / 10^5, which does not show those bits, but no proof says that \
-             this suffices"
-        )
     }
 
     fn taken_as_public(&self) -> String {

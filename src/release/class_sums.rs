@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use super::draw::{Noisy, SystemNoise};
 use super::sums_file::sums_json;
 use super::sums_model::{SumsDescription, SumsModel, matrix_rows};
-use crate::gp::variational::Statistics;
 use crate::setting::PrivacySetting;
-use crate::stream::{ClassSummand, ClassSums, Sums};
+use crate::stream::{ClassSummand, ClassSums};
 use crate::task::{ClassModel, Setting, TaskError};
 
 /// A classifier from sums over the rows of each class.
@@ -58,8 +57,7 @@ impl SumsModel for ClassSumsRelease {
         noise: &mut SystemNoise,
     ) -> Result<Noisy<Value>, TaskError> {
         let (model, task) = (&self.model, self.model.task());
-        let statistics: Vec<Statistics> = sums.0.iter().map(Sums::statistics).collect();
-        let (noisy, guarantee) = model.release(&statistics, privacy, noise);
+        let (noisy, guarantee) = model.release(sums, self.rows.units(), privacy, noise)?;
         let inducing = model.inducing()?;
         let mut weights = Vec::new();
         for posterior in model.posteriors(&inducing, &noisy)? {
@@ -72,9 +70,9 @@ impl SumsModel for ClassSumsRelease {
                 "kernel": setting.model.as_ref().map(|model| &model.kernel),
                 "inducing": matrix_rows(&model.points()), "classes": task.classes, "alpha": task.alpha,
             },
-            "sums": noisy.iter().map(sums_json).collect::<Vec<Value>>(),
+            "sums": noisy.iter().map(|sums| sums_json(sums, self.rows.units())).collect::<Vec<Value>>(),
             "weights": weights,
         });
-        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }
 }

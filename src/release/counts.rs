@@ -54,8 +54,7 @@ impl SumsModel for CountsRelease {
         noise: &mut SystemNoise,
     ) -> Result<Noisy<Value>, TaskError> {
         let guarantee = self.model.guarantee(privacy);
-        let exact: Vec<f64> = counts.bins.iter().map(|count| *count as f64).collect();
-        let noisy = guarantee.release(&exact, noise);
+        let noisy = guarantee.release(&counts.bins, noise)?;
         let data = &setting.data;
         let value = json!({
             "histogram": {
@@ -64,6 +63,6 @@ impl SumsModel for CountsRelease {
             "counts": noisy,
             "sd": guarantee.sd,
         });
-        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }
 }

@@ -7,11 +7,12 @@
 use rand::TryRng;
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
+use serde_json::{Value, json};
 
 use super::ReleaseError;
 use super::ledger::{Account, Charge, LedgerFile, charge, preview};
 use super::subject::Subject;
-use crate::privacy::Certificate;
+use crate::privacy::{Certificate, RoundedNoise};
 use crate::task::TaskError;
 
 /// The randomness of the operating system.
@@ -23,8 +24,8 @@ pub struct Noisy<T> {
     pub value: T,
     /// What is guaranteed.
     pub certificate: Certificate,
-    /// The sensitivity over the standard deviation of the noise, by which releases compose.
-    pub mu: f64,
+    /// The noise that was drawn.
+    pub noise: RoundedNoise,
 }
 
 /// A release that nobody has seen yet: its noise comes from the operating system, and it has not been charged.
@@ -83,7 +84,7 @@ impl<T> Drawn<T> {
         let Self { noisy } = self;
         let Some(ledger) = ledger else { return Ok(Charged { noisy, account: None }) };
         let data_sha256 = &data_sha256()?;
-        let entry = subject.entry(&noisy.certificate, noisy.mu)?;
+        let entry = subject.entry(&noisy.certificate, noisy.noise.mu())?;
         let next = Charge { ledger, data_sha256, entry };
         preview(&next)?;
         Ok(Charged { noisy, account: Some(charge(&next)?) })
@@ -103,7 +104,13 @@ impl<T> Charged<T> {
 
     /// The sensitivity over the standard deviation of the noise, by which releases compose.
     pub fn mu(&self) -> f64 {
-        self.noisy.mu
+        self.noisy.noise.mu()
+    }
+
+    /// How its noise was made, as files say it.
+    pub(super) fn noise_json(&self) -> Value {
+        let RoundedNoise { sensitivity, sd } = self.noisy.noise;
+        json!({ "made": RoundedNoise::MADE, "sensitivity": sensitivity, "sd": sd })
     }
 
     /// What all releases of its ledger have spent, this one among them; none without a ledger.

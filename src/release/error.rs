@@ -113,6 +113,14 @@ pub enum ReleaseError {
     /// A release for one of several epsilons, which is not named.
     #[error("the spec has several epsilons, {0}: name the one to release for with --epsilon")]
     SeveralEpsilons(String),
+    /// A file that holds no certificate of a release.
+    #[error("{} is no certificate that can be verified: {cause}", path.display())]
+    NoCertificate {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        cause: String,
+    },
     /// A file that would be overwritten.
     #[error("{0} is there already; choose another name")]
     Exists(PathBuf),

@@ -62,6 +62,7 @@ mod sum_rows;
 mod sums_file;
 mod sums_model;
 mod surface_sums;
+mod verify;
 
 pub use cell::chosen_cell;
 pub use class_sums::ClassSumsRelease;
@@ -75,3 +76,4 @@ pub use subject::Subject;
 pub use sums_file::{SumsFile, ensure_writable};
 pub use sums_model::{SumsDescription, SumsModel};
 pub use surface_sums::SurfaceSumsRelease;
+pub use verify::{VerifiedFact, VerifiedRelease, verify};

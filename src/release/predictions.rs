@@ -78,11 +78,11 @@ impl<'a> PredictionRequest<'a> {
             let list = caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             return Err(ReleaseError::Caveats(list));
         }
-        Drawn::new(|noise| {
-            let predictions = prepared.draw(noise)?;
+        Drawn::new(|source| {
+            let predictions = prepared.draw(source)?;
             let spec = self.experiment.source.text();
             let value = PrivatePredictions { setting, spec, points: &self.points, predictions };
-            Ok(Noisy { value, certificate: prepared.certificate, mu: prepared.mu })
+            Ok(Noisy { value, certificate: prepared.certificate, noise: prepared.noise })
         })
     }
 

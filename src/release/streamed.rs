@@ -128,9 +128,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         privacy: &PrivacySetting,
     ) -> Result<Drawn<SumsFile>, ReleaseError> {
         Drawn::new(|noise| {
-            let Noisy { value, certificate, mu } =
+            let Noisy { value, certificate, noise } =
                 self.model.noisy(self.setting, privacy, &total.sums, noise)?;
-            Ok(Noisy { value: SumsFile { value }, certificate, mu })
+            Ok(Noisy { value: SumsFile { value }, certificate, noise })
         })
     }
 

@@ -8,12 +8,8 @@ use tempfile::NamedTempFile;
 use super::ledger::Account;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError};
-use crate::gp::variational::NoisyStatistics;
+use crate::gp::variational::{NoisyStatistics, SumsUnits};
 use crate::run::{folder_of, write_named};
-
-/// What the noise cannot promise.
-const CAUTION: &str = "The noise is drawn in 64-bit floating point from the operating system's randomness. The guarantee \
-    is that of exact arithmetic, and of this one release: each further one adds to what is spent.";
 
 /// Sums or counts with noise, and what follows from them.
 pub struct SumsFile {
@@ -26,9 +22,9 @@ impl Charged<SumsFile> {
         let (mut value, certificate) = (self.value().value.clone(), self.certificate());
         value["guarantee"] = json!({
             "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
-            "delta_exact": certificate.delta_exact, "mu": self.mu(),
+            "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
+            "certificate": certificate, "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
         });
-        value["caution"] = json!(CAUTION);
         value["all_releases"] = json!(self.account().map(Account::json));
         value
     }
@@ -50,7 +46,10 @@ pub fn ensure_writable(path: &Path) -> Result<(), ReleaseError> {
     NamedTempFile::new_in(folder_of(path)).map(|_| ()).map_err(ReleaseError::io(path))
 }
 
-/// Sums with noise.
-pub(super) fn sums_json(noisy: &NoisyStatistics) -> Value {
-    json!({ "a": noisy.a.as_slice(), "b": matrix_rows(&noisy.b), "sd_a": noisy.sd_a, "sd_b": noisy.sd_b })
+/// Sums with noise, which are whole numbers of the units beside them, to the nearest double.
+pub(super) fn sums_json(noisy: &NoisyStatistics, units: SumsUnits) -> Value {
+    json!({
+        "a": noisy.a.as_slice(), "b": matrix_rows(&noisy.b), "sd_a": noisy.sd_a, "sd_b": noisy.sd_b,
+        "unit_a": units.a, "unit_b": units.b,
+    })
 }

@@ -69,7 +69,7 @@ impl SumsModel for SurfaceSumsRelease {
         noise: &mut SystemNoise,
     ) -> Result<Noisy<Value>, TaskError> {
         let model = &self.model;
-        let (noisy, guarantee) = model.release(&sums.statistics(), privacy, noise);
+        let (noisy, guarantee) = model.release(sums, privacy, noise)?;
         let inducing = model.inducing()?;
         let posterior = model.posterior(&inducing, &noisy)?;
         let value = json!({
@@ -81,10 +81,10 @@ impl SumsModel for SurfaceSumsRelease {
                 "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
                 "inducing": matrix_rows(&model.points()),
             },
-            "sums": sums_json(&noisy),
+            "sums": sums_json(&noisy, self.rows().units()),
             "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
             "surface": self.surface(&inducing.locate(&model.map()), &posterior),
         });
-        Ok(Noisy { value, certificate: guarantee.certificate, mu: guarantee.mu })
+        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }
 }

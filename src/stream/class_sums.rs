@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::filters::passes;
 use super::{Misfit, PackedKernel, Scratch, Sum, SumRows, Sums};
 use crate::data::{CellProblem, Comparison};
+use crate::gp::variational::SumsUnits;
 
 /// The sums over the rows of each class c: `A_c = sum_i k_i` (m), `B_c = sum_i k_i k_i'` (m x m). Source: Honkela 2021,
 /// Section 5, with one-hot labels.
@@ -59,13 +60,18 @@ impl SumRows for ClassSummand {
                 .collect();
             let inputs: Vec<&[f64]> = inputs.iter().map(Vec::as_slice).collect();
             // A label of 1 for every member: A is the sum of their covariances.
-            self.kernel.add(&inputs, &vec![1.0; rows.len()], sums, scratch);
+            self.kernel.add(&inputs, &vec![1; rows.len()], sums, scratch);
         }
         Ok(sums)
     }
 }
 
 impl ClassSummand {
+    /// What one stands for in its sums.
+    pub fn units(&self) -> SumsUnits {
+        self.kernel.units(1.0)
+    }
+
     /// The rows of each class that pass the filters, in their order.
     fn members(&self, columns: &[Vec<f64>]) -> Result<Vec<Vec<usize>>, Misfit> {
         let (targets, tested) = (&columns[self.inputs], &columns[self.inputs + 1..]);

@@ -36,13 +36,14 @@ pub fn collect<T: SumRows>(
 /// use dpgp::stream::{PackedKernel, SumRows, Summand, Targets, collect_here};
 /// use nalgebra::DMatrix;
 /// // One inducing input at 0, rows at 0 and 1 with targets 2 and 3: A = 2 + 3 e^(-1/2), B = 1 + e^-1.
-/// let kernel = PackedKernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1));
+/// let kernel = PackedKernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1), 1.0);
 /// let targets = Targets { low: 0.0, high: 9.0, centre: 0.0, scale: 1.0, bound: 9.0 };
 /// let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 1 };
 /// let mut rows = InMemory::new(vec![&[0.0, 1.0], &[2.0, 3.0]]);
 /// let sums = collect_here(&mut rows, &summand)?.total(summand.zero());
-/// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-15);
-/// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-15);
+/// let sums = sums.statistics(summand.units());
+/// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-9);
+/// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-9);
 /// # Ok::<(), dpgp::stream::StreamError>(())
 /// ```
 ///

@@ -29,4 +29,4 @@ pub use record::{FileRecord, NodeRecord, Record};
 pub use sum::{Misfit, Sum, SumRows};
 pub use summand::Summand;
 pub use sums::Sums;
-pub use targets::Targets;
+pub use targets::{Targets, WholeTargets};

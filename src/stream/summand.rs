@@ -3,6 +3,7 @@
 use super::filters::retain;
 use super::{Misfit, PackedKernel, Scratch, SumRows, Sums, Targets};
 use crate::data::Comparison;
+use crate::gp::variational::SumsUnits;
 
 /// The summand: the first columns that are read are inputs, then comes the target, then one for each filter.
 #[derive(Debug, Clone)]
@@ -15,6 +16,13 @@ pub struct Summand {
     pub filters: Vec<(Comparison, f64)>,
     /// The number of inputs.
     pub inputs: usize,
+}
+
+impl Summand {
+    /// What one stands for in its sums.
+    pub fn units(&self) -> SumsUnits {
+        self.kernel.units(self.targets.unit())
+    }
 }
 
 impl SumRows for Summand {
@@ -33,9 +41,10 @@ impl SumRows for Summand {
         // Filters come before the clip: rows that do not pass are neither summed nor counted as clipped.
         retain(&self.filters, columns, self.inputs + 1);
         let mut sums = self.zero();
-        sums.clipped = self.targets.apply(&mut columns[self.inputs]);
+        let targets = self.targets.whole(&columns[self.inputs]);
+        sums.clipped = targets.clipped;
         let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
-        self.kernel.add(&inputs, &columns[self.inputs], &mut sums, scratch);
+        self.kernel.add(&inputs, &targets.numbers, &mut sums, scratch);
         Ok(sums)
     }
 }

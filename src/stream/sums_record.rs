@@ -1,11 +1,10 @@
 //! The sums of a regression on disk.
 
-use nalgebra::{DMatrix, DVector};
 use serde::{Deserialize, Serialize};
 
 use super::Sums;
 
-/// The numbers of some sums.
+/// The numbers of some sums. Wide ones are written in decimal, as text: no reader of JSON keeps all their digits otherwise.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SumsRecord {
@@ -14,24 +13,16 @@ pub(super) struct SumsRecord {
     /// Those whose target was clipped.
     clipped: u64,
     /// The sum of the squared targets.
-    squares: f64,
+    squares: String,
     /// `A`.
-    a: Vec<f64>,
+    a: Vec<String>,
     /// The lower triangle of `B`, column by column.
-    b: Vec<f64>,
-}
-
-/// The places of a lower triangle, column by column.
-fn triangle(m: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..m).flat_map(move |j| (j..m).map(move |i| (i, j)))
+    b: Vec<String>,
 }
 
 impl From<Sums> for SumsRecord {
-    fn from(sums: Sums) -> Self {
-        let m = sums.a.len();
-        let b = triangle(m).map(|place| sums.b[place]).collect();
-        let Sums { rows, clipped, squares, .. } = sums;
-        Self { rows, clipped, squares, a: sums.a.as_slice().to_vec(), b }
+    fn from(Sums { a, b, rows, squares, clipped }: Sums) -> Self {
+        Self { rows, clipped, squares: squares.to_string(), a: texts(&a), b: texts(&b) }
     }
 }
 
@@ -39,13 +30,25 @@ impl TryFrom<SumsRecord> for Sums {
     type Error = &'static str;
 
     fn try_from(record: SumsRecord) -> Result<Self, Self::Error> {
-        let m = record.a.len();
-        if record.b.len() != m * (m + 1) / 2 {
+        let SumsRecord { rows, clipped, squares, a, b } = record;
+        let m = a.len();
+        if b.len() != m * (m + 1) / 2 {
             return Err("the two sums are of different numbers of inducing inputs");
         }
-        let mut b = DMatrix::zeros(m, m);
-        triangle(m).zip(&record.b).for_each(|(place, value)| b[place] = *value);
-        let SumsRecord { rows, clipped, squares, .. } = record;
-        Ok(Self { a: DVector::from_vec(record.a), b, rows, squares, clipped })
+        Ok(Self { a: wide(&a)?, b: wide(&b)?, rows, squares: number(&squares)?, clipped })
     }
+}
+
+fn texts(numbers: &[i128]) -> Vec<String> {
+    numbers.iter().map(i128::to_string).collect()
+}
+
+fn wide(texts: &[String]) -> Result<Vec<i128>, &'static str> {
+    texts.iter().map(|text| number(text)).collect()
+}
+
+/// A number that leaves room for as many others: sums of sums must not overflow.
+fn number(text: &str) -> Result<i128, &'static str> {
+    let number = text.parse::<i128>().map_err(|_| "a sum is no whole number of 128 bits")?;
+    if number.unsigned_abs() < 1 << 120 { Ok(number) } else { Err("a sum is larger than any rows make it") }
 }

@@ -1,15 +1,20 @@
-//! From targets in their own units to those of the model.
+//! From targets in their own units to whole numbers.
+
+/// The binary logarithm of the units of the lattice in the bound, to a power of two.
+const BITS: i32 = 40;
 
 /// Clips to [low, high], subtracts a centre and divides by a scale, all public; then clips to [-bound, bound], which
-/// sensitivities assume.
+/// sensitivities assume, and counts in units of a power of two.
 ///
-/// Obligation: whatever the targets are, also infinite ones, no target that is summed lies outside [-bound, bound].
+/// Obligation: whatever the targets are, also infinite ones, no whole number that is summed is larger than `bound` over the
+/// unit: the clip is exact, a division by a power of two is, and the fraction is dropped.
 ///
 /// ```
 /// use dpgp::stream::Targets;
 /// let targets = Targets { low: 0.0, high: 40.0, centre: 20.0, scale: 10.0, bound: 1.5 };
-/// let mut values = [30.0, 40.0, f64::INFINITY];
-/// assert_eq!((targets.apply(&mut values), values), (2, [1.0, 1.5, 1.5]));
+/// let whole = targets.whole(&[30.0, 40.0, f64::INFINITY]);
+/// assert_eq!(whole.clipped, 2);
+/// assert_eq!(whole.numbers.iter().map(|y| *y as f64 * targets.unit()).collect::<Vec<f64>>(), [1.0, 1.5, 1.5]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Targets {
@@ -25,18 +30,33 @@ pub struct Targets {
     pub bound: f64,
 }
 
+/// Targets in units of their lattice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeTargets {
+    /// Each at most `2^40` in size.
+    pub numbers: Vec<i64>,
+    /// How many were clipped.
+    pub clipped: u64,
+}
+
 impl Targets {
-    /// Brings targets to the units of the model; returns how many were clipped.
-    pub fn apply(&self, targets: &mut [f64]) -> u64 {
-        let mut clipped = 0;
+    /// What one stands for, in units of the model: a power of two.
+    pub fn unit(&self) -> f64 {
+        (self.bound.log2().ceil() - f64::from(BITS)).exp2()
+    }
+
+    /// Targets in units of the lattice.
+    pub fn whole(&self, targets: &[f64]) -> WholeTargets {
+        let (mut numbers, mut clipped, unit) = (Vec::with_capacity(targets.len()), 0, self.unit());
         for target in targets {
             let free = (*target - self.centre) / self.scale;
             let kept = (target.clamp(self.low, self.high) - self.centre) / self.scale;
-            *target = kept.clamp(-self.bound, self.bound);
+            let kept = kept.clamp(-self.bound, self.bound);
             // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
-            clipped += u64::from(*target != free);
+            clipped += u64::from(kept != free);
+            numbers.push((kept / unit) as i64);
         }
-        clipped
+        WholeTargets { numbers, clipped }
     }
 }
 
@@ -47,8 +67,22 @@ mod tests {
     #[test]
     fn both_clips_count() {
         let targets = Targets { low: 0.0, high: 40.0, centre: 20.0, scale: 10.0, bound: 1.5 };
-        let mut values = [20.0, 30.0, 36.0, 50.0, -1.0, 5.0];
-        assert_eq!(targets.apply(&mut values), 3);
-        assert_eq!(values, [0.0, 1.0, 1.5, 1.5, -1.5, -1.5]);
+        let whole = targets.whole(&[20.0, 30.0, 36.0, 50.0, -1.0, 5.0]);
+        assert_eq!(whole.clipped, 3);
+        let one = (1.0 / targets.unit()) as i64;
+        assert_eq!(whole.numbers, [0, one, one * 3 / 2, one * 3 / 2, -one * 3 / 2, -one * 3 / 2]);
+    }
+
+    /// No whole number is larger than the bound, and no fraction is rounded up to it.
+    #[test]
+    fn the_bound_holds_to_the_last_bit() {
+        for bound in [1.0, 1.5, 0.1, 3e-5, 1e9, 1.0 + f64::EPSILON] {
+            let targets = Targets { low: -1e300, high: 1e300, centre: 0.0, scale: 1.0, bound };
+            let whole = targets.whole(&[bound, -bound, 1e300, bound.next_down(), 0.3 * bound]);
+            assert!(
+                whole.numbers.iter().all(|y| y.abs() <= 1 << 40 && y.abs() as f64 * targets.unit() <= bound)
+            );
+            assert!((whole.numbers[4] as f64 * targets.unit() - 0.3 * bound).abs() <= targets.unit());
+        }
     }
 }

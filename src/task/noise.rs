@@ -49,7 +49,7 @@ enum NoiseDesign {
     /// The predictions, as the cloak releases them.
     Cloak(Box<Cloak>),
     /// The mean as a function.
-    Function(NoisyFunction),
+    Function(Box<NoisyFunction>),
 }
 
 /// A mean as a function, which gets a sample of its process.
@@ -58,6 +58,8 @@ struct NoisyFunction {
     mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
     /// The sensitivity at change 1 that the noise is scaled by.
     bound: f64,
+    /// At the test inputs.
+    noise: FunctionNoise,
 }
 
 impl Noise {
@@ -88,9 +90,16 @@ impl Noise {
     ) -> Result<Self, TaskError> {
         let bound = rule.of(&mean.weights, &mean.norms);
         let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
-        let map = FunctionNoise::new(&kernel.matrix(test, test))?.noise_map() * bound;
+        let noise = FunctionNoise::new(&kernel.matrix(test, test))?;
+        let map = noise.noise_map() * bound;
         let mean = Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis)));
-        Ok(Self { map, ratio: exact / bound, design: NoiseDesign::Function(NoisyFunction { mean, bound }) })
+        let function = NoisyFunction { mean, bound, noise };
+        Ok(Self { map, ratio: exact / bound, design: NoiseDesign::Function(Box::new(function)) })
+    }
+
+    /// With a ratio that is known to be at least this.
+    pub fn covering(self, ratio: f64) -> Self {
+        Self { ratio: self.ratio.max(ratio), ..self }
     }
 
     /// The sensitivity of a function at change 1 that the noise is scaled by; none of cloaking.
@@ -110,14 +119,22 @@ impl Noise {
         }
     }
 
+    /// What independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain` whitened.
+    pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+        match &self.design {
+            NoiseDesign::Cloak(cloak) => cloak.whitened_columns().clone(),
+            NoiseDesign::Function(function) => function.noise.whitened(plain.columns()) / function.bound,
+        }
+    }
+
     /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
     pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
         match &self.design {
             NoiseDesign::Cloak(cloak) => {
                 Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
             }
-            NoiseDesign::Function(NoisyFunction { mean, bound }) => {
-                Sampled::Function { mean: Arc::clone(mean), scale: scale * bound, change }
+            NoiseDesign::Function(function) => {
+                Sampled::Function { mean: Arc::clone(&function.mean), scale: scale * function.bound, change }
             }
         }
     }

@@ -20,6 +20,7 @@ mod prediction;
 mod prior;
 mod regularisation;
 mod statistics;
+mod whole_sums;
 
 pub use bounds::{FeatureBound, grid_supremum};
 pub use correction::Correction;
@@ -32,3 +33,4 @@ pub use prediction::Prediction;
 pub use prior::prior_draw;
 pub use regularisation::Regularisation;
 pub use statistics::{NoisyStatistics, Statistics};
+pub use whole_sums::{SumsUnits, WholeSums};

@@ -5,6 +5,7 @@ mod covers;
 mod event;
 mod guarantee;
 mod mechanism;
+mod noise;
 mod statement;
 
 pub use caveat::Caveat;
@@ -12,4 +13,5 @@ pub use covers::{Neighbours, Release};
 pub use event::GaussianEvent;
 pub use guarantee::Guarantee;
 pub use mechanism::Mechanism;
+pub use noise::RoundedNoise;
 pub use statement::Certificate;

@@ -54,6 +54,7 @@ pub struct Cloak {
     basis: DMatrix<f64>,
     columns: DMatrix<f64>,
     factor: DMatrix<f64>,
+    whitened: DMatrix<f64>,
     /// Directions that carry noise.
     pub rank: usize,
     /// The certified gap of the noise actually used: nats of `log det M`, or relative excess of the trace; none for
@@ -94,13 +95,15 @@ impl Cloak {
         // The last check is on the very matrices that will be sampled with, after all scaling: whatever went wrong before, a
         // design that does not cover its columns is refused here.
         let (columns, factor) = (columns * unit, factor.scaled(unit));
-        let sensitivity = largest_norm(&factor, &columns);
+        let whitened = factor.half_solve(&columns);
+        let sensitivity = largest(whitened.column_iter().map(|column| column.norm()));
         // Written so that a sensitivity that is no number is refused too.
         let covered = sensitivity > 0.0 && sensitivity <= 1.0;
         if !covered || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
-        Ok(Self { basis, columns, factor: factor.factor().clone(), rank, gap, sensitivity, steps })
+        let factor = factor.factor().clone();
+        Ok(Self { basis, columns, factor, whitened, rank, gap, sensitivity, steps })
     }
 
     /// The released mean map (t x k): equal to C up to the directions that the rank rule drops.
@@ -122,6 +125,11 @@ impl Cloak {
     /// The columns `b_i` of what the mechanism releases (before post-processing).
     pub fn released_columns(&self) -> &DMatrix<f64> {
         &self.columns
+    }
+
+    /// `L^-1 B` (r x k), of which each column is at most [`Cloak::sensitivity`] long.
+    pub fn whitened_columns(&self) -> &DMatrix<f64> {
+        &self.whitened
     }
 
     /// The lower triangular `L` that scales the noise of the mechanism (before post-processing).

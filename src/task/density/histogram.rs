@@ -4,8 +4,12 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::kernel::Bins;
+use crate::number::{OutOfRange, Positive};
 use crate::privacy::accounting::Relation;
-use crate::privacy::{Certificate, GaussianEvent, Mechanism, Neighbours, Release, count_sensitivity};
+use crate::privacy::{
+    Certificate, GaussianEvent, Mechanism, Neighbours, Release, RoundedGaussian, RoundedNoise,
+    count_sensitivity,
+};
 use crate::setting::{CutSetting, DataSetting, MechanismSetting, PrivacySetting};
 use crate::stream::CountSummand;
 use crate::task::Sampled;
@@ -18,8 +22,8 @@ pub struct CountsGuarantee {
     pub sd: f64,
     /// What is guaranteed.
     pub certificate: Certificate,
-    /// The sensitivity over the standard deviation; infinite without privacy.
-    pub mu: f64,
+    /// Its size against the sensitivity.
+    pub record: RoundedNoise,
 }
 
 /// Counts of records in the bins of a public grid, with Gaussian noise.
@@ -66,7 +70,7 @@ impl HistogramModel {
             guarantee: cell.guarantee(),
             sensitivity: 1.0,
         };
-        CountsGuarantee { sd, certificate: event.certificate(), mu: sensitivity / sd }
+        CountsGuarantee { sd, certificate: event.certificate(), record: RoundedNoise { sensitivity, sd } }
     }
 
     /// What is sampled with noise of this standard deviation.
@@ -76,14 +80,30 @@ impl HistogramModel {
 }
 
 impl CountsGuarantee {
-    /// Counts with noise.
-    pub fn release(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
+    /// Counts with exactly rounded noise: whole numbers.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for noise beyond the arithmetic.
+    pub fn release(&self, counts: &[u64], source: &mut impl Rng) -> Result<Vec<i64>, OutOfRange> {
+        // The noise multiplier and its product with the sensitivity are off by less.
+        let noise = RoundedGaussian::new(Positive::new(self.sd * (1.0 + f64::from(-45).exp2()))?)?;
+        let exact: Vec<i128> = counts.iter().map(|count| i128::from(*count)).collect();
+        Ok(noise.added(&exact, source).into_iter().map(within_64_bits).collect())
+    }
+
+    /// A simulation of a release, with floating-point noise of a seeded stream.
+    pub(super) fn simulated(&self, counts: &[f64], stream: &mut impl Rng) -> Vec<f64> {
         let noisy = counts.iter().map(|count| {
             let unit: f64 = StandardNormal.sample(stream);
             count + self.sd * unit
         });
         noisy.collect()
     }
+}
+
+/// What few readers of numbers hold is cut off after the noise, which gives nothing away.
+fn within_64_bits(count: i128) -> i64 {
+    count.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
 }
 
 /// The bins of a grid.

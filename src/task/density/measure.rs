@@ -86,7 +86,7 @@ impl DensityBlock<'_> {
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
             let mut stream = self.job.streams.of_block(&format!("histogram {draw}"));
-            let noisy = self.densities(&guarantee.release(&self.counts, &mut stream));
+            let noisy = self.densities(&guarantee.simulated(&self.counts, &mut stream));
             let curve = DensityCurve::new(process, &self.bins, &noisy)?;
             values.push(self.rmse(&curve.at(&self.points)?));
             if draw == 0 && self.bins.dimensions() == 1 {

@@ -4,12 +4,12 @@ use nalgebra::DMatrix;
 use rand::Rng;
 
 use crate::gp::variational::{
-    DirichletLabels, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
+    DirichletLabels, Inducing, NoisyStatistics, Statistics, SumsUnits, WeightPosterior, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
+use crate::privacy::{Caveat, HeteroscedasticRule, RoundedNoise, SumsNoise, class_sums_sensitivity};
 use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, Sections, SumsSetting};
-use crate::stream::{ClassSummand, PackedKernel};
+use crate::stream::{ClassSummand, ClassSums, PackedKernel};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, Sensitivity};
 use crate::task::{DirichletRelease, DirichletTask, Setting, TaskSetting};
@@ -78,15 +78,36 @@ impl ClassModel {
         let inputs = data.inputs.len();
         let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
-            kernel: PackedKernel::new(self.variance, &lengthscales, &self.points()),
+            kernel: PackedKernel::new(
+                self.variance,
+                &lengthscales,
+                &self.points(),
+                self.noisy_sums().least / self.variance,
+            ),
             classes: self.task.classes.get(),
             filters: data.filter.iter().map(|filter| (filter.is, filter.value)).collect(),
             inputs,
         })
     }
 
-    /// The sums of all classes with noise for the guarantee of a cell, and what is guaranteed.
+    /// The sums of all classes with exactly rounded noise for the guarantee of a cell, and what is guaranteed.
+    ///
+    /// # Errors
+    /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
     pub fn release(
+        &self,
+        sums: &ClassSums,
+        units: SumsUnits,
+        cell: &PrivacySetting,
+        source: &mut impl Rng,
+    ) -> Result<(Vec<NoisyStatistics>, SumsGuarantee), TaskError> {
+        let guarantee = self.guarantee(cell);
+        let noisy = sums.0.iter().map(|sums| guarantee.noise.release_whole(sums.whole(units), source));
+        Ok((noisy.collect::<Result<_, _>>()?, guarantee))
+    }
+
+    /// A simulation of a release, with floating-point noise of a seeded stream.
+    pub(super) fn simulated(
         &self,
         sums: &[Statistics],
         cell: &PrivacySetting,
@@ -103,7 +124,8 @@ impl ClassModel {
         let printed = self.task.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
         let caveats = [(Caveat::InvalidSensitivity, printed)];
         let certificate = sums.certificate(cell, sensitivity).with_caveats(&caveats);
-        SumsGuarantee { noise, certificate, mu: sensitivity.least / noise.sd_a }
+        let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
+        SumsGuarantee { noise, certificate, record }
     }
 
     fn noisy_sums(&self) -> NoisySums<'_> {

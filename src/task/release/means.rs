@@ -3,12 +3,12 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{BeforeNoise, Predictions, PreparedRelease, rounded};
-use crate::setting::Sections;
+use super::{BeforeNoise, Predictions, PreparedRelease};
+use crate::privacy::{LatticeMap, LatticeRelease, TargetLattice};
+use crate::setting::{NormaliseSetting, Sections};
 use crate::task::model::Process;
 use crate::task::noise::Noise;
 use crate::task::normalise::{caveats, normalise};
-use crate::task::streams::normal_vector;
 use crate::task::{OneTarget, Sample, Streams, TaskError};
 
 /// The stream of the inducing inputs, which depend on public inputs alone.
@@ -16,14 +16,20 @@ const PURPOSE: &str = "release";
 
 /// Predictions before their noise.
 ///
-/// Obligation: the released mean, as a function of the targets, is covered by the noise of `map` as the certificate
-/// says; everything else in [`Predictions`] depends on public inputs and settings alone.
+/// Obligation: targets enter `sums` alone, as whole numbers, and [`LatticeRelease`] adds their noise in whole numbers.
+/// All else depends on public inputs and settings, so that what is done with the release afterwards is post-processing:
+/// `map` is applied to it, and the centre is added last.
 #[derive(Debug, Clone)]
 pub(super) struct Means {
-    pub mean: DVector<f64>,
+    release: LatticeRelease,
+    /// The sums of the targets of each distinct input, in units of their lattice.
+    sums: Vec<i128>,
     gp_sd: Vec<f64>,
-    /// Turns standard normal draws into noise, in units of the target (t x r).
-    pub map: DMatrix<f64>,
+    /// From the released numbers to predictions (t x r).
+    map: DMatrix<f64>,
+    /// In units of the target.
+    noise_sd: Vec<f64>,
+    centre: f64,
 }
 
 impl Means {
@@ -37,33 +43,53 @@ impl Means {
         let Some(model) = setting.model.as_deref() else {
             return Err(TaskError::NotReleasable { reason: "it has no model" });
         };
+        let NormaliseSetting::Bounds { low, high, .. } = *setting.normalise else {
+            return Err(TaskError::NotReleasable { reason: super::NO_BOUNDS });
+        };
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
         let map = process.map(points)?;
         let noise = Noise::new(&setting.privacy.mechanism, &process, points, &map)?;
-        let mean = noise.released_columns(&map) * map.sum_groups(&normalised.targets);
         let target = OneTarget::of(&setting.privacy)?;
+        let lattice = TargetLattice::new(low.get(), high.get())?;
+        let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
+        let columns = LatticeMap::new(&noise.whitened_columns(&map))?;
+        let release = LatticeRelease::new(columns, &lattice, target.change, target.sigma())?;
+        let noise = noise.covering(release.ratio());
+        let record = release.record(noise.ratio);
         let means = Self {
-            mean: mean.map(|m| normalised.in_units(m)),
+            sums: map.sum_whole_groups(&whole),
             gp_sd: process.variance(points)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
-            map: &noise.map * target.scale(),
+            noise_sd: noise
+                .standard_deviations()
+                .iter()
+                .map(|sd| sd * release.sd() * release.unit())
+                .collect(),
+            centre: lattice.centre(),
+            map: noise.map.clone(),
+            release,
         };
         Ok(PreparedRelease {
             form: BeforeNoise::Means(means),
             certificate: noise.certificate(target, &caveats(setting, &normalised)),
-            mu: noise.ratio / target.sigma(),
+            noise: record,
         })
     }
 
     pub fn is_finite(&self) -> bool {
-        self.mean.iter().chain(&self.gp_sd).chain(&self.map).all(|x| x.is_finite())
+        self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).all(|x| x.is_finite())
     }
 
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
-        let noisy = &self.mean + &self.map * normal_vector(self.map.ncols(), random);
-        let noise_sd: Vec<f64> = self.map.row_iter().map(|row| row.norm()).collect();
-        let mean = noisy.iter().zip(&noise_sd).map(|(mean, sd)| rounded(*mean, *sd)).collect();
-        Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd }
+        let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random));
+        let mean = noisy.iter().map(|mean| mean + self.centre).collect();
+        Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
+    }
+
+    /// What is released of these targets, without noise, in standard deviations of it.
+    #[cfg(test)]
+    pub fn in_deviations(&self) -> DVector<f64> {
+        DVector::from_vec(self.release.exact(&self.sums)) / (self.release.sd() * self.release.unit())
     }
 }

@@ -7,8 +7,8 @@ use nalgebra::DMatrix;
 use rand::Rng;
 
 use super::{Sample, Streams, TaskError};
-use crate::privacy::Certificate;
-use crate::setting::{DrawSetting, MechanismSetting, SourceSetting};
+use crate::privacy::{Certificate, RoundedNoise};
+use crate::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
 use crate::task::{Setting, TaskSetting};
 use means::Means;
 use sums::BareSums;
@@ -22,8 +22,8 @@ pub struct PreparedRelease {
     form: BeforeNoise,
     /// What is guaranteed.
     pub certificate: Certificate,
-    /// The sensitivity over the standard deviation of the noise, by which releases compose.
-    pub mu: f64,
+    /// The noise that it gets.
+    pub noise: RoundedNoise,
 }
 
 /// What gets the noise.
@@ -76,16 +76,13 @@ impl PreparedRelease {
             BeforeNoise::Means(means) => means.is_finite(),
             BeforeNoise::Sums(sums) => sums.is_finite(),
         };
-        if finite && release.certificate.is_finite() && release.mu > 0.0 {
+        if finite && release.certificate.is_finite() && release.noise.is_sound() {
             return Ok(release);
         }
         Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
     }
 
     /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
-    ///
-    /// Means are rounded to a public grid, so that the low-order bits, which depend on the order of the
-    /// arithmetic more than on the noise, are not shown.
     ///
     /// # Errors
     /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
@@ -97,12 +94,9 @@ impl PreparedRelease {
     }
 }
 
-/// The nearest multiple of the power of two that is `2^-16` to `2^-17` of the standard deviation; the number itself
-/// without noise.
-fn rounded(number: f64, sd: f64) -> f64 {
-    let unit = (sd.log2().floor() - 16.0).exp2();
-    if unit.is_normal() { (number / unit).round() * unit } else { number }
-}
+/// Why targets without public bounds are not released.
+const NO_BOUNDS: &str =
+    "its targets have no public bounds; set normalise.bounds, which the targets are clipped to";
 
 /// Why a setting describes no release of predictions, if it does not.
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
@@ -115,6 +109,9 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
             if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
                 return Some("its mechanism is neither cloaking nor function");
+            }
+            if !matches!(*setting.normalise, NormaliseSetting::Bounds { .. }) {
+                return Some(NO_BOUNDS);
             }
         }
         _ => return Some("its task is neither regression nor prediction nor surface"),
@@ -133,7 +130,6 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::data::Manifest;
-    use crate::linalg::thin_svd;
     use crate::task::Experiment;
 
     const SPEC: &str = r#"experiment.title = "release"
@@ -160,9 +156,8 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         means
     }
 
-    /// For every pair of neighbours, also with targets outside the bounds, what changes lies in the directions that carry
-    /// noise and its length in the metric of the noise is at most mu, which one pair reaches. A coarse rank rule makes
-    /// sure that directions are dropped.
+    /// For every pair of neighbours, also with targets outside the bounds, what is released moves by at most mu in standard
+    /// deviations of its noise, which one pair reaches. A coarse rank rule makes sure that directions are dropped.
     #[test]
     fn the_noise_covers_all_neighbours() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
@@ -172,32 +167,21 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "function.sensitivity = \"exact\"",
         ] {
             let release = prepared(mechanism, targets.clone());
-            let svd = thin_svd("the noise", &means(&release).map).unwrap();
             let mut largest = 0.0f64;
             for row in 0..targets.len() {
                 let moved = |y: f64| {
                     let mut targets = targets.clone();
                     targets[row] = y;
-                    means(&prepared(mechanism, targets)).mean.clone()
+                    means(&prepared(mechanism, targets)).in_deviations()
                 };
-                let change = moved(-50.0) - moved(60.0);
-                let along = svd.u.transpose() * &change;
-                assert!((&svd.u * &along - &change).norm() < 1e-9 * change.norm(), "{mechanism}");
-                largest = largest.max(along.component_div(&svd.s).norm());
+                largest = largest.max((moved(-50.0) - moved(60.0)).norm());
             }
-            assert!(largest <= release.mu * (1.0 + 1e-6), "{mechanism}: {largest} {}", release.mu);
+            assert!(largest <= release.noise.mu() * (1.0 + 1e-12), "{mechanism}: {largest}");
             // A function has its sensitivity at all inputs; five of them see a part.
-            let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999 };
-            assert!(largest >= reached * release.mu, "{mechanism}: {largest} {}", release.mu);
+            let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999_999 };
+            assert!(largest >= reached * release.noise.mu(), "{mechanism}: {largest}");
             assert!(release.certificate.caveats.is_empty());
         }
-    }
-
-    #[test]
-    fn low_order_bits_are_not_shown() {
-        assert_eq!(rounded(3.25, 65_536.0), 3.0);
-        assert_eq!(rounded(-0.3, 1.9), -19661.0 / 65536.0);
-        assert_eq!(rounded(0.3, 0.0), 0.3);
     }
 
     #[test]

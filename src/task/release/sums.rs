@@ -3,9 +3,9 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{BeforeNoise, Predictions, PreparedRelease, rounded};
-use crate::gp::variational::Statistics;
+use super::{BeforeNoise, Predictions, PreparedRelease};
 use crate::privacy::SumsNoise;
+use crate::stream::Sums;
 use crate::task::Setting;
 use crate::task::{Sample, SurfaceModel, TaskError};
 
@@ -17,7 +17,7 @@ use crate::task::{Sample, SurfaceModel, TaskError};
 pub(super) struct BareSums {
     model: SurfaceModel,
     points: DMatrix<f64>,
-    statistics: Statistics,
+    sums: Sums,
     noise: SumsNoise,
 }
 
@@ -32,31 +32,31 @@ impl BareSums {
             return Err(TaskError::NotReleasable { reason: "it has no model of a surface" });
         };
         let guarantee = model.guarantee(&setting.privacy);
-        let (points, statistics) = (points.clone(), model.sums(sample)?.statistics());
-        let sums = Self { model, points, statistics, noise: guarantee.noise };
+        let (points, sums) = (points.clone(), model.sums(sample)?);
+        let sums = Self { model, points, sums, noise: guarantee.noise };
         Ok(PreparedRelease {
             form: BeforeNoise::Sums(Box::new(sums)),
             certificate: guarantee.certificate,
-            mu: guarantee.mu,
+            noise: guarantee.record,
         })
     }
 
     pub fn is_finite(&self) -> bool {
-        self.statistics.a.iter().chain(&self.statistics.b).all(|x| x.is_finite())
+        self.noise.sd_a.is_finite() && self.noise.sd_b.is_finite()
     }
 
     /// The standard deviation of the noise is what the posterior, which knows the noise on the sums, has in addition to
     /// one that takes them as exact.
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
-        let Self { model, points, statistics, noise } = self;
-        let noisy = noise.release(statistics, random);
+        let Self { model, points, sums, noise } = self;
+        let noisy = noise.release_whole(sums.whole(model.summand().units()), random)?;
         let inducing = model.inducing()?;
         let located = inducing.locate(points);
         let posterior = model.posterior(&inducing, &noisy)?;
         let added = model.added(&inducing, &noisy, &posterior)?;
         let (all, added) = (posterior.predict(&located), located.forms(&added));
         let noise_sd: Vec<f64> = added.iter().map(|v| model.sd(*v)).collect();
-        let mean = all.mean.iter().zip(&noise_sd).map(|(m, s)| rounded(model.in_units(*m), *s)).collect();
+        let mean = all.mean.iter().map(|m| model.in_units(*m)).collect();
         let gp_sd = all.variance.iter().zip(&added).map(|(v, a)| model.sd(v - a.max(0.0))).collect();
         Ok(Predictions { mean, gp_sd, noise_sd })
     }

@@ -21,7 +21,7 @@ impl Task for SurfaceTask {
         let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
         let sums = model.sums(job.sample)?;
         let inducing = model.inducing()?;
-        let statistics = sums.statistics();
+        let statistics = model.statistics(&sums);
         let exact = model.posterior(&inducing, &statistics.exact())?;
         let map = model.map();
         let located = inducing.locate(&map);
@@ -47,7 +47,7 @@ struct SurfaceBlock<'a> {
 impl SurfaceBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let mut stream = self.job.streams.of_block("noise");
-        let (noisy, guarantee) = self.model.release(&self.statistics, cell, &mut stream);
+        let (noisy, guarantee) = self.model.simulated(&self.statistics, cell, &mut stream);
         let posterior = self.model.posterior(self.inducing, &noisy)?;
         let added = self.model.added(self.inducing, &noisy, &posterior)?;
         let noise = guarantee.noise;
@@ -62,7 +62,8 @@ impl SurfaceBlock<'_> {
         let (a, b) = (&self.statistics.a, &self.statistics.b);
         let rows = self.sums.rows.max(1) as f64;
         let v = &posterior.mean;
-        let errors = self.sums.squares - 2.0 * a.dot(v) + form(b, v);
+        let squares = self.sums.squares as f64 * self.model.summand().units().squares;
+        let errors = squares - 2.0 * a.dot(v) + form(b, v);
         let apart = form(b, &(v - &self.exact.mean));
         let noise = b.component_mul(added).sum();
         let [rmse, difference, noise] =

@@ -8,7 +8,7 @@ use crate::gp::variational::{
     Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, Certificate, SumsNoise};
+use crate::privacy::{Caveat, Certificate, RoundedNoise, SumsNoise};
 use crate::setting::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
 };
@@ -25,8 +25,8 @@ pub struct SumsGuarantee {
     pub noise: SumsNoise,
     /// What is guaranteed.
     pub certificate: Certificate,
-    /// The sensitivity over the standard deviation of the noise; infinite without privacy.
-    pub mu: f64,
+    /// Its size against the sensitivity of A, in units of the model.
+    pub record: RoundedNoise,
 }
 
 /// The model of a surface task.
@@ -58,15 +58,19 @@ impl SurfaceModel {
         let targets = targets(&setting.normalise, sums.target_bound?.get())?;
         let filters = setting.data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
         let inducing = grid(&task.inducing);
+        let mechanism = scaled(sums, &lengthscales);
+        let ranges: Vec<RangeSetting> =
+            task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect();
+        let least = NoisySums::new(&mechanism, &ranges, variance, 1.0).least;
         Some(Self {
             task: task.clone(),
             kernel: ExponentiatedQuadratic::ard(variance, lengthscales.clone()),
             variance,
             noise_variance: model.noise_variance?.get(),
-            mechanism: scaled(sums, &lengthscales),
-            ranges: task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect(),
+            mechanism,
+            ranges,
             summand: Summand {
-                kernel: PackedKernel::new(variance, &lengthscales, &inducing),
+                kernel: PackedKernel::new(variance, &lengthscales, &inducing, least / variance),
                 targets,
                 filters,
                 inputs,
@@ -132,11 +136,12 @@ impl SurfaceModel {
     pub(in crate::task) fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
         let (noise, certificate) = (sums.noise(cell), sums.certificate(cell));
+        let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
-            return SumsGuarantee { noise, certificate, mu: f64::INFINITY };
+            return SumsGuarantee { noise, certificate, record };
         }
         let certificate = certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]);
-        SumsGuarantee { noise, certificate, mu: sums.sensitivity.least / noise.sd_a }
+        SumsGuarantee { noise, certificate, record }
     }
 
     /// What is sampled with this noise.
@@ -144,8 +149,27 @@ impl SurfaceModel {
         self.noisy_sums().sampled(noise)
     }
 
-    /// The sums with noise for the guarantee of a cell.
+    /// The sums as the model takes them; without noise.
+    pub fn statistics(&self, sums: &Sums) -> Statistics {
+        sums.statistics(self.summand.units())
+    }
+
+    /// The sums with exactly rounded noise for the guarantee of a cell, which has one.
+    ///
+    /// # Errors
+    /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
     pub fn release(
+        &self,
+        sums: &Sums,
+        cell: &PrivacySetting,
+        source: &mut impl Rng,
+    ) -> Result<(NoisyStatistics, SumsGuarantee), TaskError> {
+        let guarantee = self.guarantee(cell);
+        Ok((guarantee.noise.release_whole(sums.whole(self.summand.units()), source)?, guarantee))
+    }
+
+    /// A simulation of a release, with floating-point noise of a seeded stream; the sums themselves without privacy.
+    pub(super) fn simulated(
         &self,
         sums: &Statistics,
         cell: &PrivacySetting,

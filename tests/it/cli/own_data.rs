@@ -75,8 +75,11 @@ fn predictions_are_private_and_say_what_that_means() {
     let certificate = project.json("p.csv.certificate.json");
     assert_eq!(certificate["neighbours"], "one target changes by <= 40.0");
     assert!(certificate["delta_exact"].as_f64().unwrap() <= 1e-5);
-    assert!(certificate["not_covered"].to_string().contains("floating-point"));
-    assert_eq!(certificate["randomness"], "operating system");
+    assert!(!certificate["not_covered"].to_string().contains("floating-point"));
+    assert!(certificate["noise"]["made"].as_str().unwrap().contains("the operating system"));
+    let verify = ["verify", "p.csv.certificate.json", "p.csv"];
+    let verified = project.dpgp(&verify).expect(0);
+    assert_eq!(verified.out.matches("ok    ").count(), 4, "{}", verified.out);
     assert!(!certificate.to_string().contains("clipped"), "the count is not private");
     // Half the width of the interval is 1.96 standard deviations; the mean is its middle.
     for row in text.lines().skip(1) {
@@ -253,7 +256,7 @@ const MISTAKES: &[(&str, &str, i32, &str)] = &[
         "normalise.bounds = { low = 0.0, high = 40.0 }",
         "normalise.private = { centre = \"mean\" }",
         2,
-        "targets normalised by private statistics",
+        "its targets have no public bounds; set normalise.bounds",
     ),
     ("{ path = \"energy.csv\" }", "{ path = \"nothing.csv\" }", 3, "nothing.csv"),
 ];

@@ -91,7 +91,7 @@ fn sums_that_do_not_belong_together_are_refused() {
     project.write("text.json", "{}");
     assert!(add(&["text.json"], 2).contains("text.json does not hold sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));
-    project.write("1.json", &project.read("1.json").replace("\"version\":2", "\"version\":1"));
+    project.write("1.json", &project.read("1.json").replace("\"version\":3", "\"version\":2"));
     assert!(add(&["1.json", "2.json"], 2).contains("another version"));
     project.write("s.toml", &SPEC.replace("high = 40.0", "high = 30.0"));
     assert!(add(&["2.json"], 2).contains("of other columns, bounds"));
@@ -150,7 +150,8 @@ fn a_release_carries_its_guarantee() {
     let mut sums = [0.0; 20];
     for node in exact["nodes"].as_array().unwrap() {
         let values = node["sums"]["a"].as_array().unwrap();
-        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value.as_f64().unwrap());
+        let unit = a["sums"]["unit_a"].as_f64().unwrap();
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += whole(value) * unit);
     }
     for released in [&a, &b] {
         let sd = released["sums"]["sd_a"].as_f64().unwrap();
@@ -163,6 +164,11 @@ fn a_release_carries_its_guarantee() {
     project.write("inf.toml", &SPEC.replace("epsilon = 1.0", "epsilon = inf"));
     let run = project.dpgp(&["stats", "inf.toml", "--add", "sums.json", "--release", "c.json"]).expect(2);
     assert!(run.err.contains("--epsilon") && !project.path("c.json").exists(), "{}", run.err);
+}
+
+/// A whole number of 128 bits, which is written as text.
+fn whole(value: &serde_json::Value) -> f64 {
+    value.as_str().unwrap().parse::<i128>().unwrap() as f64
 }
 
 /// The task of the spec sums the same rows, and knows the surface without privacy beside the private one.

@@ -22,9 +22,12 @@ fn named_files(page: &str) -> Vec<&str> {
 #[test]
 fn named_files_exist() {
     let mut pages: Vec<String> = vec!["README.md".to_owned()];
-    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
-        pages.push(format!("docs/{}", entry.unwrap().file_name().to_str().unwrap()));
+    for folder in ["docs", "docs/proofs"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            pages.push(format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap()));
+        }
     }
+    pages.retain(|page| page.ends_with(".md"));
     let (mut checked, mut gone) = (0, Vec::new());
     for page in pages {
         for file in named_files(&shipped(&page)) {

@@ -10,8 +10,10 @@ use crate::support::shipped::{root, shipped};
 
 /// Each page of the documentation and the README, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
-    let folder = std::fs::read_dir(root().join("docs")).unwrap();
-    let pages = folder.map(|entry| entry.unwrap().path()).chain([root().join("README.md")]);
+    let folders = ["docs", "docs/proofs"].map(|folder| std::fs::read_dir(root().join(folder)).unwrap());
+    let files =
+        folders.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let pages = files.chain(["README.md", "SECURITY.md"].map(|name| root().join(name)));
     pages.map(|path| (path.clone(), std::fs::read_to_string(path).unwrap())).collect()
 }
 
@@ -86,7 +88,7 @@ fn anchor(heading: &str) -> String {
 /// Every page is in the list of pages.
 #[test]
 fn every_page_is_listed() {
-    let index = shipped("docs/README.md");
+    let index = ["docs/README.md", "docs/proofs/README.md", "README.md"].map(shipped).concat();
     for (path, _) in pages() {
         let name = path.file_name().unwrap().to_str().unwrap();
         assert!(name == "README.md" || index.contains(&format!("]({name})")), "{name} is not listed");

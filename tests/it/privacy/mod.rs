@@ -7,6 +7,7 @@ mod calibration;
 mod cloaking;
 mod cloaking_properties;
 mod concentrated;
+mod rounded_gaussian;
 mod safety;
 mod selection_sensitivity;
 mod sensitivities;

@@ -17,7 +17,7 @@ pub(super) fn wave(step: f64) -> Vec<f64> {
 /// A kernel with twelve inducing inputs in two dimensions.
 pub(super) fn kernel() -> PackedKernel {
     let z = DMatrix::from_fn(12, 2, |i, d| if d == 0 { (i % 4) as f64 } else { (i / 4) as f64 } - 1.0);
-    PackedKernel::new(1.0, &[0.8, 0.5], &z)
+    PackedKernel::new(1.0, &[0.8, 0.5], &z, 12f64.sqrt())
 }
 
 /// Its covariance of a row of two columns with the first inducing input, by the definition.

@@ -1,0 +1,64 @@
+//! `dpgp verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::options::Format;
+use super::output::{print, print_json};
+use crate::release::{VerifiedFact, VerifiedRelease, verify as verify_release};
+
+const EXAMPLES: &str = "\
+What is checked needs neither the data nor the spec: that the certificate is about this file, byte for byte; that mu is the
+sensitivity over the noise; that the exact delta at the claimed epsilon follows from it and is at most the delta claimed; and that
+the guarantee has no exceptions. That noise was drawn at all cannot be seen in a file: trust who made it, and verify a signature.
+
+Exit code 1 says that something does not hold.
+
+Examples:
+  dpgp verify predictions.csv.certificate.json predictions.csv
+  dpgp verify surface.json                           sums and counts carry their certificate";
+
+/// `dpgp verify`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArguments {
+    /// A certificate, or a file of `dpgp stats --release`, which carries its own
+    #[arg(value_name = "CERTIFICATE")]
+    certificate: PathBuf,
+    /// The predictions that the certificate is about
+    #[arg(value_name = "PREDICTIONS")]
+    predictions: Option<PathBuf>,
+}
+
+/// Checks a published release.
+pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliError> {
+    let verified = verify_release(&arguments.certificate, arguments.predictions.as_deref())?;
+    match format {
+        Format::Text => print(&text(&verified))?,
+        Format::Json => {
+            let checks = verified.checks.iter();
+            let checks: Vec<_> =
+                checks.map(|check| json!({ "fact": check.fact, "holds": check.holds })).collect();
+            let VerifiedRelease { guarantee, program, .. } = &verified;
+            print_json(
+                &json!({ "guarantee": guarantee, "program": program, "checks": checks, "holds": verified.holds() }),
+            )?;
+        }
+    }
+    let failed = verified.checks.iter().filter(|check| !check.holds).count();
+    if failed == 0 { Ok(()) } else { Err(CliError::CheckFailed { failed, all: verified.checks.len() }) }
+}
+
+fn text(verified: &VerifiedRelease) -> String {
+    let mut text = format!("claimed: {}\n", verified.guarantee);
+    if let Some(program) = &verified.program {
+        text.push_str(&format!("made by: {program}\n"));
+    }
+    for VerifiedFact { fact, holds } in &verified.checks {
+        text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! A published certificate, checked without the data: its file, and its guarantee by its own numbers.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::ReleaseError;
+use crate::data::Digest;
+use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
+
+/// Numbers of a certificate are compared to this relative precision: they were computed from calibrations in doubles.
+const PRECISION: f64 = 1e-9;
+
+/// A certificate beside a file of predictions, or that in a file of sums or counts.
+#[derive(Debug, Deserialize)]
+struct Published {
+    certificate: Certificate,
+    mu: f64,
+    noise: RoundedNoise,
+    #[serde(default)]
+    predictions_sha256: Option<String>,
+    #[serde(default)]
+    program: Option<String>,
+}
+
+/// What was found about a published release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifiedRelease {
+    /// The claim.
+    pub guarantee: String,
+    /// The program that made it.
+    pub program: Option<String>,
+    /// What was checked, in order.
+    pub checks: Vec<VerifiedFact>,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifiedFact {
+    /// What was compared.
+    pub fact: String,
+    /// Whether it is so.
+    pub holds: bool,
+}
+
+impl VerifiedFact {
+    fn new(fact: String, holds: bool) -> Self {
+        Self { fact, holds }
+    }
+}
+
+impl VerifiedRelease {
+    /// Whether all is as the certificate says.
+    pub fn holds(&self) -> bool {
+        self.checks.iter().all(|check| check.holds)
+    }
+}
+
+/// Checks a certificate, and the file of predictions that it speaks of, if there is one: that the digest is that of the file, that
+/// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, and that it is at most what
+/// is claimed. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
+///
+/// # Errors
+/// [`ReleaseError::Io`], or [`ReleaseError::NoCertificate`] for a file that holds none.
+pub fn verify(certificate: &Path, predictions: Option<&Path>) -> Result<VerifiedRelease, ReleaseError> {
+    let published = read(certificate)?;
+    let mut checks = Vec::new();
+    match (&published.predictions_sha256, predictions) {
+        (Some(claimed), Some(file)) => {
+            let bytes = std::fs::read(file).map_err(ReleaseError::io(file))?;
+            let holds = Digest::of(&bytes).to_string() == *claimed;
+            checks.push(VerifiedFact::new(format!("the digest is that of {}", file.display()), holds));
+        }
+        (Some(_), None) => return Err(no_certificate(certificate, "name the file that it is about, too")),
+        (None, Some(_)) => return Err(no_certificate(certificate, "it is about no other file")),
+        (None, None) => {}
+    }
+    checks.extend(guarantee_checks(&published));
+    let Published { certificate, program, .. } = published;
+    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks })
+}
+
+fn read(path: &Path) -> Result<Published, ReleaseError> {
+    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+    let value: Value =
+        serde_json::from_str(&text).map_err(|error| no_certificate(path, &error.to_string()))?;
+    // The certificate of predictions is the file; sums and counts carry theirs.
+    let value = match value.get("guarantee") {
+        Some(inner) if inner.is_object() => inner.clone(),
+        _ => value,
+    };
+    serde_json::from_value(value).map_err(|error| no_certificate(path, &error.to_string()))
+}
+
+fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
+    ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
+}
+
+/// What follows from the numbers of the certificate alone.
+fn guarantee_checks(published: &Published) -> Vec<VerifiedFact> {
+    let Published { certificate, mu, noise, .. } = published;
+    let RoundedNoise { sensitivity, sd } = *noise;
+    let mut checks = vec![VerifiedFact::new(
+        format!("mu = {mu:?} is the sensitivity {sensitivity:?} over the noise {sd:?}"),
+        noise.is_sound() && is_close(*mu, noise.mu()),
+    )];
+    let Some(claimed) = certificate.guarantee else {
+        checks.push(VerifiedFact::new("something is claimed".to_owned(), false));
+        return checks;
+    };
+    let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
+    let shown = certificate.delta_exact;
+    checks.push(VerifiedFact::new(
+        format!("the exact delta at epsilon = {:?} is {exact:e}, as stated", claimed.epsilon),
+        shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION)),
+    ));
+    checks.push(VerifiedFact::new(
+        format!("it is at most the delta that is claimed, {:?}", claimed.delta),
+        exact <= claimed.delta * (1.0 + PRECISION),
+    ));
+    checks.extend(
+        certificate.caveats.iter().map(|caveat| VerifiedFact::new(format!("no exception: {caveat}"), false)),
+    );
+    checks
+}
+
+fn is_close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= PRECISION * one.abs().max(other.abs())
+}
