@@ -11,6 +11,7 @@ use super::diff::DiffArguments;
 use super::emit::EmitArguments;
 use super::explain::ExplainArguments;
 use super::generate::GenerateArguments;
+use super::ledger::LedgerVerb;
 use super::list::ListArguments;
 use super::new::NewArguments;
 use super::options::Format;
@@ -30,6 +31,7 @@ Examples:
   dpgp new my-study && dpgp run my-study.toml a spec of your own
   dpgp new --data energy.csv                  a spec for your own data, to be filled in
   dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
+  dpgp ledger show energy.toml                what was released about these rows, and what is left of the budget
   dpgp plan --all                             what is stored, what a run would compute, and how long that takes
   dpgp check --all                            recompute and compare with the committed results
   dpgp audit --all                            whether what was run keeps what it claims
@@ -39,6 +41,7 @@ Examples:
 Environment:
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
+  DPGP_STATE    the key of your data, and ledgers
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
 
 Exit codes:
@@ -66,6 +69,8 @@ pub enum Verb {
     Run(RunArguments),
     /// Release private predictions at the points of a grid, from the operating system's randomness
     Predict(PredictArguments),
+    /// Show what releases about some rows have spent together, or verify that nobody changed what counts them
+    Ledger(LedgerVerb),
     /// Say what a run would compute and how long that takes; computes nothing
     Plan(PlanArguments),
     /// Say for each result that is not stored why it has to be computed

@@ -9,8 +9,8 @@ use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::release::ReleaseError;
 use crate::release::ledger::LedgerError;
-use crate::run::RunError;
 use crate::run::store::StoreError;
+use crate::run::{RunError, StateError};
 
 /// What ends the command with an error.
 #[derive(Debug, Error)]
@@ -57,6 +57,12 @@ pub enum CliError {
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String> },
+    /// A spec whose data no ledger knows.
+    #[error("no ledger that is known here counts rows of the data of {0}")]
+    NoLedger(String),
+    /// Ledgers that cannot be trusted.
+    #[error("{broken} of {all} ledgers cannot be trusted")]
+    BrokenLedgers { broken: usize, all: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
     CheckFailed { failed: usize, all: usize },
@@ -83,6 +89,12 @@ fn listing(failures: &[(String, CliError)]) -> String {
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         Self::Run(error.into())
+    }
+}
+
+impl From<LedgerError> for CliError {
+    fn from(error: LedgerError) -> Self {
+        Self::Release(error.into())
     }
 }
 
@@ -113,9 +125,11 @@ impl CliError {
             | Self::NoName(_)
             | Self::NoTables(_)
             | Self::FewNumbers { .. }
+            | Self::NoLedger(_)
             | Self::Ending(_)
             | Self::NoSharedFolder => USAGE,
             Self::NotVerified { .. } => DATA,
+            Self::BrokenLedgers { .. } => IO,
             Self::Data(error) => error.exit_code(),
             Self::Run(error) => of_run(error),
             Self::Release(error) => of_release(error),
@@ -154,12 +168,17 @@ fn of_run(error: &RunError) -> u8 {
         RunError::Store(StoreError::Disagree { .. } | StoreError::RunsDiffer { .. }) => FAILED,
         RunError::Data(error) => error.exit_code(),
         RunError::Cells { .. } | RunError::NotAudited { .. } => NUMERICAL,
+        RunError::State(error) => of_state(error),
         RunError::Store(_) | RunError::Io { .. } => IO,
         RunError::Threads { .. } => BUG,
         RunError::Interrupted { .. } | RunError::Discarded { .. } => INTERRUPTED,
         // What is left is wrong in the command or the spec.
         _ => USAGE,
     }
+}
+
+fn of_state(error: &StateError) -> u8 {
+    if matches!(error, StateError::NoFolder) { USAGE } else { IO }
 }
 
 fn of_release(error: &ReleaseError) -> u8 {
@@ -173,7 +192,12 @@ fn of_release(error: &ReleaseError) -> u8 {
         ReleaseError::Task(_) => NUMERICAL,
         ReleaseError::Io { .. }
         | ReleaseError::Randomness(_)
-        | ReleaseError::Ledger(LedgerError::Io { .. } | LedgerError::Malformed { .. }) => IO,
+        | ReleaseError::Ledger(
+            LedgerError::Io { .. }
+            | LedgerError::Malformed { .. }
+            | LedgerError::Gone { .. }
+            | LedgerError::OtherKey(_),
+        ) => IO,
         ReleaseError::Csv(_) => BUG,
         _ => USAGE,
     }

@@ -12,6 +12,7 @@ mod error;
 mod explain;
 mod generate;
 mod interrupt;
+mod ledger;
 mod ledger_options;
 mod list;
 mod new;
@@ -58,6 +59,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Plan(plan) => plan::plan(plan, format),
         Verb::Explain(explain) => explain::explain(explain, format),
         Verb::Predict(predict) => predict::predict(predict, format),
+        Verb::Ledger(ledger) => ledger::ledger(ledger, format),
         Verb::Check(check) => check::check(check, format),
         Verb::Audit(audit) => audit::audit(audit, format),
         Verb::Diff(diff) => diff::diff(diff, format),

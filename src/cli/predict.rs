@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::ledger_options::LedgerArguments;
+use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use crate::publish::short;
@@ -15,17 +15,19 @@ use crate::run::{Clipped, watcher};
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so that nobody can subtract it,
-and no two calls give the same numbers: each call is one more release, and what they cost adds up. A ledger counts them
-and refuses one that the budget does not hold; it is written before the predictions are.
+and no two calls give the same numbers: each call is one more release, and what they cost adds up. A ledger counts them,
+known by the rows whatever file they stand in, and written before the predictions are. It is kept in the state folder
+(DPGP_STATE) unless --ledger names another place. With a budget it refuses what the budget does not hold.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
 FILE.csv.certificate.json says what is guaranteed and what is not.
 
 Examples:
   dpgp predict my.toml --at grid.csv --out predictions.csv
-  dpgp predict my.toml --at grid.csv --out p1.csv --ledger my-data.ledger.toml --budget-epsilon 2 --budget-delta 1e-5
+  dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
-  dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv";
+  dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
+  dpgp ledger show my.toml";
 
 /// `dpgp predict`.
 #[derive(Debug, Args)]
@@ -45,9 +47,13 @@ pub struct PredictArguments {
     out: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
-    /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec
-    #[arg(long, conflicts_with = "ledger")]
+    /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec, or a delta that
+    /// is not below one over the number of rows
+    #[arg(long)]
     allow_caveats: bool,
+    /// Say how many targets were clipped, which is private: for the holder of the data alone
+    #[arg(long)]
+    for_holder: bool,
     /// No progress bars
     #[arg(long)]
     quiet: bool,
@@ -61,13 +67,15 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let experiment = project.only(&arguments.spec)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let watcher = watcher(arguments.quiet);
-    let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, watcher.downloads())?;
+    let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
+    let key = place.as_ref().map(|place| place.state.key());
+    let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, key)?;
     let drawn = request.draw(arguments.allow_caveats)?;
     let files = arguments.out.as_deref().map(PredictionFiles::open).transpose()?;
-    let ledger = arguments.ledger.file();
-    let charged = drawn.charge(ledger.as_ref(), &request.subject(), || request.data_sha256())?;
+    let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
     let written = files.map(|files| files.write(&charged)).transpose()?;
-    let summary = summary(&charged, request.clipped(), arguments);
+    let clipped = request.clipped().filter(|_| arguments.for_holder);
+    let summary = summary(&charged, clipped, arguments);
     match (written, format) {
         (Some(_), Format::Text) => print(&summary),
         (Some(certificate), Format::Json) => {
@@ -85,8 +93,8 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     }
 }
 
-/// What is said to the holder of the data: the guarantee, what it leaves out, what is left of the budget, and how many targets
-/// were clipped.
+/// What is said of a release: the guarantee, what it leaves out, what is left of the budget, and, to the holder of the data, how
+/// many targets were clipped.
 fn summary(
     charged: &Charged<PrivatePredictions<'_>>,
     clipped: Option<Clipped>,
@@ -100,11 +108,17 @@ fn summary(
     text.push_str(&format!("guarantee: {certificate}\n"));
     let delta = certificate.delta_exact.map(short).unwrap_or_default();
     text.push_str(&format!("exact delta at that epsilon: {delta}; randomness of the operating system\n"));
+    if let Some(wider) = charged.whole_width() {
+        text.push_str(&format!("{wider}\n"));
+    }
+    for line in charged.warnings() {
+        text.push_str(&format!("warning: {line}\n"));
+    }
     for line in charged.not_covered() {
         text.push_str(&format!("not covered: {line}\n"));
     }
     if let Some(delta) = certificate.delta() {
-        text.push_str(&arguments.ledger.balance(charged.account(), delta));
+        text.push_str(&balance(charged.receipt(), delta));
     }
     if let Some(clipped) = clipped {
         text.push_str(&format!("{clipped}\n"));

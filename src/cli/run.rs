@@ -7,7 +7,9 @@ use super::CliError;
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{print, print_json};
-use crate::publish::{REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal};
+use crate::publish::{
+    NOT_PRIVATE, REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal,
+};
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::task::Experiment;
 
@@ -150,6 +152,7 @@ fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
         "rows": report.rows.iter().map(row).collect::<Vec<Value>>(), "claims": claims,
         "stored_before": done.stored, "computed_blocks": done.computed,
         "clipped_targets_not_private": done.provenance.clipped,
+        "not_private": done.provenance.own_rows.then_some(NOT_PRIVATE),
     })
 }
 

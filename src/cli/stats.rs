@@ -7,11 +7,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::ledger_options::LedgerArguments;
+use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
+use crate::data::DataKey;
+use crate::release::ledger::LedgerPlace;
 use crate::release::{Streamed, StreamedRelease, StreamedTotal, SumsDescription, SumsModel, ensure_writable};
-use crate::run::Shard;
+use crate::run::{RunError, Shard, StateError, StateFolder};
 use crate::setting::PrivacySetting;
 
 const EXAMPLES: &str = "\
@@ -19,20 +21,27 @@ The spec says what is summed: by a task.surface, covariances with its inducing i
 a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
 mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
 files named here that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory.
-Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows; only
---release writes what may be shared.
+Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
+their owner can read the file, and counts of rows are printed with --for-holder alone. Only --release writes what may be
+shared; a ledger counts it, known by the rows whatever files they stand in (DPGP_STATE, the same wherever shards run).
 
 Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
   dpgp stats my.toml a.csv b.csv --shard 2/8 --out part2.json     the second of eight parts, on any machine
   dpgp stats my.toml --add part*.json --out sums.json             all parts together
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
-  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --ledger my.ledger.toml \\
-    --budget-epsilon 3 --budget-delta 1e-6         counted among all releases; the files are known by names, sizes and rows";
+  dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
+  dpgp ledger show                                                what was released about which rows";
 
 /// `dpgp stats`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES, mut_arg("ledger", |ledger| ledger.requires("release")))]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("ledger", |ledger| ledger.requires("release")),
+    mut_arg("no_ledger", |ledger| ledger.requires("release")),
+    mut_arg("budget_epsilon", |budget| budget.requires("release")),
+    mut_arg("other_people", |other| other.requires("release"))
+)]
 pub struct StatsArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME")]
@@ -57,6 +66,12 @@ pub struct StatsArguments {
     epsilon: Option<f64>,
     #[command(flatten)]
     ledger: LedgerArguments,
+    /// Release in spite of exceptions to the guarantee, or of a delta that is not below one over the number of rows
+    #[arg(long, requires = "release")]
+    allow_caveats: bool,
+    /// Say how many rows there are, and how many were clipped or are of each class: private, for the holder of the rows alone
+    #[arg(long)]
+    for_holder: bool,
     /// Say how long it took
     #[arg(long)]
     timings: bool,
@@ -83,15 +98,22 @@ fn answer<M: SumsModel>(
 ) -> Result<(), CliError> {
     // An epsilon that cannot be released for is refused before hours of sums.
     let privacy = arguments.release.as_ref().map(|_| streamed.privacy(arguments.epsilon)).transpose()?;
+    let place = privacy.as_ref().map(|_| arguments.ledger.place()).transpose()?.flatten();
     let start = Instant::now();
     let total = match arguments.add.as_slice() {
-        [] => streamed.sum(&arguments.files, arguments.shard, &arguments.work.pool()?)?,
+        [] => {
+            let key = row_key(arguments, place.as_ref())?;
+            streamed.sum(&arguments.files, arguments.shard, &arguments.work.pool()?, key.as_ref())?
+        }
         parts => streamed.add(parts)?,
     };
     let seconds = start.elapsed().as_secs_f64();
     arguments.out.as_deref().map(|path| total.write(path)).transpose()?;
-    let balance = privacy.map(|privacy| release(streamed, &total, &privacy, arguments)).transpose()?;
-    let SumsDescription { mut facts, mut text, rows, inducing } = streamed.described(&total);
+    let balance =
+        privacy.map(|privacy| release(streamed, &total, &privacy, place.as_ref(), arguments)).transpose()?;
+    let description = streamed.described(&total);
+    let SumsDescription { mut facts, mut text, rows, inducing } =
+        if arguments.for_holder { description.of_holder() } else { description.of_all() };
     if format == Format::Json {
         facts["out"] = json!(arguments.out);
         facts["release"] = json!(arguments.release);
@@ -101,7 +123,7 @@ fn answer<M: SumsModel>(
         return print_json(&facts);
     }
     if arguments.timings {
-        text += &timing(seconds, rows, inducing);
+        text += &timing(seconds, rows.filter(|_| arguments.for_holder), inducing);
     }
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
@@ -115,18 +137,36 @@ fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
     privacy: &PrivacySetting,
+    place: Option<&LedgerPlace>,
     arguments: &StatsArguments,
 ) -> Result<String, CliError> {
     let Some(path) = &arguments.release else { return Ok(String::new()) };
     ensure_writable(path)?;
-    let (drawn, ledger) = (streamed.draw(total, privacy)?, arguments.ledger.file());
-    let charged = drawn.charge(ledger.as_ref(), &streamed.subject(privacy), || Ok(total.data_sha256()))?;
+    let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), arguments.allow_caveats)?;
+    let charged = drawn.charge(place, &streamed.subject(privacy), total.fingerprint())?;
     charged.write(path)?;
-    Ok(arguments.ledger.balance(charged.account(), privacy.delta.get()))
+    let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
+    text.push_str(&balance(charged.receipt(), privacy.delta.get()));
+    Ok(text)
 }
 
-fn timing(seconds: f64, rows: u64, inducing: Option<usize>) -> String {
-    let Some(m) = inducing else { return format!("{seconds:.3} s\n") };
+/// The key that rows are known by. Sums that are kept need one if they are to be released by a ledger; where there is no state
+/// folder they are made without.
+fn row_key(arguments: &StatsArguments, place: Option<&LedgerPlace>) -> Result<Option<DataKey>, CliError> {
+    match (place, &arguments.out) {
+        (Some(place), _) => Ok(Some(place.state.key().clone())),
+        (None, Some(_)) => match StateFolder::open() {
+            Ok(state) => Ok(Some(state.key().clone())),
+            Err(StateError::NoFolder) => Ok(None),
+            Err(error) => Err(RunError::from(error).into()),
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+/// The speed is told with the number of rows, from which it follows.
+fn timing(seconds: f64, rows: Option<u64>, inducing: Option<usize>) -> String {
+    let Some((rows, m)) = rows.zip(inducing) else { return format!("{seconds:.3} s\n") };
     let speed = rows as f64 * (m * m) as f64 / seconds / 1e9;
     format!("{seconds:.3} s, {speed:.1} GFLOP/s counted as rows times {m}^2\n")
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use polars::prelude::{AnyValue, Series};
 
+use super::identity::RowWitness;
 use super::table_error::CellProblem;
 
 /// A cell that is no number, and its row in its column, from 0.
@@ -57,6 +58,16 @@ pub(super) fn text<'a>(cell: &AnyValue<'a>) -> Option<Cow<'a, str>> {
         // The shortest digits that are read as the same number.
         AnyValue::Float64(value) => Some(Cow::Owned(format!("{value:?}"))),
         whole => Some(Cow::Owned(whole.to_string())),
+    }
+}
+
+/// Shows a cell to a witness; `read` is whether a spec reads its column.
+pub(super) fn show(cell: &AnyValue<'_>, witness: &mut RowWitness, read: bool) {
+    match cell {
+        AnyValue::Float64(value) => witness.number(*value, read),
+        AnyValue::Int64(value) => witness.number(*value as f64, read),
+        AnyValue::UInt64(value) => witness.number(*value as f64, read),
+        cell => witness.text(text(cell).as_deref().unwrap_or_default().as_bytes(), read),
     }
 }
 

@@ -57,6 +57,19 @@ impl ParquetFile {
         schema.columns().iter().map(|column| field(column)).collect()
     }
 
+    /// The names of the columns that a table can hold, those apart that are named and those whose name stands twice.
+    pub fn others(&self, named: &[String]) -> Vec<String> {
+        let fields = self.fields();
+        let mut others = Vec::new();
+        for field in fields.iter().filter(|field| field.holds.is_some()) {
+            let alone = fields.iter().filter(|other| other.name == field.name).count() == 1;
+            if alone && !named.contains(&field.name) {
+                others.push(field.name.clone());
+            }
+        }
+        others
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         usize::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)

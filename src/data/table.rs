@@ -14,10 +14,11 @@ use polars::prelude::{
     PolarsError, Series, StringChunkedBuilder,
 };
 
-use super::cell::{append_numbers, number, text};
+use super::cell::{append_numbers, number, show, text};
 use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
+use super::identity::RowWitness;
 use super::parquet::ParquetFile;
 use super::rows::places;
 use super::table_error::{CellProblem, RowUnit, TableError};
@@ -58,11 +59,25 @@ impl Table {
     /// [`DataError::Io`] when it cannot be read, [`DataError::Table`] when it is no Parquet file, or a column is not there
     /// or holds neither numbers nor text.
     pub fn read_parquet(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        Self::from_parquet(path, &ParquetFile::open(path)?, columns)
+    }
+
+    /// The same with every other column that a table can hold.
+    ///
+    /// # Errors
+    /// As [`Table::read_parquet`].
+    pub fn read_whole_parquet(path: &Path, columns: &[&str]) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
-        let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+        let mut names: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+        names.extend(file.others(&names));
+        Self::from_parquet(path, &file, names)
+    }
+
+    fn from_parquet(path: &Path, file: &ParquetFile, columns: Vec<String>) -> Result<Self, DataError> {
         let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         let places = places(&columns, &known).map_err(|problem| file.wrong(problem))?;
-        let columns = places.into_iter().map(|place| whole_column(&file, place));
+        let columns = places.into_iter().map(|place| whole_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
         let frame = DataFrame::new(rows, columns).map_err(|error| DataError::table(path, body(error)))?;
         Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row })
@@ -109,6 +124,20 @@ impl Table {
     #[must_use]
     pub fn lines(&self) -> &[usize] {
         &self.lines
+    }
+
+    /// Shows all rows to a witness.
+    pub fn show(&self, witness: &mut RowWitness) {
+        let names = self.columns();
+        let read: Vec<bool> = names.iter().map(|name| witness.reads(name)).collect();
+        let columns = self.frame.columns().iter();
+        let mut cells: Vec<_> = columns.map(|column| column.as_materialized_series().iter()).collect();
+        for _ in 0..self.rows() {
+            for (cells, read) in cells.iter_mut().zip(&read) {
+                show(&cells.next().unwrap_or(AnyValue::Null), witness, *read);
+            }
+            witness.end_row();
+        }
     }
 
     /// The rows that pass the filter, in their order.

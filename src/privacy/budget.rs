@@ -50,19 +50,34 @@ impl Budget {
     /// The epsilon of one more release at a delta, after those that make `spent`: the least at which its exact delta is
     /// at most `delta`, by bisection.
     pub fn epsilon_left(self, spent: f64, delta: f64) -> f64 {
-        let mu = self.left(spent);
-        let within = |epsilon: f64| Self { epsilon, delta }.delta_at(mu) <= delta;
-        if within(0.0) {
-            return 0.0;
-        }
-        let (mut low, mut high) = (0.0, self.epsilon);
-        while !within(high) {
-            high *= 2.0;
-        }
-        while high - low > 1e-12 * high {
-            let middle = 0.5 * (low + high);
-            if within(middle) { high = middle } else { low = middle }
-        }
-        high
+        epsilon_of(self.left(spent), delta)
     }
+}
+
+/// The least epsilon at which the exact delta of a Gaussian mechanism with this `mu` is at most `delta`, by bisection and
+/// rounded up; zero where delta alone suffices.
+///
+/// ```
+/// use dpgp::privacy::{epsilon_of, gaussian_delta};
+/// let epsilon = epsilon_of(0.5, 1e-6);
+/// assert!((gaussian_delta(2.0, epsilon) / 1e-6 - 1.0).abs() < 1e-9);
+/// assert_eq!(epsilon_of(0.0, 1e-6), 0.0);
+/// ```
+pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
+    if is_within(mu, 0.0, delta) {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    while !is_within(mu, high, delta) {
+        high *= 2.0;
+    }
+    while high - low > 1e-12 * high {
+        let middle = 0.5 * (low + high);
+        if is_within(mu, middle, delta) { high = middle } else { low = middle }
+    }
+    high
+}
+
+fn is_within(mu: f64, epsilon: f64, delta: f64) -> bool {
+    Budget { epsilon, delta }.delta_at(mu) <= delta
 }

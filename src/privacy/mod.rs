@@ -18,7 +18,7 @@ mod selection;
 mod sufficient;
 mod zcdp;
 
-pub use budget::{Budget, composed_mu};
+pub use budget::{Budget, composed_mu, epsilon_of};
 pub use certificate::{
     Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release, RoundedNoise,
 };

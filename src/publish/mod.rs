@@ -17,6 +17,6 @@ pub use results::{
     stale,
 };
 pub use table::{
-    ClaimOutcome, Difference, RowPair, Verdict, compare_tables, exact, plain_table, short, side_by_side,
-    table_csv, table_markdown, table_terminal,
+    ClaimOutcome, Difference, NOT_PRIVATE, RowPair, Verdict, compare_tables, exact, plain_table, short,
+    side_by_side, table_csv, table_markdown, table_terminal,
 };

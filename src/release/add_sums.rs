@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
-use crate::stream::{BLOCK, FileRecord, Forest, NodeRecord, Record, Sum};
+use super::sum_rows::{SummedRows, distinct_files};
+use crate::data::Fingerprint;
+use crate::stream::{BLOCK, Forest, NodeRecord, Record, Sum};
 
 /// The sums of one file.
 struct SumsPart<'p, S> {
@@ -19,12 +21,14 @@ pub(super) fn added<S: Sum>(
     paths: &[PathBuf],
     identity: &str,
     zero: &S,
-) -> Result<(Vec<FileRecord>, Forest<S>), ReleaseError> {
+) -> Result<SummedRows<S>, ReleaseError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
         parts.push(SumsPart { path, record: read(path, zero)? });
     }
-    let Some(first) = parts.first() else { return Ok((Vec::new(), Forest::default())) };
+    let Some(first) = parts.first() else {
+        return Ok(SummedRows { files: Vec::new(), identity: None, forest: Forest::default() });
+    };
     if first.record.summand != identity {
         let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
         return Err(ReleaseError::NotSums { path: first.path.clone(), cause: other.to_owned() });
@@ -35,16 +39,35 @@ pub(super) fn added<S: Sum>(
     whole(&nodes, first.record.blocks())?;
     let mut forest = Forest::default();
     nodes.iter().for_each(|node| forest.insert(node.node(), node.sums.clone()));
-    Ok((first.record.files.clone(), forest))
+    let (files, identity) = (first.record.files.clone(), identity_of(&parts));
+    distinct_files(&files, identity.as_ref())?;
+    Ok(SummedRows { files, identity, forest })
+}
+
+/// That of all rows; none if some part was summed without a key.
+fn identity_of<S>(parts: &[SumsPart<'_, S>]) -> Option<Fingerprint> {
+    let (first, others) = parts.split_first()?;
+    let mut whole = first.record.identity.clone()?;
+    for part in others {
+        whole.add(part.record.identity.as_ref()?);
+    }
+    Some(whole)
 }
 
 impl<S> SumsPart<'_, S> {
+    /// The name of the key that its rows are known by.
+    fn key(&self) -> Option<&str> {
+        self.record.identity.as_ref().map(|identity| identity.key.as_str())
+    }
+
     /// Both must be of the same sums over the same files.
     fn belongs_to(&self, first: &Self) -> Result<(), ReleaseError> {
         let what = if self.record.summand != first.record.summand {
             "summands"
         } else if self.record.files != first.record.files {
             "files"
+        } else if self.key().is_some() && first.key().is_some() && self.key() != first.key() {
+            "keys: set DPGP_STATE to one folder wherever parts are summed"
         } else {
             return Ok(());
         };

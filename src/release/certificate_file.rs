@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ledger::Account;
+use super::sums_file::NOT_COUNTED;
+use super::wider_change::WiderChange;
 use super::{Charged, PrivatePredictions};
 use crate::data::Digest;
 use crate::privacy::Neighbours;
-use crate::setting::{DataSetting, NormaliseSetting, SourceSetting};
+use crate::setting::{DataSetting, SourceSetting};
 use crate::spec::label;
 use crate::task::Predictions;
 
@@ -106,7 +107,9 @@ impl Charged<PrivatePredictions<'_>> {
             "noise": self.noise_json(),
             "caveats": caveats,
             "not_covered": self.not_covered(),
-            "all_releases": self.account().map(Account::json),
+            "all_releases": self.account().map(|account| account.json(certificate.delta().unwrap_or_default())),
+            "warnings": self.warnings(),
+            "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
             "columns": columns.collect::<Map<String, Value>>(),
             "points": self.points(),
@@ -128,10 +131,7 @@ impl Charged<PrivatePredictions<'_>> {
         ];
         list.extend(self.larger_change());
         if self.account().is_none() {
-            list.push(
-                "other releases about the same data: without a ledger they are not counted, and they add up"
-                    .to_owned(),
-            );
+            list.push(NOT_COUNTED.to_owned());
         }
         list
     }
@@ -156,19 +156,23 @@ impl Charged<PrivatePredictions<'_>> {
     /// A change of a target beyond what is protected, where the bounds allow one.
     fn larger_change(&self) -> Option<String> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
-        let width = match *self.value().setting.normalise {
-            NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
-                high.get() - low.get()
-            }
-            _ => f64::INFINITY,
+        let normalise = &self.value().setting.normalise;
+        let width = match normalise.width() {
+            Some(_) => normalise.width_beyond(change)?,
+            None => f64::INFINITY,
         };
-        (change < width).then(|| {
-            format!(
-                "a change of a target by more than {} (privacy.change), although targets may differ by {}",
-                exact(change),
-                exact(width)
-            )
-        })
+        Some(format!(
+            "a change of a target by more than {} (privacy.change), although targets may differ by {}",
+            exact(change),
+            exact(width)
+        ))
+    }
+
+    /// What is guaranteed for a change of a target by the whole width of the bounds, where less is protected.
+    pub fn whole_width(&self) -> Option<WiderChange> {
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
+        let width = self.value().setting.normalise.width_beyond(change)?;
+        Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
     }
 }
 

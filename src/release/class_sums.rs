@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::draw::{Noisy, SystemNoise};
 use super::sums_file::sums_json;
-use super::sums_model::{SumsDescription, SumsModel, matrix_rows};
+use super::sums_model::{HeldDescription, SumsModel, matrix_rows};
 use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, ClassSums};
 use crate::task::{ClassModel, Setting, TaskError};
@@ -39,13 +39,18 @@ impl SumsModel for ClassSumsRelease {
         })
     }
 
-    fn described(&self, sums: &ClassSums) -> SumsDescription {
+    fn described(&self, sums: &ClassSums) -> HeldDescription {
         let of_class: Vec<u64> = sums.0.iter().map(|sums| sums.rows).collect();
         let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.size());
         let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let text = format!("{rows} rows, by class {list}; {m} inducing inputs\n");
-        let facts = json!({ "rows": rows, "classes": of_class, "inducing_inputs": m });
-        SumsDescription { facts, text, rows, inducing: Some(m) }
+        HeldDescription {
+            private: json!({ "rows": rows, "classes": of_class }),
+            counts: format!("{rows} rows, by class {list}"),
+            rows,
+            public: json!({ "inducing_inputs": m }),
+            text: format!("{m} inducing inputs"),
+            inducing: Some(m),
+        }
     }
 
     /// Not even numbers of rows are there, for those of the classes are private.

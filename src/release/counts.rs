@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::draw::{Noisy, SystemNoise};
-use super::sums_model::{SumsDescription, SumsModel};
+use super::sums_model::{HeldDescription, SumsModel};
 use crate::setting::{CutSetting, PrivacySetting};
 use crate::stream::{CountSummand, Counts};
 use crate::task::{HistogramModel, Setting, TaskError};
@@ -36,12 +36,17 @@ impl SumsModel for CountsRelease {
         json!({ "bins": self.bins })
     }
 
-    fn described(&self, counts: &Counts) -> SumsDescription {
+    fn described(&self, counts: &Counts) -> HeldDescription {
         let Counts { rows, outside, bins } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
-        let text = format!("{rows} rows; {inside} records in {bins} bins, {outside} in none\n");
-        let facts = json!({ "rows": rows, "records": inside, "outside": outside, "bins": bins });
-        SumsDescription { facts, text, rows: *rows, inducing: None }
+        HeldDescription {
+            private: json!({ "rows": rows, "records": inside, "outside": outside }),
+            counts: format!("{rows} rows; {inside} records in the bins, {outside} in none"),
+            rows: *rows,
+            public: json!({ "bins": bins }),
+            text: format!("{bins} bins"),
+            inducing: None,
+        }
     }
 
     /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside all

@@ -10,8 +10,10 @@ use rand::rngs::SysRng;
 use serde_json::{Value, json};
 
 use super::ReleaseError;
-use super::ledger::{Account, Charge, LedgerFile, charge, preview};
+use super::exceptions::{refuse_exceptions, warnings};
+use super::ledger::{Account, Charge, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::subject::Subject;
+use crate::data::Fingerprint;
 use crate::privacy::{Certificate, RoundedNoise};
 use crate::task::TaskError;
 
@@ -52,7 +54,7 @@ pub struct Drawn<T> {
 /// ```
 pub struct Charged<T> {
     noisy: Noisy<T>,
-    account: Option<Account>,
+    receipt: Option<Receipt>,
 }
 
 impl<T> Drawn<T> {
@@ -70,24 +72,33 @@ impl<T> Drawn<T> {
         Ok(Self { noisy: draw(&mut UnwrapErr(SysRng))? })
     }
 
-    /// Charges the release to a ledger: the budget is spent when this returns. Without a ledger it is not counted, which
-    /// its certificate says. The digest of the data is computed only for a ledger.
+    /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed.
     ///
     /// # Errors
-    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be shown; the error of the digest.
+    /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
+    pub fn without_exceptions(self, rows: u64, allowed: bool) -> Result<Self, ReleaseError> {
+        refuse_exceptions(&self.noisy.certificate, rows, allowed)?;
+        Ok(self)
+    }
+
+    /// Charges the release to the ledger of its rows: the budget is spent when this returns. Without a place for ledgers it is
+    /// not counted, which its certificate says.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be shown.
     pub fn charge(
         self,
-        ledger: Option<&LedgerFile>,
+        place: Option<&LedgerPlace>,
         subject: &Subject<'_>,
-        data_sha256: impl FnOnce() -> Result<String, ReleaseError>,
+        rows: Option<&Fingerprint>,
     ) -> Result<Charged<T>, ReleaseError> {
         let Self { noisy } = self;
-        let Some(ledger) = ledger else { return Ok(Charged { noisy, account: None }) };
-        let data_sha256 = &data_sha256()?;
+        let Some(place) = place else { return Ok(Charged { noisy, receipt: None }) };
+        let rows = rows.ok_or(LedgerError::NoIdentity)?;
         let entry = subject.entry(&noisy.certificate, noisy.noise.mu())?;
-        let next = Charge { ledger, data_sha256, entry };
+        let next = Charge { place, rows, entry };
         preview(&next)?;
-        Ok(Charged { noisy, account: Some(charge(&next)?) })
+        Ok(Charged { noisy, receipt: Some(charge(&next)?) })
     }
 }
 
@@ -115,6 +126,16 @@ impl<T> Charged<T> {
 
     /// What all releases of its ledger have spent, this one among them; none without a ledger.
     pub fn account(&self) -> Option<&Account> {
-        self.account.as_ref()
+        self.receipt.as_ref().map(|receipt| &receipt.account)
+    }
+
+    /// What is said of its guarantee, if it hides little.
+    pub fn warnings(&self) -> Vec<String> {
+        warnings(&self.noisy.certificate)
+    }
+
+    /// What was charged; none without a ledger.
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
     }
 }

@@ -57,6 +57,17 @@ pub enum ReleaseError {
          --allow-caveats"
     )]
     Caveats(String),
+    /// A delta that protects nobody in particular.
+    #[error(
+        "nothing was released, because delta = {delta:?} is not below 1 / {rows}, one over the number of rows: a mechanism that \
+         publishes one row as it is keeps such a delta. Choose one far below, or say --allow-caveats"
+    )]
+    LargeDelta {
+        /// Delta.
+        delta: f64,
+        /// The number of rows.
+        rows: u64,
+    },
     /// The operating system gives no randomness.
     #[error("the operating system gave no randomness: {0}; nothing was released")]
     Randomness(String),
@@ -95,6 +106,14 @@ pub enum ReleaseError {
         first: PathBuf,
         /// The other.
         second: PathBuf,
+    },
+    /// A file that is given twice.
+    #[error("{first} and {second} hold the same rows, which would be counted twice; name one of them")]
+    SameRows {
+        /// One file.
+        first: String,
+        /// The other.
+        second: String,
     },
     /// Rows that would be counted twice.
     #[error("rows from number {0} on are in two of the files; nothing was added")]
@@ -138,6 +157,11 @@ pub enum ReleaseError {
 }
 
 impl ReleaseError {
+    /// Two files with the same rows.
+    pub(super) fn same_rows(first: impl ToString, second: impl ToString) -> Self {
+        Self::SameRows { first: first.to_string(), second: second.to_string() }
+    }
+
     /// An I/O error of a path.
     pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         let path = path.to_path_buf();

@@ -16,6 +16,7 @@
 //! ```
 //! use dpgp::prelude::*;
 //! use dpgp::release::ledger::BudgetSetting;
+//! use dpgp::run::StateFolder;
 //!
 //! const SPEC: &str = r#"
 //! experiment.title = "a histogram"
@@ -30,19 +31,20 @@
 //! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
 //! let experiment = project.parse("histogram", SPEC)?;
 //! let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
-//! let total = streamed.sum(&[rows], None, &Pool::new(2)?)?;
+//! let state = StateFolder::at(&folder.path().join("state"))?; // its key tells which rows they are
+//! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
 //!
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
-//! let ledger = LedgerFile { path: folder.path().join("ledger.toml"), budget };
+//! let place = LedgerPlace { state, file: None, budget, other_people: false };
 //! let privacy = streamed.privacy(None)?;
-//! let drawn = streamed.draw(&total, &privacy)?;
-//! let charged = drawn.charge(Some(&ledger), &streamed.subject(&privacy), || Ok(total.data_sha256()))?;
+//! let drawn = streamed.draw(&total, &privacy)?.without_exceptions(total.rows(), false)?;
+//! let charged = drawn.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?;
 //! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
 //! charged.write(&folder.path().join("counts.json"))?;
 //!
 //! // The budget is spent: another draw cannot be charged, and so cannot be written.
 //! let second = streamed.draw(&total, &privacy)?;
-//! assert!(second.charge(Some(&ledger), &streamed.subject(&privacy), || Ok(total.data_sha256())).is_err());
+//! assert!(second.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint()).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -53,6 +55,7 @@ mod class_sums;
 mod counts;
 mod draw;
 mod error;
+mod exceptions;
 pub mod ledger;
 mod prediction_files;
 mod predictions;
@@ -63,6 +66,7 @@ mod sums_file;
 mod sums_model;
 mod surface_sums;
 mod verify;
+mod wider_change;
 
 pub use cell::chosen_cell;
 pub use class_sums::ClassSumsRelease;
@@ -74,6 +78,7 @@ pub use predictions::{PredictionRequest, PrivatePredictions};
 pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
 pub use subject::Subject;
 pub use sums_file::{SumsFile, ensure_writable};
-pub use sums_model::{SumsDescription, SumsModel};
+pub use sums_model::{HeldDescription, SumsDescription, SumsModel};
 pub use surface_sums::SurfaceSumsRelease;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};
+pub use wider_change::WiderChange;

@@ -6,21 +6,22 @@ use nalgebra::DMatrix;
 
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
+use super::exceptions::refuse_exceptions;
 use super::subject::Subject;
-use crate::data::{Digest, Progress};
+use crate::data::{DataKey, Fingerprint, Progress};
 use crate::run::{
-    CellFailure, Clipped, DataDigests, Project, RunError, clipped_targets, load_points, load_sample, streams,
+    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_points, load_sample,
+    load_witnessed, streams,
 };
-use crate::setting::SourceSetting;
 use crate::task::{Cell, Experiment, Predictions, PreparedRelease, Sample, Setting, TaskError, refusal};
 
 /// What is predicted from, and where: one cell of a spec, all rows of its data, and the points.
 pub struct PredictionRequest<'a> {
-    project: &'a Project,
     experiment: &'a Experiment,
     cell: &'a Cell,
     points: DMatrix<f64>,
     sample: Sample,
+    fingerprint: Option<Fingerprint>,
 }
 
 /// Predictions with their noise, and what they were made from.
@@ -36,27 +37,36 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points of a file, a row each with the inputs of the spec, and all rows of the cell's data.
+    /// Reads the points of a file, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
+    /// knows which rows they are, which a ledger needs.
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no points or no rows.
     pub fn read(
-        project: &'a Project,
+        project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
         points: &Path,
         progress: &dyn Progress,
+        key: Option<&DataKey>,
     ) -> Result<Self, ReleaseError> {
         let data = &cell.setting().data;
         let at = load_points(points, data)?;
         if at.nrows() == 0 {
             return Err(ReleaseError::NoPoints(points.to_path_buf()));
         }
-        let sample = load_sample(experiment, data, project, progress)?;
+        let (sample, fingerprint) = match key {
+            Some(key) => {
+                let WitnessedSample { sample, fingerprint } =
+                    load_witnessed(experiment, data, project, progress, key)?;
+                (sample, Some(fingerprint))
+            }
+            None => (load_sample(experiment, data, project, progress)?, None),
+        };
         if sample.rows() == 0 {
             return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
         }
-        Ok(Self { project, experiment, cell, points: at, sample })
+        Ok(Self { experiment, cell, points: at, sample, fingerprint })
     }
 
     /// Fits the model to all rows, designs the noise and draws it. A guarantee with exceptions is refused unless they are
@@ -73,11 +83,7 @@ impl<'a> PredictionRequest<'a> {
             let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
             RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }
         })?;
-        let caveats = &prepared.certificate.caveats;
-        if !caveats.is_empty() && !allow_caveats {
-            let list = caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            return Err(ReleaseError::Caveats(list));
-        }
+        refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
         Drawn::new(|source| {
             let predictions = prepared.draw(source)?;
             let spec = self.experiment.source.text();
@@ -92,20 +98,14 @@ impl<'a> PredictionRequest<'a> {
         Subject { experiment: self.experiment, setting, privacy: &setting.privacy }
     }
 
-    /// The digest of the data file; of several files or of inline columns, that of their digests or columns.
-    ///
-    /// # Errors
-    /// [`ReleaseError::Run`] if a file cannot be read.
-    pub fn data_sha256(&self) -> Result<String, ReleaseError> {
-        if let SourceSetting::Inline(columns) = &self.cell.setting().data.source {
-            return Ok(Digest::of(format!("{columns:?}").as_bytes()).to_string());
-        }
-        let digests = DataDigests::known(self.experiment, self.project)?;
-        let files = digests.of(&self.cell.data_id()).unwrap_or_default();
-        match files {
-            [(_, digest)] => Ok(digest.clone()),
-            _ => Ok(Digest::of(format!("{files:?}").as_bytes()).to_string()),
-        }
+    /// Which rows the data hold, by which a ledger knows them; none where they were read without a key.
+    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.fingerprint.as_ref()
+    }
+
+    /// The number of rows that are used.
+    pub fn rows(&self) -> u64 {
+        self.sample.rows() as u64
     }
 
     /// How many targets were clipped to public bounds, for the holder of the data alone.

@@ -8,17 +8,17 @@ use super::class_sums::ClassSumsRelease;
 use super::counts::CountsRelease;
 use super::draw::{Drawn, Noisy};
 use super::subject::Subject;
-use super::sum_rows::{RowSource, summed};
+use super::sum_rows::{RowSource, SummedRows, summed};
 use super::sums_file::SumsFile;
-use super::sums_model::{SumsDescription, SumsModel, SumsOf};
+use super::sums_model::{HeldDescription, SumsModel, SumsOf};
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
-use crate::data::Digest;
+use crate::data::{DataKey, Fingerprint};
 use crate::number::Epsilon;
-use crate::run::{Pool, Shard, write_named};
+use crate::run::{Pool, Readers, Shard, write_named_for};
 use crate::setting::PrivacySetting;
 use crate::spec::Identity;
-use crate::stream::{FileRecord, Forest, Record, SumRows};
+use crate::stream::{Record, SumRows};
 use crate::task::{ClassModel, Experiment, Setting};
 
 /// What a spec says is summed over rows.
@@ -94,19 +94,20 @@ impl<'a> StreamedRelease<'a> {
 }
 
 impl<'a, M: SumsModel> Streamed<'a, M> {
-    /// Sums the rows of files, CSV or Parquet, in the order of their rows, or those of one shard.
+    /// Sums the rows of files, CSV or Parquet, in the order of their rows, or those of one shard. With a key the sums know
+    /// which rows they are of, which a ledger needs.
     ///
     /// # Errors
-    /// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums.
+    /// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums; [`ReleaseError::SameRows`].
     pub fn sum(
         &self,
         files: &[PathBuf],
         shard: Option<Shard>,
         pool: &Pool,
+        key: Option<&DataKey>,
     ) -> Result<StreamedTotal<M>, ReleaseError> {
-        let source = RowSource { files, shard, data: &self.setting.data };
-        let (files, forest) = summed(&source, self.model.rows(), pool)?;
-        Ok(self.total(files, &forest))
+        let source = RowSource { files, shard, data: &self.setting.data, key };
+        Ok(self.total(summed(&source, self.model.rows(), pool)?))
     }
 
     /// Adds the sums of shards, which must make the whole.
@@ -114,8 +115,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     /// # Errors
     /// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
     pub fn add(&self, parts: &[PathBuf]) -> Result<StreamedTotal<M>, ReleaseError> {
-        let (files, forest) = add_sums::added(parts, &self.identity(), &self.model.rows().zero())?;
-        Ok(self.total(files, &forest))
+        Ok(self.total(add_sums::added(parts, &self.identity(), &self.model.rows().zero())?))
     }
 
     /// Adds noise from the operating system to the sums.
@@ -134,8 +134,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         })
     }
 
-    /// What there is to say of the sums, to the holder of the rows.
-    pub fn described(&self, total: &StreamedTotal<M>) -> SumsDescription {
+    /// What there is to say of the sums, to everybody and to the holder of the rows.
+    pub fn described(&self, total: &StreamedTotal<M>) -> HeldDescription {
         self.model.described(&total.sums)
     }
 
@@ -174,25 +174,31 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Identity::of(&all.to_string()).to_string()
     }
 
-    fn total(&self, files: Vec<FileRecord>, forest: &Forest<SumsOf<M>>) -> StreamedTotal<M> {
+    fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
+        let SummedRows { files, identity, forest } = summed;
         let sums = forest.total(self.model.rows().zero());
-        StreamedTotal { sums, record: Record::new(self.identity(), files, forest) }
+        StreamedTotal { sums, record: Record::new(self.identity(), files, &forest).identified(identity) }
     }
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
-    /// Writes the exact sums to a file that the user named.
+    /// Writes the exact sums to a file that the user named, for its owner alone to read.
     ///
     /// # Errors
     /// [`ReleaseError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), ReleaseError> {
         let io = ReleaseError::io(path);
         let text = serde_json::to_string(&self.record).map_err(|error| io(std::io::Error::other(error)))?;
-        write_named(path, &text).map_err(io)
+        write_named_for(Readers::Holder, path, &text).map_err(io)
     }
 
-    /// SHA-256 of the names, sizes and rows of the files, by which a ledger knows them.
-    pub fn data_sha256(&self) -> String {
-        Digest::of(json!(self.record.files).to_string().as_bytes()).to_string()
+    /// Which rows they are of, by which a ledger knows them; none of sums that were made without a key.
+    pub fn fingerprint(&self) -> Option<&Fingerprint> {
+        self.record.identity.as_ref()
+    }
+
+    /// How many rows were read, those that no filter lets pass too.
+    pub fn rows(&self) -> u64 {
+        self.record.files.iter().map(|file| file.rows).sum()
     }
 }

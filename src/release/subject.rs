@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ReleaseError;
 use super::ledger::{LedgerEntry, utc};
-use crate::data::Digest;
+use crate::data::{Digest, RowTotal};
 use crate::privacy::{Certificate, Neighbours};
 use crate::setting::PrivacySetting;
 use crate::task::{Experiment, Setting};
@@ -46,6 +46,11 @@ impl Subject<'_> {
             delta_exact,
             mu,
             neighbours,
+            caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
+            // The ledger gives it its place, and says which rows it is about.
+            number: 0,
+            data: RowTotal::default(),
+            link: String::new(),
         })
     }
 

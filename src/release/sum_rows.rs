@@ -1,10 +1,11 @@
 //! Sums over the rows of files.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::ReleaseError;
 use crate::data::rows::{Files, Rows};
-use crate::data::{DataError, RowUnit, TableError};
+use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::stream::{BLOCK, FileRecord, Forest, Misfit, StreamError, SumRows, collect};
@@ -15,18 +16,33 @@ pub(super) struct RowSource<'a> {
     /// The part of them; all without one.
     pub shard: Option<Shard>,
     pub data: &'a DataSetting,
+    /// The key of their identity, if there is one.
+    pub key: Option<&'a DataKey>,
+}
+
+/// Sums of rows, and what rows they are of.
+pub(super) struct SummedRows<S> {
+    pub files: Vec<FileRecord>,
+    pub identity: Option<Fingerprint>,
+    pub forest: Forest<S>,
 }
 
 /// Sums the rows of the files, or those of a shard.
 ///
 /// # Errors
-/// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums.
+/// [`ReleaseError::Data`] for a row that cannot be read or has no place in the sums; [`ReleaseError::SameRows`] for a file that
+/// is named twice, or two files with the same rows.
 pub(super) fn summed<T: SumRows>(
     source: &RowSource<'_>,
     summand: &T,
     pool: &Pool,
-) -> Result<(Vec<FileRecord>, Forest<T::Sum>), ReleaseError> {
-    let mut files = Files::open(source.files, separator(source.data), &columns(source.data))?;
+) -> Result<SummedRows<T::Sum>, ReleaseError> {
+    named_once(source.files)?;
+    let (separator, columns) = (separator(source.data), columns(source.data));
+    let mut files = match source.key {
+        Some(key) => Files::witnessed(source.files, separator, &columns, key)?,
+        None => Files::open(source.files, separator, &columns)?,
+    };
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
@@ -38,7 +54,35 @@ pub(super) fn summed<T: SumRows>(
         StreamError::Misfit(misfit) => located(misfit, &files, source.data),
     })?;
     let rows = counted.unwrap_or_else(|| files.rows().to_vec());
-    Ok((records(source.files, &rows)?, forest))
+    let (files, identity) = (records(source.files, &rows)?, files.fingerprint());
+    if source.shard.is_none() {
+        distinct_files(&files, identity.as_ref())?;
+    }
+    Ok(SummedRows { files, identity, forest })
+}
+
+/// Fails if two paths lead to one file.
+fn named_once(files: &[PathBuf]) -> Result<(), ReleaseError> {
+    let mut seen: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
+    for path in files {
+        // One that is not there is told of when it is opened.
+        let Ok(file) = std::fs::canonicalize(path) else { continue };
+        if let Some(first) = seen.insert(file, path) {
+            return Err(ReleaseError::same_rows(first.display(), path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Fails if two files hold the same rows.
+pub(super) fn distinct_files(
+    files: &[FileRecord],
+    identity: Option<&Fingerprint>,
+) -> Result<(), ReleaseError> {
+    match identity.and_then(Fingerprint::repeated) {
+        Some((first, second)) => Err(ReleaseError::same_rows(&files[first].name, &files[second].name)),
+        None => Ok(()),
+    }
 }
 
 /// The columns that are read: the inputs, the target and those of the filters.

@@ -5,11 +5,14 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::ledger::Account;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError};
 use crate::gp::variational::{NoisyStatistics, SumsUnits};
 use crate::run::{folder_of, write_named};
+
+/// What a release that no ledger counts says of others.
+pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger (--no-ledger), so \
+    that nothing counts them, and they add up";
 
 /// Sums or counts with noise, and what follows from them.
 pub struct SumsFile {
@@ -23,9 +26,13 @@ impl Charged<SumsFile> {
         value["guarantee"] = json!({
             "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
-            "certificate": certificate, "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
+            "certificate": certificate, "warnings": self.warnings(), "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
         });
-        value["all_releases"] = json!(self.account().map(Account::json));
+        let delta = certificate.delta().unwrap_or_default();
+        value["all_releases"] = json!(self.account().map(|account| account.json(delta)));
+        if self.account().is_none() {
+            value["not_covered"] = json!([NOT_COUNTED]);
+        }
         value
     }
 

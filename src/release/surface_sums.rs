@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::draw::{Noisy, SystemNoise};
 use super::sums_file::sums_json;
-use super::sums_model::{SumsDescription, SumsModel, matrix_rows};
+use super::sums_model::{HeldDescription, SumsModel, matrix_rows};
 use crate::gp::variational::{Located, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::{Summand, Sums};
@@ -54,11 +54,16 @@ impl SumsModel for SurfaceSumsRelease {
         })
     }
 
-    fn described(&self, sums: &Sums) -> SumsDescription {
+    fn described(&self, sums: &Sums) -> HeldDescription {
         let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
-        let text = format!("{rows} rows, {clipped} of them clipped; {m} inducing inputs\n");
-        let facts = json!({ "rows": rows, "clipped": clipped, "inducing_inputs": m });
-        SumsDescription { facts, text, rows, inducing: Some(m) }
+        HeldDescription {
+            private: json!({ "rows": rows, "clipped": clipped }),
+            counts: format!("{rows} rows, {clipped} of them clipped"),
+            rows,
+            public: json!({ "inducing_inputs": m }),
+            text: format!("{m} inducing inputs"),
+            inducing: Some(m),
+        }
     }
 
     fn noisy(

@@ -1,16 +1,31 @@
-//! The data files behind each cell, and their SHA-256.
+//! The data files behind each cell, and their digests.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::path::Path;
 
-use super::{Project, RunError};
-use crate::data::{Progress, digest::stamp};
+use super::{Project, RunError, StateFolder};
+use crate::data::Progress;
+use crate::data::digest::keyed_tag;
 use crate::setting::{DataSetting, ImagesSetting, SourceSetting, TripsSetting};
 use crate::spec::Identity;
 use crate::task::Experiment;
 
-/// A data file and its SHA-256.
+/// A data file and its digest: SHA-256 of a dataset that anybody can have, and HMAC-SHA-256 under the key of the state folder
+/// of a file of the user's own, so that nobody can check a guess of its rows.
 pub type FileDigest = (String, String);
+
+/// What the digests under the key begin with.
+const KEYED: &str = "hmac-sha256:";
+
+/// What may be said of a data file where others read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicDigest {
+    /// The file, as it was named.
+    pub file: String,
+    /// Its SHA-256; none of a file of the user's own.
+    pub sha256: Option<String>,
+}
 
 /// The files of each data block; none while a digest is not known because a file has not been fetched yet.
 #[derive(Debug, Clone)]
@@ -20,10 +35,10 @@ pub struct DataDigests {
 
 impl DataDigests {
     /// The digests of what the cells of an experiment read: those of the manifest or of the lock file, or
-    /// computed from a file of the user's own. Nothing is fetched.
+    /// computed from a file of the user's own under the key of the state folder. Nothing is fetched.
     ///
     /// # Errors
-    /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read.
+    /// [`RunError::Data`] if a file of the user's own or the lock file cannot be read; [`RunError::State`] without a key.
     pub fn known(experiment: &Experiment, project: &Project) -> Result<Self, RunError> {
         let mut blocks = BTreeMap::new();
         for cell in &experiment.cells {
@@ -66,6 +81,23 @@ impl DataDigests {
         files.dedup();
         files
     }
+
+    /// Every file, once, as others may read it.
+    pub fn public(&self) -> Vec<PublicDigest> {
+        let mut public = Vec::new();
+        for (file, digest) in self.files() {
+            let sha256 = (!digest.starts_with(KEYED)).then_some(digest);
+            public.push(PublicDigest { file, sha256 });
+        }
+        public
+    }
+}
+
+/// The digest of a file of the user's own.
+fn keyed(path: &Path) -> Result<String, RunError> {
+    let key = StateFolder::open()?.key().for_purpose("dpgp files");
+    let tag = keyed_tag(path, &key).map_err(Box::new)?;
+    Ok(format!("{KEYED}{}", hex::encode(tag)))
 }
 
 fn files(
@@ -76,8 +108,7 @@ fn files(
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
         SourceSetting::Csv { path, .. } | SourceSetting::Parquet { path } => {
-            let stamp = stamp(&experiment.beside(path)).map_err(Box::new)?;
-            Ok(Some(vec![(path.clone(), stamp.digest.to_string())]))
+            Ok(Some(vec![(path.clone(), keyed(&experiment.beside(path))?)]))
         }
         SourceSetting::Dataset(name)
         | SourceSetting::Images(ImagesSetting { dataset: name, .. })

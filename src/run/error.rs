@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::StateError;
 use super::store::{RunHeader, StoreError};
 use crate::audit::AuditError;
 use crate::data::DataError;
@@ -110,6 +111,9 @@ pub enum RunError {
         /// What the pool said.
         cause: rayon::ThreadPoolBuildError,
     },
+    /// There is no key for the user's own data.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// A file or folder of the project could not be read.
     #[error("{path}: {cause}")]
     Io {

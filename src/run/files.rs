@@ -11,12 +11,29 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Everybody.
+    All,
+    /// Its owner alone: it holds exact numbers of private rows.
+    Holder,
+}
+
 /// Writes to a temporary file in the same folder and renames it.
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
 pub fn write_atomically(path: &Path, contents: &str) -> std::io::Result<()> {
-    write_file_atomically(path, |mut file| file.write_all(contents.as_bytes()))
+    write_atomically_for(Readers::All, path, contents)
+}
+
+/// The same for some readers.
+///
+/// # Errors
+/// The I/O error; the file that was there is untouched.
+pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> std::io::Result<()> {
+    write_pieces(readers, path, |mut file| file.write_all(contents.as_bytes()))
 }
 
 /// The same for a file that is written in pieces.
@@ -27,9 +44,19 @@ pub fn write_file_atomically(
     path: &Path,
     write: impl FnOnce(&File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
+    write_pieces(Readers::All, path, write)
+}
+
+fn write_pieces(
+    readers: Readers,
+    path: &Path,
+    write: impl FnOnce(&File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let file = NamedTempFile::new_in(folder_of(path))?;
     write(file.as_file())?;
-    readable_by_all(file.as_file())?;
+    if readers == Readers::All {
+        readable_by_all(file.as_file())?;
+    }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
@@ -40,10 +67,18 @@ pub fn write_file_atomically(
 /// # Errors
 /// The I/O error.
 pub fn write_named(path: &Path, text: &str) -> std::io::Result<()> {
+    write_named_for(Readers::All, path, text)
+}
+
+/// The same for some readers.
+///
+/// # Errors
+/// The I/O error.
+pub fn write_named_for(readers: Readers, path: &Path, text: &str) -> std::io::Result<()> {
     match std::fs::canonicalize(path) {
-        Ok(target) if target.is_file() => write_atomically(&target, text),
+        Ok(target) if target.is_file() => write_atomically_for(readers, &target, text),
         Ok(target) => OpenOptions::new().write(true).open(target)?.write_all(text.as_bytes()),
-        Err(_) => write_atomically(path, text),
+        Err(_) => write_atomically_for(readers, path, text),
     }
 }
 

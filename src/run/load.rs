@@ -7,7 +7,10 @@ use std::path::Path;
 use nalgebra::DMatrix;
 
 use super::{Project, RunError, Unit};
-use crate::data::{CsvFormat, DataError, Filter, FilterValue, Progress, Separator, Table, read_own};
+use crate::data::{
+    CsvFormat, DataError, DataKey, Filter, FilterValue, Fingerprint, Progress, RowWitness, Separator, Table,
+    read_own,
+};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::spec::Identity;
 use crate::task::{Experiment, Sample};
@@ -30,6 +33,42 @@ pub fn load_sample(
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
     Loader { experiment, project, progress }.sample(data)
+}
+
+/// A sample, and the identity of all rows of its data, also of those that no filter lets pass.
+pub struct WitnessedSample {
+    /// The rows that are used.
+    pub sample: Sample,
+    /// All rows, with all their columns, as they were parsed for the sample.
+    pub fingerprint: Fingerprint,
+}
+
+/// The same with the identity of the rows under a key.
+///
+/// # Errors
+/// As [`load_sample`].
+pub fn load_witnessed(
+    experiment: &Experiment,
+    data: &DataSetting,
+    project: &Project,
+    progress: &dyn Progress,
+    key: &DataKey,
+) -> Result<WitnessedSample, RunError> {
+    let loader = Loader { experiment, project, progress };
+    match loader.rows(data, Columns::All)? {
+        SourceRows::Tables(tables) => {
+            let fingerprint = witnessed(&tables, data, key);
+            Ok(WitnessedSample { sample: joined(tables, data)?, fingerprint })
+        }
+        SourceRows::Inline(columns) => Ok(WitnessedSample {
+            sample: inline(columns, data),
+            fingerprint: witnessed_inline(columns, data, key),
+        }),
+        SourceRows::Other(sample) => {
+            let fingerprint = RowWitness::new(key, &[], &[]).fingerprint(0);
+            Ok(WitnessedSample { sample, fingerprint })
+        }
+    }
 }
 
 /// The inputs of a data section in another file, a row each: points to predict at.
@@ -71,14 +110,24 @@ impl Loader<'_> {
     /// # Errors
     /// As [`load_sample`].
     pub fn sample(&self, data: &DataSetting) -> Result<Sample, RunError> {
+        match self.rows(data, Columns::Used)? {
+            SourceRows::Tables(tables) => joined(tables, data),
+            SourceRows::Inline(columns) => Ok(inline(columns, data)),
+            SourceRows::Other(sample) => Ok(sample),
+        }
+    }
+
+    /// The rows of one data section before its filters.
+    fn rows<'d>(&self, data: &'d DataSetting, columns: Columns) -> Result<SourceRows<'d>, RunError> {
         let table = match &data.source {
-            SourceSetting::Inline(columns) => return Ok(inline(columns, data)),
+            SourceSetting::Inline(columns) => return Ok(SourceRows::Inline(columns)),
             // Generated anew in each replicate.
             SourceSetting::Synthetic(_) => {
-                return Ok(Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new()));
+                let sample = Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new());
+                return Ok(SourceRows::Other(sample));
             }
-            SourceSetting::Images(images) => return self.images(images),
-            SourceSetting::Trips(trips) => return self.trips(trips, data),
+            SourceSetting::Images(images) => return Ok(SourceRows::Other(self.images(images)?)),
+            SourceSetting::Trips(trips) => return Ok(SourceRows::Tables(self.trips(trips)?)),
             SourceSetting::Csv { path, separator } => {
                 let separator = u8::try_from(*separator).map_or(Separator::Byte(b','), Separator::Byte);
                 let format = CsvFormat { separator, ..CsvFormat::default() };
@@ -86,12 +135,76 @@ impl Loader<'_> {
             }
             SourceSetting::Parquet { path } => {
                 let path = self.experiment.beside(path);
-                Table::read_parquet(&path, &used(data)).map_err(Box::new)?
+                let table = match columns {
+                    Columns::Used => Table::read_parquet(&path, &used(data)),
+                    Columns::All => Table::read_whole_parquet(&path, &used(data)),
+                };
+                table.map_err(Box::new)?
             }
             SourceSetting::Dataset(name) => self.dataset(name)?,
         };
-        Ok(extracted(table, data).map_err(Box::new)?)
+        Ok(SourceRows::Tables(vec![table]))
     }
+}
+
+/// Which columns of a Parquet file are read; of text all are.
+#[derive(Debug, Clone, Copy)]
+enum Columns {
+    /// Those that the spec names.
+    Used,
+    /// All that a table can hold.
+    All,
+}
+
+/// The rows of a data section before its filters.
+enum SourceRows<'d> {
+    /// Those of files, one after the other.
+    Tables(Vec<Table>),
+    /// Columns in the spec.
+    Inline(&'d BTreeMap<String, Vec<f64>>),
+    /// Rows that stand in no table.
+    Other(Sample),
+}
+
+/// The rows of all tables that pass the filters.
+fn joined(tables: Vec<Table>, data: &DataSetting) -> Result<Sample, RunError> {
+    let mut parts = Vec::with_capacity(tables.len());
+    for table in tables {
+        parts.push(extracted(table, data).map_err(Box::new)?);
+    }
+    match <[Sample; 1]>::try_from(parts) {
+        Ok([only]) => Ok(only),
+        Err(parts) => Ok(Sample::concat(&parts)),
+    }
+}
+
+/// The identity of the rows of tables.
+fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
+    let columns = tables.first().map(Table::columns).unwrap_or_default();
+    let mut witness = RowWitness::new(key, &columns, &used(data));
+    for (number, table) in tables.iter().enumerate() {
+        witness.begin_file(number);
+        table.show(&mut witness);
+    }
+    witness.fingerprint(tables.len())
+}
+
+/// The identity of the rows of columns in the spec.
+fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
+    let names: Vec<String> = columns.keys().cloned().collect();
+    let mut witness = RowWitness::new(key, &names, &used(data));
+    witness.begin_file(0);
+    for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
+        for (name, column) in columns {
+            let read = witness.reads(name);
+            match column.get(row) {
+                Some(number) => witness.number(*number, read),
+                None => witness.missing(read),
+            }
+        }
+        witness.end_row();
+    }
+    witness.fingerprint(1)
 }
 
 /// The rows of columns in the spec that pass the filters.
@@ -111,7 +224,7 @@ fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> 
 }
 
 /// The rows of a table that pass the filters.
-pub(super) fn extracted(mut table: Table, data: &DataSetting) -> Result<Sample, DataError> {
+fn extracted(mut table: Table, data: &DataSetting) -> Result<Sample, DataError> {
     for filter in &data.filter {
         let value = FilterValue::Number(filter.value);
         table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use nalgebra::DMatrix;
 
 use super::RunError;
-use super::load::{Loader, extracted};
+use super::load::Loader;
 use crate::data::{DataError, DataFile, Downscale, Format, IdxArray, Table, TableError, Trips};
-use crate::setting::{DataSetting, ImagesSetting, Problem, TripsSetting};
+use crate::setting::{ImagesSetting, Problem, TripsSetting};
 use crate::task::Sample;
 
 /// The files of a dataset, all of them here.
@@ -42,12 +42,12 @@ impl Loader<'_> {
     }
 
     /// The trips of one file or of all, joined with their stations; says how many have none.
-    pub(super) fn trips(&self, setting: &TripsSetting, data: &DataSetting) -> Result<Sample, RunError> {
+    pub(super) fn trips(&self, setting: &TripsSetting) -> Result<Vec<Table>, RunError> {
         let files = self.files(&setting.dataset)?;
         let list = setting.stations.as_ref();
         let stations =
             files.iter().find(|(file, _)| Some(&file.path) == list).map(|(_, path)| path.as_path());
-        let mut parts = Vec::new();
+        let mut tables = Vec::new();
         for (file, path) in &files {
             let wanted = match &setting.journeys {
                 Some(name) => file.path == *name,
@@ -63,12 +63,12 @@ impl Loader<'_> {
                 self.progress
                     .note(&format!("{name}: {dropped} trips left out, their stations are not in {list}"));
             }
-            parts.push(extracted(table, data).map_err(Box::new)?);
+            tables.push(table);
         }
-        if parts.is_empty() {
+        if tables.is_empty() {
             return Err(self.no_table("data.source.trips.journeys", &setting.dataset));
         }
-        Ok(Sample::concat(&parts))
+        Ok(tables)
     }
 
     fn no_table(&self, path: &str, dataset: &str) -> RunError {

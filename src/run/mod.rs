@@ -20,6 +20,7 @@ mod project;
 mod provenance;
 mod results;
 mod shard;
+mod state;
 pub mod store;
 mod streams;
 mod study;
@@ -27,12 +28,14 @@ mod study;
 pub use audited::{AuditOptions, AuditedCell, audit};
 use clipped::clipped_in_own_files;
 pub use clipped::{Clipped, clipped_targets};
-pub use digests::DataDigests;
-use digests::FileDigest;
+pub use digests::{DataDigests, PublicDigest};
 pub use error::{CellFailure, RunError};
 pub use explain::{Reason, Stale};
-pub use files::{folder_of, write_atomically, write_file_atomically, write_named};
-pub use load::{load_points, load_sample};
+pub use files::{
+    Readers, folder_of, write_atomically, write_atomically_for, write_file_atomically, write_named,
+    write_named_for,
+};
+pub use load::{WitnessedSample, load_points, load_sample, load_witnessed};
 pub use options::RunOptions;
 pub use plan::{Plan, Unit};
 pub use pool::Pool;
@@ -41,5 +44,6 @@ pub use project::{DataPlaces, Project};
 pub use provenance::Provenance;
 pub use results::Results;
 pub use shard::Shard;
+pub use state::{StateError, StateFolder};
 pub use streams::streams;
 pub use study::{Study, StudyReport};

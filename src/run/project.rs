@@ -7,6 +7,7 @@ use super::RunError;
 use super::store::RunHeader;
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
+use crate::setting::SourceSetting;
 use crate::spec::{Catalogue, NamedSpec};
 use crate::task::Experiment;
 
@@ -100,6 +101,20 @@ impl Project {
     /// [`RunError`] if a spec is wrong.
     pub fn experiments(&self) -> Result<Vec<Experiment>, RunError> {
         self.specs()?.iter().map(|spec| self.load(spec)).collect()
+    }
+
+    /// Whether an experiment reads rows of the user's own: a file, or columns in a spec that is not a shipped one.
+    pub fn reads_own_rows(&self, experiment: &Experiment) -> bool {
+        let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
+        sources.any(|source| source.own_file().is_some()) || self.reads_own_rows_of_spec(experiment)
+    }
+
+    /// Whether columns of rows stand in a spec that is not a shipped one.
+    pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
+        let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
+        let file = std::fs::canonicalize(experiment.source.file()).ok();
+        sources.any(|source| matches!(source, SourceSetting::Inline(_)))
+            && !self.catalogue.specs().iter().any(|spec| std::fs::canonicalize(&spec.path).ok() == file)
     }
 
     /// The experiments that names mean, each once; all shipped ones without names; with reduced settings if `quick`.

@@ -2,13 +2,17 @@
 
 use std::path::PathBuf;
 
-use super::{Clipped, FileDigest};
+use super::{Clipped, PublicDigest};
 
 /// What a run knows of its results that the experiment does not.
 #[derive(Debug, Clone)]
 pub struct Provenance {
-    /// Each data file and its SHA-256.
-    pub data: Vec<FileDigest>,
+    /// Each data file, with a digest if anybody can have it.
+    pub data: Vec<PublicDigest>,
+    /// Whether the rows are the user's own: exact numbers computed from them are not private.
+    pub own_rows: bool,
+    /// Whether they stand in the spec, so that a digest of the spec would let anyone check a guess of them.
+    pub rows_in_spec: bool,
     /// The project's folder, whose commit is recorded.
     pub project: PathBuf,
     /// The seed used.

@@ -152,7 +152,9 @@ impl<'p> Study<'p> {
             None => Vec::new(),
         };
         let provenance = Provenance {
-            data: plan.digests.files(),
+            data: plan.digests.public(),
+            own_rows: self.project.reads_own_rows(plan.experiment),
+            rows_in_spec: self.project.reads_own_rows_of_spec(plan.experiment),
             project: self.project.root().to_path_buf(),
             seed: plan.seed,
             numerics: NUMERICS,

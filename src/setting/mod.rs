@@ -29,7 +29,7 @@ pub use mechanism::{
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting};
 pub use posterior_rule::NoiseAwareSetting;
-pub use privacy::PrivacySetting;
+pub use privacy::{ChangeRelation, PrivacySetting};
 pub use problem::Problem;
 pub use range::{CutSetting, RangeSetting, cuts};
 pub use rules::{Checked, Fault};

@@ -62,6 +62,19 @@ impl NormaliseSetting {
         }
     }
 
+    /// How far two targets can be apart, in their own units; none where nothing bounds them.
+    pub fn width(&self) -> Option<f64> {
+        match *self {
+            Self::Bounds { low, high, .. } | Self::Standardised { low, high } => Some(high.get() - low.get()),
+            Self::None | Self::Private { .. } | Self::Constants { .. } => None,
+        }
+    }
+
+    /// The same where it is more than a change, but for the rounding of a difference.
+    pub fn width_beyond(&self, change: f64) -> Option<f64> {
+        self.width().filter(|width| change < width * (1.0 - 1e-12))
+    }
+
     /// Whether targets are scaled by statistics of their own, which are private.
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Private { .. } | Self::Standardised { .. })

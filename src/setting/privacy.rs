@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, Fault, fail, range};
-use super::{CloakingSetting, MechanismSetting, Problem};
+use super::{CloakingSetting, MechanismSetting, NormaliseSetting, Problem};
 use crate::number::{Delta, Epsilon, Positive};
 use crate::privacy::{Calibration, Guarantee};
 
@@ -19,6 +19,9 @@ pub struct PrivacySetting {
     /// Most that one target can change, in units of the target; for mechanisms that protect targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Positive>,
+    /// Which targets the guarantee tells apart. Bounds on targets that are wider than `change` need `"metric"`.
+    #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
+    pub relation: ChangeRelation,
     /// How noise is set from epsilon and delta.
     #[serde(default = "analytic")]
     pub calibration: Calibration,
@@ -26,7 +29,39 @@ pub struct PrivacySetting {
     pub mechanism: MechanismSetting,
 }
 
+/// Which values of one target a guarantee hides from each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeRelation {
+    /// Any two within the bounds.
+    #[default]
+    Full,
+    /// Only two that differ by at most `change`, as in metric privacy; two that differ by k times as much are hidden with k times
+    /// the `mu`. Certificates then also state the guarantee for the whole width of the bounds.
+    Metric,
+}
+
+impl ChangeRelation {
+    fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+}
+
 impl PrivacySetting {
+    /// Fails if targets may differ by more than is protected, and the spec does not say so.
+    ///
+    /// # Errors
+    /// [`Problem::NarrowChange`].
+    pub(super) fn covers(&self, normalise: &NormaliseSetting) -> Checked {
+        let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
+        match normalise.width_beyond(change) {
+            Some(width) if self.relation == ChangeRelation::Full => {
+                fail("privacy.change", Problem::NarrowChange { change, width })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The guarantee that the mechanism is set for.
     pub fn guarantee(&self) -> Guarantee {
         Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }

@@ -204,6 +204,17 @@ pub enum Problem {
         /// The mechanism that it knows.
         needed: &'static str,
     },
+    /// A change that is smaller than the targets allow.
+    #[error(
+        "{change:?} is below {width:?}, by which targets within the bounds may differ: two that differ by more would be hidden \
+         less. Set change = {width:?}, or say relation = \"metric\" if a change by {change:?} is what is to be hidden"
+    )]
+    NarrowChange {
+        /// The change.
+        change: f64,
+        /// The width of the bounds.
+        width: f64,
+    },
     /// A correction that is only proved with a clip.
     #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
     CorrectedNeedsClip,

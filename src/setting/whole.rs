@@ -46,6 +46,7 @@ impl Sections {
     pub fn check(&self, manifest: &Manifest) -> Checked {
         self.data.check(manifest)?;
         self.normalise.check()?;
+        self.privacy.covers(&self.normalise)?;
         self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.inputs.len()))
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::collect::BLOCK;
 use super::{Forest, Node, Sum};
+use crate::data::Fingerprint;
 
 /// The version of the form of a record.
 const VERSION: u32 = 3;
@@ -24,6 +25,9 @@ pub struct Record<S> {
     pub summand: String,
     /// The files, in the order of their rows.
     pub files: Vec<FileRecord>,
+    /// Which rows they are, by keyed digests; none where they were summed without a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Fingerprint>,
     /// The sums.
     pub nodes: Vec<NodeRecord<S>>,
 }
@@ -61,7 +65,14 @@ impl<S: Sum> Record<S> {
             level,
             sums: sums.clone(),
         });
-        Self { version: VERSION, note, block: BLOCK, summand, files, nodes: nodes.collect() }
+        let nodes = nodes.collect();
+        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, nodes }
+    }
+
+    /// The same with what is known of the rows.
+    #[must_use]
+    pub fn identified(self, identity: Option<Fingerprint>) -> Self {
+        Self { identity, ..self }
     }
 
     /// Whether this program makes such blocks, and the sums of every node fit others.

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Rows;
 use super::parquet::ParquetRows;
 use super::text::TextRows;
+use super::{FileRows, Rows};
 use crate::data::DataError;
+use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::own::is_parquet;
 
 /// Files of one table: Parquet by their ending, text with a header otherwise.
@@ -13,9 +14,10 @@ pub struct Files {
     paths: Vec<PathBuf>,
     separator: u8,
     columns: Vec<String>,
-    open: Option<Box<dyn Rows>>,
+    open: Option<Box<dyn FileRows>>,
     next: usize,
     rows: Vec<u64>,
+    witness: Option<RowWitness>,
 }
 
 impl Files {
@@ -25,10 +27,34 @@ impl Files {
     /// [`DataError`] for a file that cannot be read, or lacks a column.
     pub fn open(paths: &[PathBuf], separator: u8, columns: &[String]) -> Result<Self, DataError> {
         for path in paths {
-            open(path, separator, columns)?;
+            open(path, separator, columns, false)?;
         }
         let (paths, columns, rows) = (paths.to_vec(), columns.to_vec(), vec![0; paths.len()]);
-        Ok(Self { paths, separator, columns, open: None, next: 0, rows })
+        Ok(Self { paths, separator, columns, open: None, next: 0, rows, witness: None })
+    }
+
+    /// The same; the rows that are read, with all their columns, are remembered by their digests under a key.
+    ///
+    /// # Errors
+    /// As [`Files::open`].
+    pub fn witnessed(
+        paths: &[PathBuf],
+        separator: u8,
+        columns: &[String],
+        key: &DataKey,
+    ) -> Result<Self, DataError> {
+        let mut files = Self::open(paths, separator, columns)?;
+        let seen = paths.first().map(|path| open(path, separator, columns, true)).transpose()?;
+        let read: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let seen = seen.map(|file| file.seen()).unwrap_or_default();
+        files.witness = Some(RowWitness::new(key, &seen, &read));
+        Ok(files)
+    }
+
+    /// What the witness saw of the rows that were read, if there is one.
+    pub fn fingerprint(self) -> Option<Fingerprint> {
+        let files = self.paths.len();
+        self.witness.map(|witness| witness.fingerprint(files))
     }
 
     /// The rows of each file that were read or passed over so far.
@@ -58,17 +84,20 @@ impl Files {
     fn take(
         &mut self,
         most: u64,
-        mut some: impl FnMut(&mut dyn Rows, u64) -> Result<u64, DataError>,
+        mut some: impl FnMut(&mut dyn FileRows, u64, Option<&mut RowWitness>) -> Result<u64, DataError>,
     ) -> Result<u64, DataError> {
         let mut done = 0;
         while done < most {
             let rows = match &mut self.open {
-                Some(open) => some(open.as_mut(), most - done)?,
+                Some(open) => some(open.as_mut(), most - done, self.witness.as_mut())?,
                 None => 0,
             };
             if rows == 0 {
                 let Some(path) = self.paths.get(self.next) else { break };
-                self.open = Some(open(path, self.separator, &self.columns)?);
+                self.open = Some(open(path, self.separator, &self.columns, self.witness.is_some())?);
+                if let Some(witness) = &mut self.witness {
+                    witness.begin_file(self.next);
+                }
                 self.next += 1;
                 continue;
             }
@@ -81,18 +110,25 @@ impl Files {
 
 impl Rows for Files {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
-        let done = self.take(most as u64, |from, most| Ok(from.read(columns, most as usize)? as u64))?;
+        let done = self.take(most as u64, |from, most, witness| {
+            Ok(from.read(columns, most as usize, witness)? as u64)
+        })?;
         Ok(done as usize)
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
-        self.take(rows, |from, rows| from.skip(rows))
+        self.take(rows, |from, rows, _| from.skip(rows))
     }
 }
 
-fn open(path: &Path, separator: u8, columns: &[String]) -> Result<Box<dyn Rows>, DataError> {
+fn open(
+    path: &Path,
+    separator: u8,
+    columns: &[String],
+    witnessed: bool,
+) -> Result<Box<dyn FileRows>, DataError> {
     Ok(match is_parquet(path) {
-        true => Box::new(ParquetRows::open(path, columns)?),
+        true => Box::new(ParquetRows::open(path, columns, witnessed)?),
         false => Box::new(TextRows::open(path, separator, columns)?),
     })
 }

@@ -14,6 +14,7 @@ pub(super) use place::places;
 pub use write::RowWriter;
 
 use super::error::DataError;
+use super::identity::RowWitness;
 
 /// Rows that come one after the other.
 pub trait Rows: Send {
@@ -30,4 +31,21 @@ pub trait Rows: Send {
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
+}
+
+/// The rows of one file, which a witness may see.
+trait FileRows: Send {
+    /// As [`Rows::read`]; the witness sees every cell of the rows that are read.
+    fn read(
+        &mut self,
+        columns: &mut [Vec<f64>],
+        most: usize,
+        witness: Option<&mut RowWitness>,
+    ) -> Result<usize, DataError>;
+
+    /// As [`Rows::skip`].
+    fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
+
+    /// The names of the columns that a witness sees.
+    fn seen(&self) -> Vec<String>;
 }

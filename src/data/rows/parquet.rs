@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use super::Rows;
+use polars::prelude::AnyValue;
+
+use super::FileRows;
 use super::place::places;
-use crate::data::cell::append_numbers;
+use crate::data::cell::{append_numbers, show};
 use crate::data::error::DataError;
+use crate::data::identity::RowWitness;
 use crate::data::parquet::{ParquetColumn, ParquetFile};
 use crate::data::table_error::{RowUnit, TableError};
 
@@ -16,6 +19,10 @@ pub(super) struct ParquetRows {
     places: Vec<usize>,
     /// The columns of the open row group.
     open: Vec<ParquetColumn>,
+    /// The columns that only a witness sees.
+    others: Vec<usize>,
+    /// Those of the open row group.
+    open_others: Vec<ParquetColumn>,
     /// Rows of it that are not read yet.
     left: usize,
     /// The row groups after it: how many rows each has.
@@ -25,8 +32,8 @@ pub(super) struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Reads the schema.
-    pub fn open(path: &Path, columns: &[String]) -> Result<Self, DataError> {
+    /// Reads the schema; the other columns are read too if a witness is to see them.
+    pub fn open(path: &Path, columns: &[String], witnessed: bool) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
         let fields = file.fields();
         let known: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
@@ -37,8 +44,11 @@ impl ParquetRows {
                 return Err(file.wrong(TableError::NotNumeric { column, found }));
             }
         }
+        let others = if witnessed { file.others(columns) } else { Vec::new() };
+        let others = self::places(&others, &known).map_err(|problem| file.wrong(problem))?;
         let groups = file.groups().into_iter().enumerate();
-        Ok(Self { file, names: columns.to_vec(), places, open: Vec::new(), left: 0, groups, row: 0 })
+        let (open, open_others, names) = (Vec::new(), Vec::new(), columns.to_vec());
+        Ok(Self { file, names, places, open, others, open_others, left: 0, groups, row: 0 })
     }
 
     /// How many rows there are.
@@ -52,14 +62,46 @@ impl ParquetRows {
             let Some((group, rows)) = self.groups.next() else { return Ok(false) };
             let columns = self.places.iter().map(|place| self.file.column(group, *place));
             self.open = columns.collect::<Result<_, _>>()?;
+            let others = self.others.iter().map(|place| self.file.column(group, *place));
+            self.open_others = others.collect::<Result<_, _>>()?;
             self.left = rows;
         }
         Ok(true)
     }
+
+    /// The columns that are asked for; one that is asked for twice counts once.
+    fn asked(&self) -> Vec<usize> {
+        let all = 0..self.places.len();
+        all.filter(|column| !self.places[..*column].contains(&self.places[*column])).collect()
+    }
+
+    /// Shows the last rows of the columns to a witness, with their cells in the other columns.
+    fn show(&mut self, columns: &[Vec<f64>], rows: usize, witness: &mut RowWitness) -> Result<(), DataError> {
+        let others = self.open_others.iter_mut().map(|column| column.read(rows));
+        let others = others.collect::<Result<Vec<_>, _>>().map_err(|cause| self.file.broken(cause))?;
+        let mut others: Vec<_> = others.iter().map(|column| column.iter()).collect();
+        let asked = self.asked();
+        for row in 0..rows {
+            for column in &asked {
+                let numbers = &columns[*column];
+                witness.number(numbers[numbers.len() - rows + row], true);
+            }
+            for cells in &mut others {
+                show(&cells.next().unwrap_or(AnyValue::Null), witness, false);
+            }
+            witness.end_row();
+        }
+        Ok(())
+    }
 }
 
-impl Rows for ParquetRows {
-    fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
+impl FileRows for ParquetRows {
+    fn read(
+        &mut self,
+        columns: &mut [Vec<f64>],
+        most: usize,
+        mut witness: Option<&mut RowWitness>,
+    ) -> Result<usize, DataError> {
         let mut done = 0;
         while done < most && self.advance()? {
             let rows = self.left.min(most - done);
@@ -71,11 +113,19 @@ impl Rows for ParquetRows {
                     self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
                 })?;
             }
+            if let Some(witness) = &mut witness {
+                self.show(columns, rows, witness)?;
+            }
             self.left -= rows;
             self.row += rows;
             done += rows;
         }
         Ok(done)
+    }
+
+    fn seen(&self) -> Vec<String> {
+        let fields = self.file.fields();
+        self.places.iter().chain(&self.others).map(|place| fields[*place].name.clone()).collect()
     }
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
@@ -84,7 +134,7 @@ impl Rows for ParquetRows {
             let some = self.left.min(usize::try_from(rows - done).unwrap_or(usize::MAX));
             // The columns of a row group that is passed over whole are never looked at again.
             if some < self.left {
-                for column in &mut self.open {
+                for column in self.open.iter_mut().chain(&mut self.open_others) {
                     column.skip(some).map_err(|cause| self.file.broken(cause))?;
                 }
             }
@@ -143,10 +193,10 @@ mod tests {
         for (skipped, most) in
             [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]
         {
-            let mut rows = ParquetRows::open(&path, &names).unwrap();
+            let mut rows = ParquetRows::open(&path, &names, false).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
             let mut columns = vec![Vec::new(); 4];
-            while rows.read(&mut columns, most).unwrap() == most {}
+            while rows.read(&mut columns, most, None).unwrap() == most {}
             let expected: Vec<f64> = (skipped.min(300)..300).map(|i| i as f64).collect();
             let scaled = |by: f64| expected.iter().map(|i| i * by).collect::<Vec<f64>>();
             assert_eq!(columns, [scaled(10.0), scaled(1.0), scaled(0.5), scaled(-1.0)], "{skipped} {most}");

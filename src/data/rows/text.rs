@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use super::Rows;
+use super::FileRows;
 use super::place::places;
 use crate::data::cell::parsed;
 use crate::data::error::DataError;
 use crate::data::format::{CsvFormat, Separator};
+use crate::data::identity::RowWitness;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
 use crate::data::text::TextReader;
 
@@ -17,6 +18,8 @@ pub(super) struct TextRows {
     reader: TextReader<BufReader<File>>,
     names: Vec<String>,
     places: Vec<usize>,
+    /// For each column of the file its place among those that are asked for.
+    asked: Vec<Option<usize>>,
 }
 
 impl TextRows {
@@ -25,12 +28,25 @@ impl TextRows {
         let format = CsvFormat { separator: Separator::Byte(separator), ..CsvFormat::default() };
         let reader = TextReader::open(path, &format)?;
         let places = places(columns, reader.names()).map_err(|problem| reader.wrong(problem))?;
-        Ok(Self { reader, names: columns.to_vec(), places })
+        let all = 0..reader.names().len();
+        let asked = all.map(|column| places.iter().position(|place| *place == column)).collect();
+        Ok(Self { reader, names: columns.to_vec(), places, asked })
     }
 
     /// How many rows there are.
     pub fn count(path: &Path, separator: u8) -> Result<u64, DataError> {
         Self::open(path, separator, &[])?.skip(u64::MAX)
+    }
+
+    /// Shows the row to a witness; the last numbers of the columns are its own.
+    fn show(&self, columns: &[Vec<f64>], witness: &mut RowWitness) {
+        for (place, asked) in self.asked.iter().enumerate() {
+            match asked.and_then(|column| columns[column].last()) {
+                Some(number) => witness.number(*number, true),
+                None => witness.text(self.reader.cell(place), false),
+            }
+        }
+        witness.end_row();
     }
 
     /// A cell of the row as a number. Only columns that are asked for need be UTF-8.
@@ -47,14 +63,22 @@ impl TextRows {
     }
 }
 
-impl Rows for TextRows {
-    fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
+impl FileRows for TextRows {
+    fn read(
+        &mut self,
+        columns: &mut [Vec<f64>],
+        most: usize,
+        mut witness: Option<&mut RowWitness>,
+    ) -> Result<usize, DataError> {
         for row in 0..most {
             if !self.reader.advance()? {
                 return Ok(row);
             }
             for (i, column) in columns.iter_mut().enumerate() {
                 column.push(self.number(i)?);
+            }
+            if let Some(witness) = &mut witness {
+                self.show(columns, witness);
             }
         }
         Ok(most)
@@ -67,5 +91,9 @@ impl Rows for TextRows {
             }
         }
         Ok(rows)
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.reader.names().to_vec()
     }
 }

@@ -7,10 +7,11 @@ use super::manifest::manifest_json;
 use crate::publish::figure::{figure_json, figure_svg};
 use crate::publish::report::Report;
 use crate::publish::table::{table_csv, table_markdown};
-use crate::run::{Provenance, write_atomically};
+use crate::run::{Provenance, Readers, write_atomically_for};
 
 /// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
 /// table) and `manifest.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
+/// What was computed from rows of the user's own is for their holder alone to read.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
@@ -23,12 +24,14 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
             remove_stale(&folder.join(optional))?;
         }
     }
+    let readers = if provenance.own_rows { Readers::Holder } else { Readers::All };
     for (name, contents) in files {
         let path = folder.join(name);
-        if std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
+        // Exact numbers are written again, so that files of earlier versions lose their other readers.
+        if readers == Readers::All && std::fs::read(&path).is_ok_and(|before| before == contents.as_bytes()) {
             continue;
         }
-        write_atomically(&path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
+        write_atomically_for(readers, &path, &contents).map_err(|cause| PublishError::io(&path, cause))?;
     }
     Ok(())
 }
@@ -39,8 +42,7 @@ pub(super) fn files(
     provenance: &Provenance,
     manifest_before: Option<&str>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
-    let mut files =
-        vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, &provenance.clipped))];
+    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, provenance))];
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::publish::report::Report;
-use crate::run::Provenance;
+use crate::publish::table::NOT_PRIVATE;
+use crate::run::{Provenance, PublicDigest};
 
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../../Cargo.lock");
@@ -15,13 +16,13 @@ const LOCK: &str = include_str!("../../../Cargo.lock");
 /// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
 pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {
     let experiment = report.experiment;
-    let files: Vec<Value> =
-        provenance.data.iter().map(|(file, sha256)| json!({ "file": file, "sha256": sha256 })).collect();
+    let files: Vec<Value> = provenance.data.iter().map(described).collect();
+    let spec = (!provenance.rows_in_spec).then(|| sha256(experiment.source.text()));
     let mut manifest = json!({
         "experiment": experiment.name,
         "quick": experiment.quick,
         "program": { "version": env!("CARGO_PKG_VERSION"), "commit": commit(&provenance.project), "lock_sha256": sha256(LOCK) },
-        "spec_sha256": sha256(experiment.source.text()),
+        "spec_sha256": spec,
         "seed": provenance.seed,
         "numerics": provenance.numerics,
         "replicates": experiment.meta.replicates,
@@ -32,12 +33,23 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
         "finished_unix": provenance.finished,
         "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
     });
+    if provenance.own_rows {
+        manifest["not_private"] = json!(NOT_PRIVATE);
+    }
     if !provenance.clipped.is_empty() {
         manifest["clipped_targets_not_private"] = json!(provenance.clipped);
     }
     match before {
         Some(before) if same_origin(before, &manifest) => before.to_owned(),
         _ => format!("{manifest:#}\n"),
+    }
+}
+
+/// A data file; without a digest if it is the user's own, since that would let anyone check a guess of its rows.
+fn described(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
+    match sha256 {
+        Some(sha256) => json!({ "file": file, "sha256": sha256 }),
+        None => json!({ "file": file, "of_the_user": true }),
     }
 }
 

@@ -4,13 +4,20 @@ use std::fmt::Write;
 
 use super::terminal::{HEADINGS, cells};
 use crate::publish::report::{Report, ReportRow};
-use crate::run::Clipped;
+use crate::run::Provenance;
 use crate::spec::DeviationKind;
 
+/// What is said at the top of exact numbers that were computed from rows of the user's own.
+pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise, for their holder \
+    alone. What may be shown to others is what `dpgp predict` and `dpgp stats --release` write.";
+
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
-pub fn table_markdown(report: &Report<'_>, clipped: &[Clipped]) -> String {
+pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
     let meta = &report.experiment.meta;
     let mut text = format!("# {}: {}\n\n", report.experiment.name, meta.title);
+    if provenance.own_rows {
+        let _ = writeln!(text, "**{NOT_PRIVATE}**\n");
+    }
     if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
         let _ = writeln!(
             text,
@@ -18,7 +25,7 @@ pub fn table_markdown(report: &Report<'_>, clipped: &[Clipped]) -> String {
         );
     }
     table(&mut text, report);
-    clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
+    provenance.clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
     claims(&mut text, report);
     deviations(&mut text, report);
     text

@@ -13,7 +13,7 @@ pub(super) mod verdict;
 pub use claims::ClaimOutcome;
 pub use compare::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
-pub use markdown::table_markdown;
+pub use markdown::{NOT_PRIVATE, table_markdown};
 pub use number::{exact, short};
 pub use plain::plain_table;
 pub use terminal::table_terminal;

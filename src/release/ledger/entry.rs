@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::RowTotal;
 use crate::privacy::{Budget, Neighbours};
 
 /// The epsilon and delta that all releases together keep.
@@ -24,6 +25,9 @@ impl From<BudgetSetting> for Budget {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerEntry {
+    /// Its place among the releases, from 1.
+    #[serde(default)]
+    pub number: u64,
     /// When it was charged, in UTC.
     pub time: String,
     /// The spec's file, as it was named.
@@ -44,6 +48,15 @@ pub struct LedgerEntry {
     pub mu: f64,
     /// Which data sets the release hides from each other.
     pub neighbours: Neighbours,
+    /// What its guarantee leaves out, if anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
+    /// Which rows it is about: the sum of their digests under the key of the state folder.
+    #[serde(default)]
+    pub data: RowTotal,
+    /// What it is linked to those before it by: its tag and theirs under the key.
+    #[serde(default)]
+    pub link: String,
 }
 
 impl LedgerEntry {
@@ -107,6 +120,10 @@ mod tests {
             delta_exact: 1e-6,
             mu: 0.2,
             neighbours,
+            number: 0,
+            caveats: Vec::new(),
+            data: RowTotal::default(),
+            link: String::new(),
         }
     }
 

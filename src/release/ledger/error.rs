@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::Account;
+use super::account::Account;
+use super::entry::BudgetSetting;
+use crate::privacy::Budget;
 
 /// A release that was not charged; the ledger is as it was.
 #[derive(Debug, Error)]
@@ -28,38 +30,82 @@ pub enum LedgerError {
         /// What is wrong with it.
         reason: String,
     },
-    /// There is no ledger yet and no budget to begin it with.
-    #[error("there is no ledger {} yet; begin it with --budget-epsilon and --budget-delta", .0.display())]
-    NoBudget(PathBuf),
+    /// The file was there, and is not any more.
+    #[error(
+        "the ledger {}, to which {releases} releases about these rows were charged, is not there any more. Nothing was \
+         released; put it back, or name it with --ledger where it is now", path.display()
+    )]
+    Gone {
+        /// The ledger.
+        path: PathBuf,
+        /// How many releases it held.
+        releases: u64,
+    },
+    /// The file was sealed with another key.
+    #[error(
+        "the ledger {} was sealed with the key of another state folder, without which nobody can tell whether it is about \
+         these rows; set DPGP_STATE to that folder. Nothing was released", .0.display()
+    )]
+    OtherKey(PathBuf),
+    /// The rows are counted in another ledger.
+    #[error(
+        "releases about these rows, or some of them, are counted in the ledger {}: leave --ledger out or name that one, since \
+         {} would forget what was spent (--other-people if the rows only look alike)",
+        known.display(), named.display()
+    )]
+    Known {
+        /// The ledger that was named.
+        named: PathBuf,
+        /// The ledger that counts them.
+        known: PathBuf,
+    },
+    /// Nothing tells which rows a release is about.
+    #[error(
+        "these sums do not say which rows they are of, so that no ledger can count their release: sum the rows again where \
+         there is a state folder (DPGP_STATE), or say --no-ledger"
+    )]
+    NoIdentity,
+    /// The rows are known by another key.
+    #[error(
+        "these sums know their rows by the key of another state folder, so that no ledger of this one can count their release; \
+         set DPGP_STATE to that folder"
+    )]
+    OtherRows,
     /// The budget named is none.
     #[error("the budget: {0}")]
     BadBudget(String),
     /// The budget named is not that of the ledger.
     #[error(
         "the ledger {} has the budget epsilon = {:?}, delta = {:?}; leave --budget-epsilon and --budget-delta out, or name \
-         the same", path.display(), account.budget.epsilon, account.budget.delta
+         the same", path.display(), budget.epsilon, budget.delta
     )]
     OtherBudget {
         /// The ledger.
         path: PathBuf,
-        /// What it holds.
-        account: Account,
+        /// The budget that it has.
+        budget: BudgetSetting,
     },
     /// The ledger is about other data.
     #[error(
-        "the ledger {} is about other data (SHA-256 {ledger}) than this spec reads (SHA-256 {data}); each data file has a \
-         ledger of its own", path.display()
+        "the ledger {} is about other data than this spec reads: they have no row in common. Data that have none in common \
+         have ledgers of their own", .0.display()
     )]
-    OtherData {
+    OtherData(PathBuf),
+    /// The guarantee of the release has exceptions.
+    #[error(
+        "the ledger {} has a budget, which takes no release whose guarantee has exceptions ({caveat}); --allow-caveats needs \
+         a ledger without a budget, or --no-ledger", path.display()
+    )]
+    Caveats {
         /// The ledger.
         path: PathBuf,
-        /// The digest that it holds.
-        ledger: String,
-        /// The digest of the data.
-        data: String,
+        /// The first of them.
+        caveat: String,
     },
-    /// The release cannot be composed with earlier ones.
-    #[error("the ledger {} cannot take this release: {reason}", path.display())]
+    /// Releases that cannot be composed.
+    #[error(
+        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released", path.display()
+    )]
     OtherGuarantee {
         /// The ledger.
         path: PathBuf,
@@ -70,13 +116,15 @@ pub enum LedgerError {
     #[error(
         "the budget of the ledger {} does not hold this release: {} of the budget epsilon = {:?}, delta = {:?}; left for \
          one more release at delta = {delta:?}: epsilon = {left:.4}, asked for: epsilon = {asked:?}. Nothing was released",
-        path.display(), spent(account), account.budget.epsilon, account.budget.delta
+        path.display(), spent(account), budget.epsilon, budget.delta
     )]
     Spent {
         /// The ledger.
         path: PathBuf,
         /// What it holds.
         account: Account,
+        /// Its budget.
+        budget: Budget,
         /// The epsilon asked for.
         asked: f64,
         /// The delta asked for.
@@ -88,7 +136,7 @@ pub enum LedgerError {
 
 fn spent(account: &Account) -> String {
     let releases = if account.releases == 1 { "release has" } else { "releases have" };
-    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.share())
+    format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.share().unwrap_or_default())
 }
 
 impl LedgerError {

@@ -1,92 +1,80 @@
-//! The ledger on disk: locked while it changes, replaced whole, and on the disk before the release is shown.
+//! The ledger on disk: read whole, replaced whole, and on the disk before the release is shown.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::book::{Account, Ledger, check_budget};
-use super::entry::{BudgetSetting, LedgerEntry};
+use super::book::Ledger;
+use super::chain::SealKey;
 use super::error::LedgerError;
+use super::known::KnownLedgers;
+use super::old::{is_old, read_old};
 use crate::run::folder_of;
 
-/// Where a ledger is, and the budget that its user expects of it.
+/// A ledger and where it stands.
 #[derive(Debug, Clone)]
-pub struct LedgerFile {
-    /// The file, as the user named it; begun if it is not there.
+pub(super) struct PlacedLedger {
+    /// The file behind links, so that every name of a ledger has one lock.
     pub path: PathBuf,
-    /// The budget that a new ledger begins with, or that a present one must have.
-    pub budget: Option<BudgetSetting>,
+    pub ledger: Ledger,
+    /// The text of the ledger of version 1 that it was made of.
+    pub old: Option<String>,
 }
 
-/// A release that is to be charged.
-#[derive(Debug, Clone)]
-pub struct Charge<'a> {
-    /// The ledger.
-    pub ledger: &'a LedgerFile,
-    /// SHA-256 of the data.
-    pub data_sha256: &'a str,
-    /// The release.
-    pub entry: LedgerEntry,
-}
-
-/// Whether the release could be charged now; changes nothing.
-///
-/// # Errors
-/// As [`charge`], but for writing.
-pub fn preview(charge: &Charge<'_>) -> Result<Account, LedgerError> {
-    Ok(with(charge)?.account())
-}
-
-/// Charges the release: under a lock on a file beside the ledger, which other processes wait for, the ledger is read,
-/// checked, and replaced by one with the release, synchronised with the disk. When this returns, the budget is spent.
-///
-/// # Errors
-/// [`LedgerError`]; the ledger is as it was, unless only the last synchronisation failed.
-pub fn charge(charge: &Charge<'_>) -> Result<Account, LedgerError> {
-    let given = &charge.ledger.path;
-    // The file behind links, so that every name of a ledger has one lock.
-    let path = fs::canonicalize(given).unwrap_or_else(|_| given.clone());
-    let mut name = path.clone().into_os_string();
-    name.push(".lock");
-    let lock_path = PathBuf::from(name);
-    let lock = File::options().create(true).append(true).open(&lock_path);
-    let lock = lock.map_err(LedgerError::io(&lock_path))?;
-    lock.lock().map_err(LedgerError::io(&lock_path))?;
-    let ledger = with(charge)?;
-    let text = ledger.text(given)?;
-    replace(&path, &text).map_err(LedgerError::io(given))?;
-    Ok(ledger.account())
-}
-
-/// The ledger with the release.
-fn with(charge: &Charge<'_>) -> Result<Ledger, LedgerError> {
-    let LedgerFile { path, budget } = charge.ledger;
-    if let Some(budget) = *budget {
-        check_budget(budget).map_err(LedgerError::BadBudget)?;
+/// The path of a file that may not be there yet, without links.
+pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
+    if let Ok(real) = fs::canonicalize(path) {
+        return Ok(real);
     }
-    let ledger = match fs::read(path) {
-        Ok(bytes) => present(path, bytes, *budget)?,
-        Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            let budget = budget.ok_or_else(|| LedgerError::NoBudget(path.clone()))?;
-            Ledger::new(charge.data_sha256.to_owned(), budget)
+    let folder = fs::canonicalize(folder_of(path)).map_err(LedgerError::io(path))?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
+
+/// The text of a ledger; none if it is not there.
+pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
+    match fs::read(path) {
+        Ok(bytes) => {
+            let text = String::from_utf8(bytes);
+            text.map(Some).map_err(|_| LedgerError::malformed(path, "it is not UTF-8 text"))
         }
-        Err(cause) => return Err(LedgerError::io(path)(cause)),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(LedgerError::io(path)(cause)),
+    }
+}
+
+/// Reads a ledger that is as it was written last; none if it is not there.
+///
+/// # Errors
+/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be.
+pub(super) fn present(
+    path: &Path,
+    known: &KnownLedgers,
+    key: &SealKey,
+) -> Result<Option<PlacedLedger>, LedgerError> {
+    let Some(text) = text_of(path)? else {
+        return match known.at(path) {
+            Some(known) => Err(LedgerError::Gone { path: path.to_path_buf(), releases: known.releases }),
+            None => Ok(None),
+        };
     };
-    ledger.with(path, charge.data_sha256, charge.entry.clone())
-}
-
-fn present(path: &Path, bytes: Vec<u8>, budget: Option<BudgetSetting>) -> Result<Ledger, LedgerError> {
-    let text = String::from_utf8(bytes).map_err(|_| LedgerError::malformed(path, "it is not UTF-8 text"))?;
+    if is_old(&text) {
+        let ledger = read_old(path, &text, key)?;
+        return Ok(Some(PlacedLedger { path: path.to_path_buf(), ledger, old: Some(text) }));
+    }
     let ledger = Ledger::parse(path, &text)?;
-    match budget {
-        Some(named) if named != ledger.budget => {
-            Err(LedgerError::OtherBudget { path: path.to_path_buf(), account: ledger.account() })
-        }
-        _ => Ok(ledger),
+    if ledger.key != key.name() {
+        return Err(LedgerError::OtherKey(path.to_path_buf()));
+    }
+    let fault = key.fault(&ledger);
+    let fault = fault.or_else(|| known.same_beginning(&ledger).and_then(|known| known.fault(&ledger)));
+    match fault {
+        Some(reason) => Err(LedgerError::malformed(path, reason)),
+        None => Ok(Some(PlacedLedger { path: path.to_path_buf(), ledger, old: None })),
     }
 }
 
-fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+/// Replaces a file, which only its owner can read, and waits for the disk.
+pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = folder_of(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
@@ -96,4 +84,18 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
+}
+
+impl PlacedLedger {
+    /// Writes the ledger; the one of version 1 that it was made of is kept beside it.
+    pub fn write(&self) -> Result<(), LedgerError> {
+        if let Some(old) = &self.old {
+            let mut name = self.path.clone().into_os_string();
+            name.push(".version-1");
+            let kept = PathBuf::from(name);
+            replace(&kept, old).map_err(LedgerError::io(&kept))?;
+        }
+        let text = self.ledger.text(&self.path)?;
+        replace(&self.path, &text).map_err(LedgerError::io(&self.path))
+    }
 }

@@ -1,14 +1,26 @@
-//! The ledger: what has been released about one data file, and the budget of all releases together.
+//! The ledger: what has been released about some rows, and the budget of all releases together.
+//!
+//! Rows are known by their keyed digests, whatever file they stand in. Every release is charged to each ledger that counts some
+//! of its rows, and to a new one where there is none. A ledger without a budget counts what is spent; one with a budget refuses what
+//! it does not hold.
 
+mod account;
 mod book;
+mod chain;
+mod charge;
 mod entry;
 mod error;
 mod file;
+mod known;
+mod listing;
+mod old;
 mod time;
 
-pub use book::{Account, Ledger};
+pub use account::Account;
+pub use book::Ledger;
+pub(super) use charge::{Charge, charge, preview};
+pub use charge::{LedgerPlace, Receipt};
 pub use entry::{BudgetSetting, LedgerEntry};
 pub use error::LedgerError;
-pub use file::LedgerFile;
-pub(super) use file::{Charge, charge, preview};
+pub use listing::{LedgerState, Listed, listed, listed_about, listed_file};
 pub use time::utc;

@@ -114,7 +114,12 @@ impl Session {
         let process = std::process::id();
         for attempt in 0.. {
             let path = self.directory.join(format!("{now:020}-{process}-{attempt}.{ENDING}"));
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            // Results may be those of private rows.
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            match options.open(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(StoreError::Io { path, cause }),
                 Ok(file) => return Ok(Segment { path, file, length: 0, texts: BTreeSet::new() }),

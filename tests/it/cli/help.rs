@@ -2,10 +2,11 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "list",
     "run",
     "predict",
+    "ledger",
     "plan",
     "explain",
     "check",
@@ -66,7 +67,7 @@ fn every_verb_speaks_json() {
     project.dpgp(&["new", "mine"]).expect(0);
     project.dpgp(&["run", "mine.toml", "--shard", "1/2"]).expect(0);
     project.dpgp(&["run", "mine.toml", "--shard", "2/2"]).expect(0);
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 18] = [
         &["collect", "store"],
         &["run", "mine.toml"],
         &["check", "mine.toml"],
@@ -78,6 +79,8 @@ fn every_verb_speaks_json() {
         &["emit", "make", "mine.toml", "--shards", "2"],
         &["generate", "--rows", "3", "--out", "trips.csv"],
         &["stats", "beyond/citibike-scale", "trips.csv", "--timings"],
+        &["ledger", "show"],
+        &["ledger", "verify"],
         &["data", "list"],
         &["data", "verify", "census2011-ages"],
         &["new", "other"],

@@ -9,6 +9,7 @@ mod extremes;
 mod help;
 mod histogram_stats;
 mod leaderboard;
+mod ledgers;
 mod own_data;
 mod places;
 mod plan;

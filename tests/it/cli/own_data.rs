@@ -68,7 +68,7 @@ fn refused(project: &Project, arguments: &[&str], code: i32, message: &str) -> R
 #[test]
 fn predictions_are_private_and_say_what_that_means() {
     let project = project();
-    let run = project.dpgp(PREDICT).expect(0);
+    let run = project.dpgp(&[PREDICT, &["--for-holder"]].concat()).expect(0);
     assert!(run.out.contains("2 of 120 targets lie outside the public bounds [0, 40]"), "{}", run.out);
     let text = project.read("p.csv");
     assert_eq!(text.lines().next(), Some("temperature,private_mean,gp_sd,noise_sd,low,high"));
@@ -161,7 +161,6 @@ fn concurrent_releases_are_all_counted() {
 #[test]
 fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     let project = project();
-    refused(&project, WITH_LEDGER, 2, "there is no ledger ledger.toml yet");
     let bad = ["--budget-epsilon", "inf", "--budget-delta", "1e-5"];
     refused(
         &project,
@@ -174,7 +173,8 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     let sound = project.read("ledger.toml");
     let other = ["--budget-epsilon", "3", "--budget-delta", "1e-5"];
     refused(&project, &[WITH_LEDGER, &other].concat(), 2, "has the budget epsilon = 2.0, delta = 1e-5");
-    project.write("energy.csv", &format!("{}200,3.0,20.0\n", energy()));
+    let other: String = (0..40).map(|day| format!("{day},{}.5,{}.25\n", day % 20, day % 30)).collect();
+    project.write("energy.csv", &format!("day,temperature,kwh\n{other}"));
     refused(&project, WITH_LEDGER, 2, "is about other data");
     project.write("energy.csv", &energy());
     let swapped = SPEC.replace("[\"temperature\"], target = \"kwh\"", "[\"kwh\"], target = \"temperature\"");
@@ -182,16 +182,19 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.write("kwh.csv", "kwh\n10\n");
     let arguments = ["predict", "swapped.toml", "--at", "kwh.csv", "--ledger", "ledger.toml", "--quiet"];
     refused(&project, &arguments, 2, "protects the column \"kwh\", which this one takes as public");
-    project.write("energy.toml", &SPEC.replace("change = 40.0", "change = 20.0"));
+    project.write("energy.toml", &SPEC.replace("change = 40.0", "change = 20.0\nrelation = \"metric\""));
     refused(&project, WITH_LEDGER, 2, "an earlier one against: one target changes by <= 40.0");
     project.write("energy.toml", SPEC);
     for (mistake, message) in [
         (String::new(), "missing field `version`"),
-        (sound.replace("version = 1", "version = 9"), "version 9 is not known"),
+        (sound.replace("version = 2", "version = 9"), "version 9 is not known"),
         (sound.replace("mu = ", "mu = -"), "mu is a number that no release has"),
         (sound.replace("epsilon = 2.0", "epsilon = nan"), "epsilon must be greater than 0"),
         (sound.replace("[[release]]", "[[realease]]"), "unknown field `realease`"),
         (sound[..sound.len() - 40].to_owned(), "is not a ledger that can be trusted"),
+        (sound.replace("mu = ", "mu = 0.5 # "), "release 1 was edited"),
+        (sound.replace("epsilon = 2.0", "epsilon = 20.0"), "its seal does not fit"),
+        (sound.replace("rows = 120", "rows = 121"), "its seal does not fit"),
     ] {
         assert_ne!(mistake, sound);
         project.write("ledger.toml", &mistake);
@@ -203,8 +206,9 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     std::fs::create_dir(project.path("ledger.toml")).unwrap();
     refused(&project, WITH_LEDGER, 5, "the ledger ");
     std::fs::remove_dir(project.path("ledger.toml")).unwrap();
+    refused(&project, WITH_LEDGER, 5, "is not there any more");
     let nowhere = [&WITH_LEDGER[..6], &["nowhere/ledger.toml"], BUDGET].concat();
-    refused(&project, &nowhere, 5, "nowhere/ledger.toml.lock cannot be used");
+    refused(&project, &nowhere, 5, "nowhere/ledger.toml cannot be used");
 }
 
 /// A prediction that nobody could see is still charged: what is lost on the way out costs budget, never privacy.
@@ -304,7 +308,7 @@ fn broken_grids_are_refused() {
 }
 
 #[test]
-fn caveats_need_a_word_and_no_ledger_takes_them() {
+fn caveats_need_a_word_and_no_budget_takes_them() {
     let project = project();
     let classic = SPEC.replace("\"analytic\"", "\"classic\"").replace("epsilon = 1.0", "epsilon = 2.0");
     project.write("energy.toml", &classic);
@@ -497,9 +501,10 @@ fn records_are_predicted_from_noisy_sums() {
     assert!(project.read("l.toml").contains("public = []") && project.read("l.toml").contains("replace"));
     // With hardly any noise the predictions are those of the sums, which another verb releases as a surface.
     project.write("energy.toml", &RECORDS.replace("epsilon = 1.0", "epsilon = 1e7"));
-    let exact = ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet"];
+    let exact =
+        ["predict", "energy.toml", "--at", "grid.csv", "--out", "exact.csv", "--quiet", "--no-ledger"];
     project.dpgp(&[&exact[..], &["--allow-caveats"]].concat()).expect(0);
-    project.dpgp(&["stats", "energy.toml", "energy.csv", "--release", "s.json"]).expect(0);
+    project.dpgp(&["stats", "energy.toml", "energy.csv", "--release", "s.json", "--no-ledger"]).expect(0);
     let (surface, exact) = (project.json("s.json"), predicted(&project.read("exact.csv")));
     let noisy = predicted(&project.read("p.csv"));
     for (i, row) in exact.iter().enumerate() {

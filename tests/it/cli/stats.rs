@@ -47,7 +47,7 @@ fn project(rows: &str) -> Project {
 fn shards_threads_and_forms_change_no_bit() {
     let project = project("120000");
     let whole = assert_same_sums(&project, "trips");
-    assert!(whole.out.contains(" rows, ") && whole.out.contains("20 inducing inputs"), "{}", whole.out);
+    assert!(!whole.out.contains(" rows") && whole.out.contains("20 inducing inputs"), "{}", whole.out);
     let rows: u64 = project.json("one.json")["nodes"]
         .as_array()
         .unwrap()
@@ -186,7 +186,7 @@ fn the_task_measures_the_surface() {
     assert_eq!((of("inf", "difference"), of("inf", "noise-sd")), (0.0, 0.0));
     assert!(of("10", "difference") < of("1", "difference") && of("10", "noise-sd") < of("1", "noise-sd"));
     assert!(of("10", "rmse") >= of("inf", "rmse") && of("inf", "rmse") > 1.0);
-    let run = project.dpgp(&["stats", "s.toml", "trips.csv", "--format", "json"]).expect(0);
+    let run = project.dpgp(&["stats", "s.toml", "trips.csv", "--format", "json", "--for-holder"]).expect(0);
     let stats = run.json();
     assert_eq!(stats["rows"].as_f64(), Some(of("inf", "rows")));
     let clipped = stats["clipped"].as_f64().unwrap() / of("inf", "rows");
@@ -214,9 +214,9 @@ fn releases_are_counted() {
     assert_eq!(project.read("l.toml"), entry);
     release(&["none/b.json", "--epsilon", "0.1", "--ledger", "l.toml"], 5);
     assert_eq!(project.read("l.toml"), entry, "nothing is spent on a file that cannot be written");
-    project.write("trips.csv", &project.read("trips.csv").lines().take(500).collect::<Vec<_>>().join("\n"));
+    project.dpgp(&["generate", "--rows", "500", "--seed", "7", "--out", "other.csv"]).expect(0);
     let other =
-        ["stats", "s.toml", "trips.csv", "--release", "c.json", "--epsilon", "0.1", "--ledger", "l.toml"];
+        ["stats", "s.toml", "other.csv", "--release", "c.json", "--epsilon", "0.1", "--ledger", "l.toml"];
     assert!(project.dpgp(&other).expect(2).err.contains("is about other data"));
     project.dpgp(&["stats", "s.toml", "trips.csv", "--ledger", "l.toml"]).expect(2);
 }

@@ -47,7 +47,7 @@ fn examples_of_toml_are_checked() {
                 Manifest::parse(block, &path).unwrap_or_else(|error| panic!("{error}"));
                 continue;
             }
-            if table.contains_key("data_sha256") {
+            if table.contains_key("seal") {
                 Ledger::parse(&path, block).unwrap_or_else(|error| panic!("{error}"));
                 continue;
             }

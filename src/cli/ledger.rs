@@ -1,0 +1,194 @@
+//! `dpgp ledger`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::ledger_options::standing;
+use super::options::{Format, Places};
+use super::output::{print, print_json};
+use crate::publish::plain_table;
+use crate::release::ledger::{Ledger, LedgerEntry, LedgerState, Listed, listed, listed_about, listed_file};
+use crate::run::{Project, RunError, StateFolder, load_witnessed, watcher};
+
+const EXAMPLES: &str = "\
+A ledger counts the releases about some rows. It is found by the rows, whatever file they stand in, or named by its file.
+`show` prints its releases, what they spent together, and what is left of its budget; `verify` says whether it is as it was
+written: every entry linked to those before it, the whole sealed with the key of the state folder, and no earlier copy put
+back since. Without a name both take all ledgers that the state folder (DPGP_STATE) knows.
+
+Exit codes: 0 every ledger is as it was written; 2 no ledger is known for what is named; 5 one was edited, cut, put back or
+taken away, or is sealed with another key.
+
+Examples:
+  dpgp ledger show                            all ledgers that are known here
+  dpgp ledger show energy.toml                the ledgers that count rows of a spec's data
+  dpgp ledger show my.ledger.toml --delta 1e-6 --format json
+  dpgp ledger verify";
+
+/// `dpgp ledger`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct LedgerVerb {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What is done with ledgers.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Print releases, what they spent and what is left
+    Show(ShownLedgers),
+    /// Say whether ledgers are as they were written
+    Verify(ShownLedgers),
+}
+
+/// Which ledgers.
+#[derive(Debug, Args)]
+pub struct ShownLedgers {
+    /// Files of ledgers, or specs [default: all ledgers that are known here]
+    #[arg(value_name = "FILE")]
+    names: Vec<String>,
+    /// The delta at which epsilon is told [default: that of the budget, else of the last release]
+    #[arg(long, value_name = "D", value_parser = delta)]
+    delta: Option<f64>,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// A probability between 0 and 1.
+fn delta(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
+        _ => Err("must be a number between 0 and 1".to_owned()),
+    }
+}
+
+/// Shows or verifies ledgers; fails if one of them cannot be trusted.
+pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
+    let (What::Show(arguments) | What::Verify(arguments)) = &verb.what;
+    let found = found(arguments)?;
+    let shows = matches!(verb.what, What::Show(_));
+    if format == Format::Json {
+        print_json(&found.iter().map(|one| as_json(one, arguments.delta, shows)).collect())?;
+    } else {
+        let text = if shows { shown } else { verified };
+        print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
+        if found.is_empty() {
+            print("no ledger is known here: nothing was released with one\n")?;
+        }
+    }
+    let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
+    if broken == 0 { Ok(()) } else { Err(CliError::BrokenLedgers { broken, all: found.len() }) }
+}
+
+fn found(arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
+    let state = StateFolder::open().map_err(RunError::from)?;
+    if arguments.names.is_empty() {
+        return Ok(listed(&state)?);
+    }
+    let mut found = Vec::new();
+    for name in &arguments.names {
+        match listed_file(&state, Path::new(name)) {
+            Ok(Some(one)) => found.push(one),
+            _ => found.extend(of_spec(name, &state, arguments)?),
+        }
+    }
+    Ok(found)
+}
+
+/// The ledgers that count rows of a spec's data.
+fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
+    let project: Project = arguments.places.project()?;
+    let (experiment, watcher) = (project.only(name)?, watcher(true));
+    let (mut paths, mut found): (Vec<PathBuf>, Vec<Listed>) = (Vec::new(), Vec::new());
+    for cell in &experiment.cells {
+        let data = &cell.setting().data;
+        let rows = load_witnessed(&experiment, data, &project, watcher.downloads(), state.key())?;
+        for one in listed_about(state, &rows.fingerprint)? {
+            if !paths.contains(&one.path) {
+                paths.push(one.path.clone());
+                found.push(one);
+            }
+        }
+    }
+    if found.is_empty() { Err(CliError::NoLedger(name.to_owned())) } else { Ok(found) }
+}
+
+/// The delta at which epsilon is told.
+fn delta_of(ledger: &Ledger, named: Option<f64>) -> f64 {
+    let budget = ledger.budget.map(|budget| budget.delta);
+    let last = ledger.release.last().map(|entry| entry.delta);
+    named.or(budget).or(last).unwrap_or(f64::MIN_POSITIVE)
+}
+
+fn shown(one: &Listed, delta: Option<f64>) -> String {
+    let path = one.path.display();
+    let (ledger, note) = match &one.state {
+        LedgerState::Broken(error) => return format!("{path}: {error}\n\n"),
+        LedgerState::Sound(ledger) => (ledger, ""),
+        LedgerState::Old(ledger) => (ledger, OLD),
+    };
+    let headings = ["release", "time", "spec", "target", "epsilon", "delta", "mu", "protects against"];
+    let table = plain_table(&headings, ledger.release.iter().map(row));
+    format!("{path}: {}{note}\n{table}\n", standing(&ledger.account(), delta_of(ledger, delta)))
+}
+
+/// What is said of a ledger of version 1.
+const OLD: &str = "; of version 1, without a seal: the next release that names it takes its entries over, and keeps the old file \
+                   beside it";
+
+fn row(entry: &LedgerEntry) -> Vec<String> {
+    let LedgerEntry { number, time, spec, target, epsilon, delta, mu, neighbours, .. } = entry;
+    vec![
+        number.to_string(),
+        time.clone(),
+        spec.clone(),
+        target.clone(),
+        format!("{epsilon:?}"),
+        format!("{delta:?}"),
+        format!("{mu:.4}"),
+        neighbours.to_string(),
+    ]
+}
+
+fn verified(one: &Listed, _: Option<f64>) -> String {
+    let path = one.path.display();
+    match &one.state {
+        LedgerState::Broken(error) => format!("{path}: {error}\n"),
+        LedgerState::Old(_) => format!("{path}: readable{OLD}\n"),
+        LedgerState::Sound(ledger) => {
+            let releases = if ledger.release.len() == 1 { "release" } else { "releases" };
+            format!("{path}: as it was written, {} {releases}\n", ledger.release.len())
+        }
+    }
+}
+
+fn as_json(one: &Listed, delta: Option<f64>, shows: bool) -> Value {
+    let (state, ledger, problem) = match &one.state {
+        LedgerState::Sound(ledger) => ("sound", Some(ledger), None),
+        LedgerState::Old(ledger) => ("version-1", Some(ledger), None),
+        LedgerState::Broken(error) => ("broken", None, Some(error.to_string())),
+    };
+    let mut value = json!({ "ledger": one.path, "state": state, "problem": problem });
+    if let Some(ledger) = ledger {
+        let (account, delta) = (ledger.account(), delta_of(ledger, delta));
+        value["account"] = account.json(delta);
+        value["epsilon_left"] = json!(account.epsilon_left(delta));
+        if shows {
+            value["releases"] = ledger.release.iter().map(entry_json).collect();
+        }
+    }
+    value
+}
+
+fn entry_json(entry: &LedgerEntry) -> Value {
+    let LedgerEntry { number, time, spec, target, epsilon, delta, delta_exact, mu, .. } = entry;
+    json!({
+        "number": number, "time": time, "spec": spec, "target": target, "epsilon": epsilon, "delta": delta,
+        "delta_exact": delta_exact, "mu": mu, "protects_against": entry.neighbours.to_string(), "caveats": entry.caveats,
+    })
+}

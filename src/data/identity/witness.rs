@@ -1,0 +1,161 @@
+//! Rows as they are read, cell by cell, for their digests.
+
+use super::{DataKey, FilePart, Fingerprint, RowSketch, RowTotal, SketchedColumns};
+
+/// A cell without text.
+const MISSING: u8 = 0;
+
+/// A number that 32 bits hold.
+const NUMBER: u8 = 1;
+
+/// A number beyond them.
+const WIDE: u8 = 2;
+
+/// Text.
+const TEXT: u8 = 3;
+
+/// What stands where a number should, and is none.
+const NOT_FINITE: u8 = 4;
+
+/// Sees the cells of every row once, in any order of the columns.
+///
+/// Numbers count by their value to 24 bits: `1`, `1.0` and `1e0` are one, and so are a number in `FLOAT` and the same in
+/// `DOUBLE` or in text. Cells that are of equal form are told apart by nothing else, so that rows whose cells are the same in
+/// another order, or under other names of columns, are the same.
+#[derive(Debug)]
+pub struct RowWitness {
+    key: DataKey,
+    name: String,
+    columns: Vec<String>,
+    /// The columns that a spec reads; empty if it reads all.
+    read: Vec<String>,
+    parts: Vec<FilePart>,
+    all: RowSketch,
+    some: RowSketch,
+    /// The cells of the row, one after the other, and where each of them stands.
+    bytes: Vec<u8>,
+    cells: Vec<WitnessedCell>,
+}
+
+/// Where a cell stands among the bytes of its row.
+#[derive(Debug, Clone, Copy)]
+struct WitnessedCell {
+    from: usize,
+    to: usize,
+    /// Whether the spec reads its column.
+    read: bool,
+}
+
+impl RowWitness {
+    /// Of files with these columns, of which a spec reads some; `key` is that of the holder.
+    pub fn new(key: &DataKey, columns: &[String], read: &[&str]) -> Self {
+        let (columns, mut read) = (sorted(columns), sorted(read));
+        if read == columns {
+            read.clear();
+        }
+        Self {
+            key: key.for_purpose("dpgp rows"),
+            name: key.name(),
+            columns,
+            read,
+            parts: Vec::new(),
+            all: RowSketch::default(),
+            some: RowSketch::default(),
+            bytes: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Whether the spec reads a column.
+    pub fn reads(&self, column: &str) -> bool {
+        self.read.is_empty() || self.read.iter().any(|read| read == column)
+    }
+
+    /// The rows that follow are of this file; those before it may have been passed over.
+    pub fn begin_file(&mut self, number: usize) {
+        self.parts.resize(self.parts.len().max(number + 1), FilePart::default());
+    }
+
+    /// The next cell holds a number.
+    pub fn number(&mut self, value: f64, read: bool) {
+        let narrow = value as f32;
+        // Nought without its sign.
+        let bits = if narrow == 0.0 { 0 } else { narrow.to_bits() };
+        match (value.is_finite(), narrow.is_finite()) {
+            (true, true) => self.cell(NUMBER, &bits.to_be_bytes(), read),
+            (true, false) => self.cell(WIDE, &value.to_bits().to_be_bytes(), read),
+            (false, _) => self.cell(NOT_FINITE, &[u8::from(value > 0.0), u8::from(value < 0.0)], read),
+        }
+    }
+
+    /// The next cell holds text, which may say a number; blanks around it do not count.
+    pub fn text(&mut self, bytes: &[u8], read: bool) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.words(bytes.trim_ascii(), read) };
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(value) => self.number(value, read),
+            Err(_) => self.words(text.as_bytes(), read),
+        }
+    }
+
+    /// The next cell is missing.
+    pub fn missing(&mut self, read: bool) {
+        self.cell(MISSING, &[], read);
+    }
+
+    /// All cells of the row have been seen.
+    pub fn end_row(&mut self) {
+        let (bytes, cells) = (&self.bytes, &mut self.cells);
+        cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
+        let whole = self.key.tag_of(cells.iter().map(|cell| &bytes[cell.from..cell.to]));
+        let digest = RowTotal::of(&whole);
+        self.all.insert(digest.head());
+        if !self.read.is_empty() {
+            let read = cells.iter().filter(|cell| cell.read);
+            let read = self.key.tag_of(read.map(|cell| &bytes[cell.from..cell.to]));
+            self.some.insert(RowTotal::of(&read).head());
+        }
+        if let Some(part) = self.parts.last_mut() {
+            part.add(&FilePart { rows: 1, total: digest });
+        }
+        self.bytes.clear();
+        self.cells.clear();
+    }
+
+    /// What was seen of so many files.
+    pub fn fingerprint(mut self, files: usize) -> Fingerprint {
+        self.parts.resize(files, FilePart::default());
+        let mut sketches = vec![SketchedColumns { columns: self.columns, sketch: self.all }];
+        if !self.read.is_empty() {
+            sketches.push(SketchedColumns { columns: self.read, sketch: self.some });
+        }
+        Fingerprint { key: self.name, parts: self.parts, sketches }
+    }
+
+    fn words(&mut self, text: &[u8], read: bool) {
+        if text.is_empty() {
+            return self.missing(read);
+        }
+        let length = (text.len() as u64).to_be_bytes();
+        let from = self.bytes.len();
+        self.bytes.push(TEXT);
+        self.bytes.extend_from_slice(&length);
+        self.bytes.extend_from_slice(text);
+        self.cells.push(WitnessedCell { from, to: self.bytes.len(), read });
+    }
+
+    fn cell(&mut self, kind: u8, value: &[u8], read: bool) {
+        let from = self.bytes.len();
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(value);
+        self.cells.push(WitnessedCell { from, to: self.bytes.len(), read });
+    }
+}
+
+/// The names, each once.
+fn sorted(names: &[impl AsRef<str>]) -> Vec<String> {
+    let mut sorted: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}

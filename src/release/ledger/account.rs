@@ -1,0 +1,59 @@
+//! What the releases of a ledger have spent.
+
+use serde_json::{Value, json};
+
+use crate::privacy::{Budget, epsilon_of};
+
+/// What the releases of a ledger have spent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The number of releases.
+    pub releases: usize,
+    /// The budget; none where releases are only counted.
+    pub budget: Option<Budget>,
+    /// The `mu` of all releases together.
+    pub mu: f64,
+    /// Why `mu` is not all that was spent, if it is not.
+    pub open: Option<String>,
+}
+
+impl Account {
+    /// The exact delta of all releases together, at the budget's epsilon.
+    pub fn delta(&self) -> Option<f64> {
+        Some(self.budget?.delta_at(self.mu))
+    }
+
+    /// The share of the budget that is spent: `mu^2`, which adds up over releases, over the greatest that the budget holds.
+    pub fn share(&self) -> Option<f64> {
+        Some((self.mu / self.budget?.left(0.0)).powi(2))
+    }
+
+    /// The epsilon that one more release could have at this delta.
+    pub fn epsilon_left(&self, delta: f64) -> Option<f64> {
+        Some(self.budget?.epsilon_left(self.mu, delta))
+    }
+
+    /// The epsilon of all releases together at this delta.
+    pub fn epsilon_spent(&self, delta: f64) -> f64 {
+        epsilon_of(self.mu, delta)
+    }
+
+    /// By which of several ledgers the one with the least left is found.
+    pub(super) fn fullness(&self) -> (f64, f64) {
+        (self.share().unwrap_or(0.0), self.mu)
+    }
+
+    /// What files say of all releases together, at the delta of one of them.
+    pub fn json(&self, delta: f64) -> Value {
+        json!({
+            "releases": self.releases,
+            "mu": self.mu,
+            "epsilon": self.epsilon_spent(delta),
+            "delta": delta,
+            "budget_epsilon": self.budget.map(|budget| budget.epsilon),
+            "budget_delta": self.budget.map(|budget| budget.delta),
+            "delta_exact": self.delta(),
+            "not_counted": self.open,
+        })
+    }
+}

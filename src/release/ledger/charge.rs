@@ -1,0 +1,181 @@
+//! Charging a release to every ledger that counts some of its rows.
+
+use std::path::{Path, PathBuf};
+
+use super::account::Account;
+use super::book::{Ledger, NewRelease, check_budget};
+use super::chain::SealKey;
+use super::entry::{BudgetSetting, LedgerEntry};
+use super::error::LedgerError;
+use super::file::{PlacedLedger, present, real_path};
+use super::known::{KnownLedgers, lock};
+use crate::data::Fingerprint;
+use crate::run::StateFolder;
+
+/// Where releases are counted, and the budget that they keep.
+#[derive(Debug, Clone)]
+pub struct LedgerPlace {
+    /// The folder of the key, of what is known of ledgers, and of ledgers for which no other place is named.
+    pub state: StateFolder,
+    /// The ledger that the user names; begun if it is not there.
+    pub file: Option<PathBuf>,
+    /// The budget that a ledger begins with, takes on, or must have; without one releases are only counted.
+    pub budget: Option<BudgetSetting>,
+    /// Whether rows that stand in other data too are those of other people, who only look alike.
+    pub other_people: bool,
+}
+
+/// A release that is to be charged.
+#[derive(Debug, Clone)]
+pub(in crate::release) struct Charge<'a> {
+    /// Where.
+    pub place: &'a LedgerPlace,
+    /// Which rows it is about.
+    pub rows: &'a Fingerprint,
+    /// The release.
+    pub entry: LedgerEntry,
+}
+
+/// What was charged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receipt {
+    /// The ledger that has the least left, or the one that was named.
+    pub ledger: PathBuf,
+    /// What it holds.
+    pub account: Account,
+    /// Others that count some of the rows, and were charged too.
+    pub others: Vec<PathBuf>,
+    /// Whether earlier releases of it were about rows of which only some are among these, or are more.
+    pub shared: bool,
+}
+
+/// Whether the release could be charged now; changes nothing.
+///
+/// # Errors
+/// As [`charge`], but for writing.
+pub(in crate::release) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
+    let key = SealKey::new(charge.place.state.key());
+    charge.after(&KnownLedgers::read(&charge.place.state)?, &key).map(|_| ())
+}
+
+/// Charges the release to every known ledger that counts some of its rows; where there is none, to a new one.
+///
+/// Obligation: for every row, some ledger holds all releases about data that the row is known to stand in. The first such
+/// release begins or enters a ledger; the data of each later one share the row with it, so that it enters the same.
+///
+/// Under a lock in the state folder and one beside each ledger, which other processes wait for, the ledgers are read, checked,
+/// and replaced by ones with the release, synchronised with the disk. When this returns, the budget is spent.
+///
+/// # Errors
+/// [`LedgerError`]; the ledgers are as they were, unless only the writing of a second one failed.
+pub(in crate::release) fn charge(charge: &Charge<'_>) -> Result<Receipt, LedgerError> {
+    let LedgerPlace { state, .. } = charge.place;
+    let _all = lock(&state.path().join("ledgers"))?;
+    let known = KnownLedgers::read(state)?;
+    known.ensure_folder()?;
+    let mut locks = Vec::new();
+    for path in charge.targets(&known, &SealKey::new(state.key()))? {
+        locks.push(lock(&path)?);
+    }
+    let after = charge.after(&known, &SealKey::new(state.key()))?;
+    for one in &after {
+        one.write()?;
+        known.remember(&one.path, &one.ledger)?;
+    }
+    charge.receipt(&after)
+}
+
+impl Charge<'_> {
+    /// The ledgers to charge, in the order of their paths.
+    fn targets(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PathBuf>, LedgerError> {
+        let about = known.about(self.rows, !self.place.other_people);
+        let mut targets: Vec<PathBuf> = about.iter().map(|known| known.path.clone()).collect();
+        match &self.place.file {
+            Some(named) => {
+                let path = real_path(named)?;
+                let moved = self.named(named, &path, &targets, known, key)?;
+                // A ledger that was moved is no longer where it was.
+                targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
+                targets.push(path);
+            }
+            None if targets.is_empty() => targets.push(known.place_for(self.rows)),
+            None => {}
+        }
+        targets.sort();
+        Ok(targets)
+    }
+
+    /// Checks that the ledger that the user names is the one that counts these rows, and returns where it was before, if it
+    /// was moved.
+    fn named(
+        &self,
+        named: &Path,
+        path: &Path,
+        about: &[PathBuf],
+        known: &KnownLedgers,
+        key: &SealKey,
+    ) -> Result<Option<PathBuf>, LedgerError> {
+        let Some(found) = present(path, known, key)? else {
+            return match about.first() {
+                Some(other) => Err(LedgerError::Known { named: named.to_path_buf(), known: other.clone() }),
+                None => Ok(None),
+            };
+        };
+        let Ledger { data, .. } = &found.ledger;
+        if !data.is_empty() && !found.ledger.is_about(self.rows, !self.place.other_people) {
+            return Err(LedgerError::OtherData(named.to_path_buf()));
+        }
+        let before = known.same_beginning(&found.ledger).map(|known| known.path.clone());
+        if before.is_none()
+            && let Some(other) = about.first()
+        {
+            return Err(LedgerError::Known { named: named.to_path_buf(), known: other.clone() });
+        }
+        Ok(before.filter(|before| before != path))
+    }
+
+    /// The ledgers with the release.
+    fn after(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PlacedLedger>, LedgerError> {
+        if let Some(budget) = self.place.budget {
+            check_budget(budget).map_err(LedgerError::BadBudget)?;
+        }
+        if self.rows.key != key.name() {
+            return Err(LedgerError::OtherRows);
+        }
+        let new = NewRelease { entry: &self.entry, rows: self.rows, budget: self.place.budget };
+        let mut after = Vec::new();
+        for path in self.targets(known, key)? {
+            let PlacedLedger { path, ledger, old } = match present(&path, known, key)? {
+                Some(found) => found,
+                None => PlacedLedger { path, ledger: Ledger::new(key), old: None },
+            };
+            let ledger = ledger.with(&self.shown(&path), &new, key)?;
+            after.push(PlacedLedger { path, ledger, old });
+        }
+        Ok(after)
+    }
+
+    /// The ledger as the user named it.
+    fn shown(&self, path: &Path) -> PathBuf {
+        let named = self.place.file.as_deref();
+        let same = named.filter(|named| real_path(named).is_ok_and(|named| named == path));
+        same.unwrap_or(path).to_path_buf()
+    }
+
+    fn receipt(&self, after: &[PlacedLedger]) -> Result<Receipt, LedgerError> {
+        let mut fullest: Option<(&PlacedLedger, Account)> = None;
+        for one in after {
+            let account = one.ledger.account();
+            let more = fullest.as_ref().is_none_or(|(_, most)| account.fullness() > most.fullness());
+            if more {
+                fullest = Some((one, account));
+            }
+        }
+        let Some((fullest, account)) = fullest else {
+            return Err(LedgerError::malformed(self.place.state.path(), "no ledger was charged"));
+        };
+        let others = after.iter().filter(|one| one.path != fullest.path).map(|one| one.path.clone());
+        let shared = fullest.ledger.data.len() > 1;
+        Ok(Receipt { ledger: self.shown(&fullest.path), account, others: others.collect(), shared })
+    }
+}
