@@ -133,6 +133,7 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::OutOfRange", "delta one", "delta = 0.01", "delta = 1.0"),
     ("Problem::OutOfRange", "negative change", "change = 150.0", "change = -1.0"),
     ("Problem::MissingKey", "no change", "change = 150.0\n", ""),
+    ("Problem::NarrowChange", "change below the width of the bounds", "change = 150.0", "change = 100.0"),
     ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
     ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
     ("Problem::OutOfRange", "more draws than there is memory for", "draws = 5", "draws = 1000001"),
