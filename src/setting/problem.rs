@@ -205,10 +205,7 @@ pub enum Problem {
         needed: &'static str,
     },
     /// A change that is smaller than the targets allow.
-    #[error(
-        "{change:?} is below {width:?}, by which targets within the bounds may differ: two that differ by more would be hidden \
-         less. Set change = {width:?}, or say relation = \"metric\" if a change by {change:?} is what is to be hidden"
-    )]
+    #[error("{change:?} is below the width {width:?} of the bounds: raise it, or say relation = \"metric\"")]
     NarrowChange {
         /// The change.
         change: f64,
