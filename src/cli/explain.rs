@@ -77,7 +77,7 @@ fn sentence(reason: &Reason) -> String {
         Reason::Data { file, from, to } => {
             // The first digits of a digest tell it from others.
             let [from, to] = [from, to].map(|digest| match digest {
-                Some(digest) => digest.chars().take(12).collect(),
+                Some(digest) => digest.rsplit(':').next().unwrap_or_default().chars().take(12).collect(),
                 None => "not used".to_owned(),
             });
             format!("{file} changed from {from} to {to}")

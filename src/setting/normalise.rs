@@ -75,6 +75,14 @@ impl NormaliseSetting {
         self.width().filter(|width| change < width * (1.0 - 1e-12))
     }
 
+    /// The same as the bounds were written: each of the two is rounded to a double, which for time stamps in nanoseconds is a
+    /// step of hundreds.
+    pub(super) fn written_width_beyond(&self, change: f64) -> Option<f64> {
+        let (Self::Bounds { low, high, .. } | Self::Standardised { low, high }) = *self else { return None };
+        let largest = low.get().abs().max(high.get().abs());
+        self.width_beyond(change).filter(|width| change < width - (largest.next_up() - largest))
+    }
+
     /// Whether targets are scaled by statistics of their own, which are private.
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Private { .. } | Self::Standardised { .. })

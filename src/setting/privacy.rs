@@ -54,7 +54,7 @@ impl PrivacySetting {
     /// [`Problem::NarrowChange`].
     pub(super) fn covers(&self, normalise: &NormaliseSetting) -> Checked {
         let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
-        match normalise.width_beyond(change) {
+        match normalise.written_width_beyond(change) {
             Some(width) if self.relation == ChangeRelation::Full => {
                 fail("privacy.change", Problem::NarrowChange { change, width })
             }

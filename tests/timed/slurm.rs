@@ -35,7 +35,7 @@ impl Cluster {
         command.args(arguments).current_dir(project.folder.path());
         command.env("SLURM_CONF", self.folder.path().join("slurm.conf"));
         command.env("DPGP", env!("CARGO_BIN_EXE_dpgp")).env("DPGP_DATA", project.path("cache"));
-        command.env_remove("DPGP_STORE");
+        command.env("DPGP_STATE", project.path("state")).env_remove("DPGP_STORE");
         Run::new(command.output().unwrap())
     }
 

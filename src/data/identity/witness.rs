@@ -159,3 +159,91 @@ fn sorted(names: &[impl AsRef<str>]) -> Vec<String> {
     sorted.dedup();
     sorted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The digests of rows of text.
+    fn seen(rows: &[&[&str]]) -> Fingerprint {
+        let mut witness = RowWitness::new(&DataKey::new(b"k"), &[] as &[String], &[]);
+        witness.begin_file(0);
+        for row in rows {
+            row.iter().for_each(|cell| witness.text(cell.as_bytes(), false));
+            witness.end_row();
+        }
+        witness.fingerprint(1)
+    }
+
+    #[test]
+    fn cells_count_by_their_value() {
+        for (one, other, same) in [
+            ("1", "1.0", true),
+            ("1", " 1e0 ", true),
+            ("+1.50", "1.5", true),
+            ("-0.0", "0", true),
+            ("0.1", "0.100000001490116", true), // as FLOAT and written out
+            ("0.1", "0.1001", false),
+            ("nan", "NaN", true),
+            ("inf", "-inf", false),
+            ("inf", "1e39", false),
+            ("1e39", "1e40", false),
+            ("", "  ", true),
+            ("", "0", false),
+            ("a", " a ", true),
+            ("a", "A", false),
+            ("ab", "a", false),
+        ] {
+            assert_eq!(seen(&[&[one]]) == seen(&[&[other]]), same, "{one:?} {other:?}");
+        }
+    }
+
+    /// Cells do not run into each other, and a row is not another with the same cells elsewhere.
+    #[test]
+    fn rows_are_told_apart() {
+        let rows: [&[&[&str]]; 7] = [
+            &[&["a", "b"]],
+            &[&["ab", ""]],
+            &[&["ab"]],
+            &[&["a"], &["b"]],
+            &[&["a", "b"], &["a", "b"]],
+            &[&["a", "b", "b"]],
+            &[&["1", "2"], &["3", "4"]],
+        ];
+        for (place, one) in rows.iter().enumerate() {
+            let others = rows[..place].iter();
+            assert!(
+                others.map(|other| seen(other).whole()).all(|other| other != seen(one).whole()),
+                "{one:?}"
+            );
+        }
+        assert_eq!(seen(&[&["a", "b"], &["c", "1"]]), seen(&[&["1.0", "c"], &["b", "a"]]));
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let rows: Vec<String> = (0..1000).map(|row| format!("{}", row * row % 317)).collect();
+        let cells: Vec<[&str; 1]> = rows.iter().map(|row| [row.as_str()]).collect();
+        let cells: Vec<&[&str]> = cells.iter().map(|row| row.as_slice()).collect();
+        let whole = seen(&cells);
+        for cut in [0, 1, 500, 999, 1000] {
+            let mut sum = seen(&cells[..cut]);
+            sum.add(&seen(&cells[cut..]));
+            assert_eq!(sum, whole, "cut at {cut}");
+            assert_eq!(whole.overlaps(&seen(&cells[cut..])), cut < 1000);
+        }
+        assert_eq!(whole.whole().rows, 1000);
+        assert!(!whole.overlaps(&seen(&[&["0.5"]])));
+    }
+
+    /// Another key, other digests; the name of a key tells them apart.
+    #[test]
+    fn digests_need_the_key() {
+        let mut witness = RowWitness::new(&DataKey::new(b"other"), &[] as &[String], &[]);
+        witness.begin_file(0);
+        witness.text(b"a", false);
+        witness.end_row();
+        let (one, other) = (seen(&[&["a"]]), witness.fingerprint(1));
+        assert!(one.whole().total != other.whole().total && one.key != other.key && !one.overlaps(&other));
+    }
+}

@@ -74,6 +74,7 @@ fn the_makefile_sums_files() {
     emit("make", 0);
     let mut make = Command::new("make");
     make.args(["-j2", &format!("DPGP={}", env!("CARGO_BIN_EXE_dpgp"))]).current_dir(project.folder.path());
+    make.env("DPGP_STATE", project.path("state"));
     Run::new(make.output().unwrap()).expect(0);
     assert_eq!(project.read("beyond-citibike-scale-sums.json"), project.read("whole.json"));
 }
