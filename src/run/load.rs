@@ -7,10 +7,7 @@ use std::path::Path;
 use nalgebra::DMatrix;
 
 use super::{Project, RunError, Unit};
-use crate::data::{
-    CsvFormat, DataError, DataKey, Filter, FilterValue, Fingerprint, Progress, RowWitness, Separator, Table,
-    read_own,
-};
+use crate::data::{CsvFormat, DataError, Filter, FilterValue, Progress, Separator, Table, read_own};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::spec::Identity;
 use crate::task::{Experiment, Sample};
@@ -33,42 +30,6 @@ pub fn load_sample(
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
     Loader { experiment, project, progress }.sample(data)
-}
-
-/// A sample, and the identity of all rows of its data, also of those that no filter lets pass.
-pub struct WitnessedSample {
-    /// The rows that are used.
-    pub sample: Sample,
-    /// All rows, with all their columns, as they were parsed for the sample.
-    pub fingerprint: Fingerprint,
-}
-
-/// The same with the identity of the rows under a key.
-///
-/// # Errors
-/// As [`load_sample`].
-pub fn load_witnessed(
-    experiment: &Experiment,
-    data: &DataSetting,
-    project: &Project,
-    progress: &dyn Progress,
-    key: &DataKey,
-) -> Result<WitnessedSample, RunError> {
-    let loader = Loader { experiment, project, progress };
-    match loader.rows(data, Columns::All)? {
-        SourceRows::Tables(tables) => {
-            let fingerprint = witnessed(&tables, data, key);
-            Ok(WitnessedSample { sample: joined(tables, data)?, fingerprint })
-        }
-        SourceRows::Inline(columns) => Ok(WitnessedSample {
-            sample: inline(columns, data),
-            fingerprint: witnessed_inline(columns, data, key),
-        }),
-        SourceRows::Other(sample) => {
-            let fingerprint = RowWitness::new(key, &[], &[]).fingerprint(0);
-            Ok(WitnessedSample { sample, fingerprint })
-        }
-    }
 }
 
 /// The inputs of a data section in another file, a row each: points to predict at.
@@ -118,7 +79,11 @@ impl Loader<'_> {
     }
 
     /// The rows of one data section before its filters.
-    fn rows<'d>(&self, data: &'d DataSetting, columns: Columns) -> Result<SourceRows<'d>, RunError> {
+    pub(super) fn rows<'d>(
+        &self,
+        data: &'d DataSetting,
+        columns: Columns,
+    ) -> Result<SourceRows<'d>, RunError> {
         let table = match &data.source {
             SourceSetting::Inline(columns) => return Ok(SourceRows::Inline(columns)),
             // Generated anew in each replicate.
@@ -149,7 +114,7 @@ impl Loader<'_> {
 
 /// Which columns of a Parquet file are read; of text all are.
 #[derive(Debug, Clone, Copy)]
-enum Columns {
+pub(super) enum Columns {
     /// Those that the spec names.
     Used,
     /// All that a table can hold.
@@ -157,7 +122,7 @@ enum Columns {
 }
 
 /// The rows of a data section before its filters.
-enum SourceRows<'d> {
+pub(super) enum SourceRows<'d> {
     /// Those of files, one after the other.
     Tables(Vec<Table>),
     /// Columns in the spec.
@@ -167,7 +132,7 @@ enum SourceRows<'d> {
 }
 
 /// The rows of all tables that pass the filters.
-fn joined(tables: Vec<Table>, data: &DataSetting) -> Result<Sample, RunError> {
+pub(super) fn joined(tables: Vec<Table>, data: &DataSetting) -> Result<Sample, RunError> {
     let mut parts = Vec::with_capacity(tables.len());
     for table in tables {
         parts.push(extracted(table, data).map_err(Box::new)?);
@@ -178,37 +143,8 @@ fn joined(tables: Vec<Table>, data: &DataSetting) -> Result<Sample, RunError> {
     }
 }
 
-/// The identity of the rows of tables.
-fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
-    let columns = tables.first().map(Table::columns).unwrap_or_default();
-    let mut witness = RowWitness::new(key, &columns, &used(data));
-    for (number, table) in tables.iter().enumerate() {
-        witness.begin_file(number);
-        table.show(&mut witness);
-    }
-    witness.fingerprint(tables.len())
-}
-
-/// The identity of the rows of columns in the spec.
-fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
-    let names: Vec<String> = columns.keys().cloned().collect();
-    let mut witness = RowWitness::new(key, &names, &used(data));
-    witness.begin_file(0);
-    for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
-        for (name, column) in columns {
-            let read = witness.reads(name);
-            match column.get(row) {
-                Some(number) => witness.number(*number, read),
-                None => witness.missing(read),
-            }
-        }
-        witness.end_row();
-    }
-    witness.fingerprint(1)
-}
-
 /// The rows of columns in the spec that pass the filters.
-fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {
+pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {
     let mut kept: Vec<usize> = (0..columns.get(&data.target).map_or(0, Vec::len)).collect();
     for filter in &data.filter {
         let column = columns.get(&filter.column).map(Vec::as_slice).unwrap_or_default();
@@ -245,7 +181,7 @@ fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, Da
 }
 
 /// The columns that a data section reads, each once.
-fn used(data: &DataSetting) -> Vec<&str> {
+pub(super) fn used(data: &DataSetting) -> Vec<&str> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     let all = data.inputs.iter().chain([&data.target]).chain(filters);
     let distinct: BTreeSet<&str> = all.map(String::as_str).collect();

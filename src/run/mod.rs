@@ -24,6 +24,7 @@ mod state;
 pub mod store;
 mod streams;
 mod study;
+mod witnessed;
 
 pub use audited::{AuditOptions, AuditedCell, audit};
 use clipped::clipped_in_own_files;
@@ -35,7 +36,7 @@ pub use files::{
     Readers, folder_of, write_atomically, write_atomically_for, write_file_atomically, write_named,
     write_named_for,
 };
-pub use load::{WitnessedSample, load_points, load_sample, load_witnessed};
+pub use load::{load_points, load_sample};
 pub use options::RunOptions;
 pub use plan::{Plan, Unit};
 pub use pool::Pool;
@@ -47,3 +48,4 @@ pub use shard::Shard;
 pub use state::{StateError, StateFolder};
 pub use streams::streams;
 pub use study::{Study, StudyReport};
+pub use witnessed::{WitnessedSample, load_witnessed};

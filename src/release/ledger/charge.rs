@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::account::Account;
-use super::book::{Ledger, NewRelease, check_budget};
+use super::book::{Ledger, check_budget};
 use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use super::file::{PlacedLedger, present, real_path};
+use super::filter::NewRelease;
 use super::known::{KnownLedgers, lock};
 use crate::data::Fingerprint;
 use crate::run::StateFolder;

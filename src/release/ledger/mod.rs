@@ -11,6 +11,7 @@ mod charge;
 mod entry;
 mod error;
 mod file;
+mod filter;
 mod known;
 mod listing;
 mod old;

@@ -1,0 +1,115 @@
+//! Which releases a ledger takes.
+
+use std::path::Path;
+
+use super::book::{Ledger, check_budget};
+use super::chain::SealKey;
+use super::entry::{BudgetSetting, LedgerEntry};
+use super::error::LedgerError;
+use crate::data::{FilePart, Fingerprint};
+use crate::privacy::composed_mu;
+
+/// A release that is to be entered.
+#[derive(Debug, Clone)]
+pub(super) struct NewRelease<'r> {
+    pub entry: &'r LedgerEntry,
+    /// Which rows it is about.
+    pub rows: &'r Fingerprint,
+    /// The budget that the user names.
+    pub budget: Option<BudgetSetting>,
+}
+
+impl Ledger {
+    /// The ledger with one more release.
+    ///
+    /// Obligation: with a budget, the `mu` of all releases together stays within it, also when each is chosen by the results
+    /// of those before: the filter of Gaussian differential privacy (Smith and Thakurta 2022).
+    pub(super) fn with(
+        mut self,
+        path: &Path,
+        new: &NewRelease<'_>,
+        key: &SealKey,
+    ) -> Result<Self, LedgerError> {
+        self.take_budget(path, new.budget)?;
+        if self.budget.is_some() {
+            self.admit(path, new.entry)?;
+        }
+        match self.data.iter_mut().find(|known| known.whole() == new.rows.whole()) {
+            Some(known) => known.learn(&new.rows.sketches),
+            None => self.data.push(new.rows.clone()),
+        }
+        let FilePart { total, .. } = new.rows.whole();
+        self.enter(LedgerEntry { data: total, ..new.entry.clone() }, key)
+            .map_err(|reason| LedgerError::malformed(path, reason))?;
+        Ok(self)
+    }
+
+    /// Enters a release, links it and seals the ledger anew.
+    pub(super) fn enter(&mut self, entry: LedgerEntry, key: &SealKey) -> Result<(), String> {
+        let mut entry = LedgerEntry { number: self.release.len() as u64 + 1, ..entry };
+        let before = self.release.last().map_or("", |last| last.link.as_str());
+        entry.link = key.link(before, &entry)?;
+        self.release.push(entry);
+        self.seal = key.seal(self)?;
+        Ok(())
+    }
+
+    /// A budget may be named once, at any time; it then holds for the releases before it, too.
+    fn take_budget(&mut self, path: &Path, named: Option<BudgetSetting>) -> Result<(), LedgerError> {
+        let Some(named) = named else { return Ok(()) };
+        check_budget(named).map_err(LedgerError::BadBudget)?;
+        match self.budget {
+            Some(budget) if budget != named => {
+                return Err(LedgerError::OtherBudget { path: path.to_path_buf(), budget });
+            }
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        match self.open() {
+            Some(reason) => Err(LedgerError::OtherGuarantee { path: path.to_path_buf(), reason }),
+            None => {
+                self.budget = Some(named);
+                Ok(())
+            }
+        }
+    }
+
+    /// Fails if the budget does not hold a release.
+    fn admit(&self, path: &Path, entry: &LedgerEntry) -> Result<(), LedgerError> {
+        let path = path.to_path_buf();
+        if let Some(caveat) = entry.caveats.first() {
+            return Err(LedgerError::Caveats { path, caveat: caveat.clone() });
+        }
+        if let Some(reason) = self.release.iter().find_map(|earlier| entry.conflict(earlier)) {
+            return Err(LedgerError::OtherGuarantee { path, reason });
+        }
+        let account = self.account();
+        let Some(budget) = account.budget else { return Ok(()) };
+        if budget.admits(composed_mu([account.mu, entry.mu])) {
+            return Ok(());
+        }
+        let (asked, delta) = (entry.epsilon, entry.delta);
+        Err(LedgerError::Spent {
+            path,
+            left: budget.epsilon_left(account.mu, delta),
+            account,
+            budget,
+            asked,
+            delta,
+        })
+    }
+
+    /// Why what the releases have spent is not told by their `mu`.
+    pub(super) fn open(&self) -> Option<String> {
+        for (place, entry) in self.release.iter().enumerate() {
+            if let Some(caveat) = entry.caveats.first() {
+                return Some(format!("release {} has exceptions to its guarantee: {caveat}", place + 1));
+            }
+            let conflict = self.release[..place].iter().find_map(|earlier| entry.conflict(earlier));
+            if conflict.is_some() {
+                return conflict;
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,74 @@
+//! A sample, and which rows it is of.
+
+use std::collections::BTreeMap;
+
+use super::load::{Columns, Loader, SourceRows, inline, joined, used};
+use super::{Project, RunError};
+use crate::data::{DataKey, Fingerprint, Progress, RowWitness, Table};
+use crate::setting::DataSetting;
+use crate::task::{Experiment, Sample};
+
+/// A sample, and the identity of all rows of its data, also of those that no filter lets pass.
+pub struct WitnessedSample {
+    /// The rows that are used.
+    pub sample: Sample,
+    /// All rows, with all their columns, as they were parsed for the sample.
+    pub fingerprint: Fingerprint,
+}
+
+/// The sample of one data section, with the identity of its rows under a key.
+///
+/// # Errors
+/// As [`super::load_sample`].
+pub fn load_witnessed(
+    experiment: &Experiment,
+    data: &DataSetting,
+    project: &Project,
+    progress: &dyn Progress,
+    key: &DataKey,
+) -> Result<WitnessedSample, RunError> {
+    let loader = Loader { experiment, project, progress };
+    match loader.rows(data, Columns::All)? {
+        SourceRows::Tables(tables) => {
+            let fingerprint = witnessed(&tables, data, key);
+            Ok(WitnessedSample { sample: joined(tables, data)?, fingerprint })
+        }
+        SourceRows::Inline(columns) => Ok(WitnessedSample {
+            sample: inline(columns, data),
+            fingerprint: witnessed_inline(columns, data, key),
+        }),
+        SourceRows::Other(sample) => {
+            let fingerprint = RowWitness::new(key, &[], &[]).fingerprint(0);
+            Ok(WitnessedSample { sample, fingerprint })
+        }
+    }
+}
+
+/// The identity of the rows of tables.
+fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
+    let columns = tables.first().map(Table::columns).unwrap_or_default();
+    let mut witness = RowWitness::new(key, &columns, &used(data));
+    for (number, table) in tables.iter().enumerate() {
+        witness.begin_file(number);
+        table.show(&mut witness);
+    }
+    witness.fingerprint(tables.len())
+}
+
+/// The identity of the rows of columns in the spec.
+fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
+    let names: Vec<String> = columns.keys().cloned().collect();
+    let mut witness = RowWitness::new(key, &names, &used(data));
+    witness.begin_file(0);
+    for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
+        for (name, column) in columns {
+            let read = witness.reads(name);
+            match column.get(row) {
+                Some(number) => witness.number(*number, read),
+                None => witness.missing(read),
+            }
+        }
+        witness.end_row();
+    }
+    witness.fingerprint(1)
+}
