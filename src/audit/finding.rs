@@ -126,3 +126,15 @@ pub struct Finding {
     /// Why it is no better.
     pub reasons: Vec<String>,
 }
+
+impl Finding {
+    /// With more reasons why it is a caveat at best.
+    #[must_use]
+    pub fn except(mut self, reasons: Vec<String>) -> Self {
+        if !reasons.is_empty() {
+            self.verdict = self.verdict.max(AuditVerdict::Caveat);
+            self.reasons.extend(reasons);
+        }
+        self
+    }
+}

@@ -4,9 +4,11 @@
 //! by a draw from the system alone, and cannot be read; [`Charged`] is made by [`Drawn::charge`] alone, and is what the
 //! functions that write a release accept.
 
-use rand::TryRng;
+use std::convert::Infallible;
+
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
+use rand::{Rng, TryRng};
 use serde_json::{Value, json};
 
 use super::ReleaseError;
@@ -17,8 +19,51 @@ use crate::data::Fingerprint;
 use crate::privacy::{Certificate, RoundedNoise};
 use crate::task::TaskError;
 
+/// Words that are asked for at a time: a call of the system for each would take longer than a draw.
+const WORDS: usize = 256;
+
 /// The randomness of the operating system.
-pub type SystemNoise = UnwrapErr<SysRng>;
+pub struct SystemNoise {
+    words: Vec<u64>,
+}
+
+impl SystemNoise {
+    /// # Errors
+    /// [`ReleaseError::Randomness`] if the system gives none.
+    fn new() -> Result<Self, ReleaseError> {
+        // A system without randomness says so here, not by a panic in the middle of a draw.
+        SysRng.try_next_u64().map_err(|cause| ReleaseError::Randomness(cause.to_string()))?;
+        Ok(Self { words: Vec::with_capacity(WORDS) })
+    }
+
+    /// The next word, which is used once.
+    fn word(&mut self) -> u64 {
+        if self.words.is_empty() {
+            let mut bytes = [0; 8 * WORDS];
+            UnwrapErr(SysRng).fill_bytes(&mut bytes);
+            let (words, _) = bytes.as_chunks::<8>();
+            self.words.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        self.words.pop().unwrap_or_else(|| UnwrapErr(SysRng).next_u64())
+    }
+}
+
+impl TryRng for SystemNoise {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.word() as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.word())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        UnwrapErr(SysRng).fill_bytes(bytes);
+        Ok(())
+    }
+}
 
 /// Something with noise on it, and what is guaranteed of it.
 pub struct Noisy<T> {
@@ -67,9 +112,7 @@ impl<T> Drawn<T> {
     pub(super) fn new(
         draw: impl FnOnce(&mut SystemNoise) -> Result<Noisy<T>, TaskError>,
     ) -> Result<Self, ReleaseError> {
-        // A system without randomness says so here, not by a panic in the middle of a draw.
-        SysRng.try_next_u64().map_err(|cause| ReleaseError::Randomness(cause.to_string()))?;
-        Ok(Self { noisy: draw(&mut UnwrapErr(SysRng))? })
+        Ok(Self { noisy: draw(&mut SystemNoise::new()?)? })
     }
 
     /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed.

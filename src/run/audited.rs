@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::data_caveats::data_caveats;
 use super::load::Loader;
 use super::{Pool, Project, RunError, Unit, Watcher};
 use crate::audit::{Attacks, AuditVerdict, Finding, audit as audit_block};
@@ -64,7 +65,16 @@ pub fn audit<'e>(
             return Err(RunError::Discarded { done: 0, all: units.len() });
         }
         let data = experiment.cells[unit.missing[0]].data_id();
-        audited(experiment, unit, samples.get(&data).unwrap_or(&empty), &prices, options)
+        let sample = samples.get(&data).unwrap_or(&empty);
+        let found = audited(experiment, unit, sample, &prices, options)?;
+        Ok(found
+            .into_iter()
+            .map(|(cell, finding)| {
+                let setting = experiment.cells[cell].setting();
+                let progress = options.watcher.downloads();
+                (cell, finding.except(data_caveats(experiment, project, setting, sample, progress)))
+            })
+            .collect::<Vec<_>>())
     });
     let mut found: Vec<(usize, Finding)> = Vec::new();
     for outcome in outcomes {

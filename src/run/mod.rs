@@ -5,6 +5,7 @@
 
 mod audited;
 mod clipped;
+mod data_caveats;
 mod digests;
 mod error;
 mod execute;

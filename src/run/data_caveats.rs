@@ -1,0 +1,116 @@
+//! What the data and the public settings do to a guarantee about one target: reasons why it says less than it seems to.
+
+use crate::data::Progress;
+use crate::number::Positive;
+use crate::setting::{DataSetting, NormaliseSetting};
+use crate::task::{Experiment, Sample, Setting};
+
+use super::{Project, load_sample};
+
+/// A correlation above this is a copy.
+const COPY: f64 = 1.0 - 1e-9;
+
+/// The reasons, in words; none where records are private as a whole.
+pub(super) fn data_caveats(
+    experiment: &Experiment,
+    project: &Project,
+    setting: &Setting,
+    sample: &Sample,
+    progress: &dyn Progress,
+) -> Vec<String> {
+    let Some(change) = setting.privacy.change.map(Positive::get) else { return Vec::new() };
+    let mut reasons: Vec<String> =
+        bounds_caveat(&setting.normalise, change, &sample.targets).into_iter().collect();
+    let columns = sample.inputs.column_iter();
+    for (name, column) in setting.data.inputs.iter().zip(columns) {
+        let column: Vec<f64> = column.iter().copied().collect();
+        if are_copies(&column, &sample.targets) {
+            reasons.push(format!("the public input {name:?} is a copy of the target"));
+        }
+    }
+    for column in filter_columns(&setting.data) {
+        let data =
+            DataSetting { filter: Vec::new(), inputs: vec![column.clone()], ..(*setting.data).clone() };
+        // A column that cannot be read as numbers is no copy of them.
+        let Ok(all) = load_sample(experiment, &data, project, progress) else { continue };
+        if are_copies(all.inputs.column(0).as_slice(), &all.targets) {
+            reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
+        }
+    }
+    reasons
+}
+
+/// What the bounds leave open.
+fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> Option<String> {
+    match *normalise {
+        NormaliseSetting::None | NormaliseSetting::Constants { .. } => Some(format!(
+            "targets are not clipped to public bounds, so that nothing keeps a change within {change:?}"
+        )),
+        NormaliseSetting::Bounds { low, high, .. } => {
+            let width = high.get() - low.get();
+            if change < width {
+                return Some(format!(
+                    "targets may differ by {width:?} within their bounds, and a change of {change:?} is protected"
+                ));
+            }
+            let at_ends = [low.get(), high.get()];
+            is_read_off(targets, at_ends).then(|| {
+                format!("the bounds {at_ends:?} are the least and the greatest target of the data, each of one row")
+            })
+        }
+        // The certificate says already that private statistics were used.
+        NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
+    }
+}
+
+/// Whether both ends are extremes of the targets that one row alone has: values of two people.
+fn is_read_off(targets: &[f64], [low, high]: [f64; 2]) -> bool {
+    let extremes = targets.iter().all(|y| (low..=high).contains(y));
+    let times = [low, high].map(|end| targets.iter().filter(|y| **y == end).count());
+    extremes && times == [1, 1]
+}
+
+/// The columns that rows are filtered by, but for the target, of which the certificate speaks.
+fn filter_columns(data: &DataSetting) -> Vec<String> {
+    data.filter.iter().map(|filter| filter.column.clone()).filter(|column| *column != data.target).collect()
+}
+
+/// Whether one list is the other up to a shift and a factor.
+fn are_copies(one: &[f64], other: &[f64]) -> bool {
+    let n = one.len() as f64;
+    let (mean_one, mean_other) = (one.iter().sum::<f64>() / n, other.iter().sum::<f64>() / n);
+    let (mut squares_one, mut squares_other, mut products) = (0.0, 0.0, 0.0);
+    for (x, y) in one.iter().zip(other) {
+        let (x, y) = (x - mean_one, y - mean_other);
+        (squares_one, squares_other, products) =
+            (squares_one + x * x, squares_other + y * y, products + x * y);
+    }
+    // Any two points lie on a line.
+    n > 2.0 && squares_one > 0.0 && products.abs() > COPY * (squares_one * squares_other).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_found_in_any_units() {
+        let y = [1.0, 5.0, 2.0, 8.0];
+        assert!(are_copies(&y, &y) && are_copies(&y.map(|y| 32.0 - 1.8 * y), &y));
+        assert!(
+            !are_copies(&[1.0, 5.0, 2.0, 8.1], &y)
+                && !are_copies(&[3.0; 4], &y)
+                && !are_copies(&y[..2], &y[..2])
+        );
+    }
+
+    #[test]
+    fn bounds_that_two_rows_give_away_are_found() {
+        assert!(is_read_off(&[3.0, 9.5, 4.0], [3.0, 9.5]));
+        for (targets, bounds) in
+            [([3.0, 9.5, 9.5], [3.0, 9.5]), ([3.0, 9.5, 4.0], [3.0, 10.0]), ([3.0, 9.5, 11.0], [3.0, 9.5])]
+        {
+            assert!(!is_read_off(&targets, bounds));
+        }
+    }
+}
