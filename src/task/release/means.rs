@@ -28,7 +28,7 @@ pub(super) struct Means {
     /// From the released numbers to predictions (t x r).
     map: DMatrix<f64>,
     /// In units of the target.
-    noise_sd: Vec<f64>,
+    pub noise_sd: Vec<f64>,
     centre: f64,
 }
 
@@ -85,6 +85,12 @@ impl Means {
         let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random));
         let mean = noisy.iter().map(|mean| mean + self.centre).collect();
         Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
+    }
+
+    /// The predictions without noise.
+    #[cfg(test)]
+    pub fn exact(&self) -> DVector<f64> {
+        (&self.map * DVector::from_vec(self.release.exact(&self.sums))).add_scalar(self.centre)
     }
 
     /// What is released of these targets, without noise, in standard deviations of it.

@@ -130,6 +130,8 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::data::Manifest;
+    use crate::gp::exact;
+    use crate::kernel::ExponentiatedQuadratic;
     use crate::task::Experiment;
 
     const SPEC: &str = r#"experiment.title = "release"
@@ -145,10 +147,14 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let manifest = Manifest::shipped().unwrap();
         let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
         let inputs: Vec<f64> = (0..8).map(f64::from).collect();
-        let points = DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64);
+        let points = points();
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let sample = Sample::new(&[inputs], targets);
         PreparedRelease::new(experiment.cells[0].setting(), &sample, &points, &streams).unwrap()
+    }
+
+    fn points() -> DMatrix<f64> {
+        DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64)
     }
 
     fn means(release: &PreparedRelease) -> &Means {
@@ -181,6 +187,33 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999_999 };
             assert!(largest >= reached * release.noise.mu(), "{mechanism}: {largest}");
             assert!(release.certificate.caveats.is_empty());
+        }
+    }
+
+    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point.
+    #[test]
+    fn predictions_are_those_of_the_model() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        let kernel = ExponentiatedQuadratic::isotropic(3.0, 2.0);
+        let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
+        let map = exact(&kernel, 0.2, &inputs, &points()).unwrap();
+        let clipped: Vec<f64> = targets.iter().map(|y| (y.clamp(0.0, 10.0) - 5.0) / 2.0).collect();
+        let expected = (map.predict(&clipped) * 2.0).add_scalar(5.0);
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 1e-14 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+        ] {
+            let release = prepared(mechanism, targets.clone());
+            let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);
+            for (i, sd) in noise_sd.iter().enumerate() {
+                assert!(
+                    (found[i] - expected[i]).abs() < 1e-6 * sd,
+                    "{mechanism}: {} {}",
+                    found[i],
+                    expected[i]
+                );
+            }
         }
     }
 
