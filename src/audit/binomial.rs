@@ -29,7 +29,19 @@ impl Trials {
         if self.successes == 0 {
             return 0.0;
         }
-        bisect(|p| self.log_tail(p, self.successes) > error.ln())
+        bisect(|p| error < 0.25 && self.is_usual(p) || self.log_tail(p, self.successes) > error.ln())
+    }
+
+    /// Whether so many successes are at most the usual number: `k <= floor(n p)`, where `P(X >= k)` is at least a half,
+    /// since no median lies below `floor(n p)`. Source: Kaas and Buhrman 1980.
+    fn is_usual(self, p: f64) -> bool {
+        f64::from(self.successes) <= (f64::from(self.trials) * p).floor()
+    }
+
+    /// These trials and others.
+    #[must_use]
+    pub fn with(self, more: Self) -> Self {
+        Self { successes: self.successes + more.successes, trials: self.trials + more.trials }
     }
 
     /// The probability is at most this, with an error of at most `error`: one less the lower bound for failures.

@@ -15,6 +15,9 @@
 //! | noisy gradients | the bounds of loss distributions for the noise used |
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
 //! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
+//!
+//! An [`attack`] needs outputs alone, so that it serves for anybody's mechanism; [`mutants`] are mechanisms of known truth that
+//! it is tried on.
 
 mod attack;
 mod attacks;
@@ -24,12 +27,18 @@ mod exponential;
 mod finding;
 mod gaussian;
 mod gradients;
+mod mutants;
 mod normal;
 mod records;
+mod sampled;
+mod sampled_cells;
 mod selection;
 
+pub use attack::{LowerBounds, Outputs, attack};
 pub use attacks::Attacks;
 pub use binomial::Trials;
 pub use block::{AuditError, audit};
 pub use finding::{AuditVerdict, Check, Finding, Found};
+pub use mutants::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
 pub use normal::exact_delta;
+pub use sampled::{SampledOutputs, SampledProblem, read_sampled};

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 
 use rand_pcg::Pcg64;
 
-use super::attack::epsilon_at_least;
+use super::attack::{Outputs, attack};
 use super::attacks::Attacks;
 use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::records::records;
@@ -75,6 +75,13 @@ fn coinpress(draws: &SelectionDraws, claim: Guarantee) -> Check {
     Check::delta(squares.sqrt(), claim, format!("{} steps", draws.shares.len()))
 }
 
+/// A mean to a millionth of the range. An experiment is no release, so that its law is asked for, and not what the last bits of
+/// doubles tell of it.
+fn rounded(mean: f64, draws: &SelectionDraws) -> f64 {
+    let grid = widest(draws).radius / 1e6;
+    (mean / grid).round()
+}
+
 /// The values of a candidate at the bottom of its range, one of them perhaps at the top.
 fn values(range: Within, rows: usize, moved: bool) -> Vec<f64> {
     let mut values = vec![range.centre - range.radius; rows];
@@ -88,10 +95,10 @@ fn values(range: Within, rows: usize, moved: bool) -> Vec<f64> {
 fn attack_mean(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("mean {moved}"));
-        (0..MEANS).map(|_| mean(draws, moved, &mut stream)).collect::<Vec<f64>>()
+        Outputs::new(1, (0..MEANS).map(|_| rounded(mean(draws, moved, &mut stream), draws)).collect())
     });
-    let found = epsilon_at_least(&one, &other, claim.delta, attacks.confidence);
-    empirical(found, claim, format!("{MEANS} CoinPress means of a draw"))
+    let found = attack([&one, &other], claim, attacks.confidence);
+    empirical(found.epsilon, claim, format!("{MEANS} CoinPress means of a draw"))
 }
 
 /// A CoinPress mean of the values of the candidate with the widest range.
@@ -104,10 +111,10 @@ fn mean(draws: &SelectionDraws, moved: bool, stream: &mut Pcg64) -> f64 {
 fn attack_selection(draws: &SelectionDraws, claim: Guarantee, attacks: &Attacks<'_>) -> Check {
     let [one, other] = [false, true].map(|moved| {
         let mut stream = attacks.stream(&format!("selection {moved}"));
-        (0..SELECTIONS).map(|_| selected(draws, moved, &mut stream)).collect::<Vec<f64>>()
+        Outputs::new(1, (0..SELECTIONS).map(|_| selected(draws, moved, &mut stream)).collect())
     });
-    let found = epsilon_at_least(&one, &other, claim.delta, attacks.confidence);
-    empirical(found, claim, format!("{SELECTIONS} selections between two candidates"))
+    let found = attack([&one, &other], claim, attacks.confidence);
+    empirical(found.epsilon, claim, format!("{SELECTIONS} selections between two candidates"))
 }
 
 /// One run of the whole mechanism, draws and stop, by the code that releases run. The candidate that is selected, 0 or 1, of which the second one alone has the record that may be moved; -1 for none.

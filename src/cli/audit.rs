@@ -4,6 +4,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::audit_mutants::{MutantArguments, audit_mutants};
+use super::audit_samples::{SampleArguments, audit_samples};
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, Selection, Work};
 use super::output::{print, print_json};
@@ -28,28 +30,42 @@ Verdicts:
 Exit code 1 says that a cell is broken and its spec does not announce that in a [[broken]] entry, or that an announced
 break was not found. Announced breaks print `broken, as the spec says` and do not fail.
 
+--mutants tries the attack itself on mechanisms whose truth is known, most of them broken: each must be found, and none
+of the correct ones. --samples attacks a mechanism of your own by what it printed on two neighbouring inputs, a row for
+each output: the files are CSV or Parquet. Exit code 1 says that the attack was wrong about a mutant, or that the samples
+refute the claim; that nothing was found proves nothing. docs/audit.md tells the rest.
+
 Examples:
   dpgp audit smith2021/table1
   dpgp audit --all --format json
-  dpgp audit my.toml --seed 7 --confidence 0.99";
+  dpgp audit my.toml --seed 7 --confidence 0.99
+  dpgp audit --mutants                               a minute or two; --only NAME for one
+  dpgp audit --samples with.csv without.csv --epsilon 1 --delta 1e-5";
 
 /// `dpgp audit`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("names", |names| names.required_unless_present_any(OTHER)))]
 pub struct AuditArguments {
     #[command(flatten)]
     selection: Selection,
-    /// Use this seed instead of the spec's, for what is measured and for attacks
+    #[command(flatten)]
+    mutants: MutantArguments,
+    #[command(flatten)]
+    samples: SampleArguments,
+    /// Use this seed instead of the spec's (1 without a spec), for what is measured and for attacks
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
-    /// Confidence of the bounds that attacks on samples give
-    #[arg(long, value_name = "P", default_value = "0.95", value_parser = confidence)]
-    confidence: f64,
+    /// Confidence of the bounds that attacks on samples give [default: 0.95; 0.999999 for all mutants together]
+    #[arg(long, value_name = "P", value_parser = confidence)]
+    confidence: Option<f64>,
     #[command(flatten)]
     work: Work,
     #[command(flatten)]
     places: Places,
 }
+
+/// What needs no experiment.
+const OTHER: [&str; 2] = ["mutants", "samples"];
 
 /// A probability between 0 and 1.
 fn confidence(text: &str) -> Result<f64, String> {
@@ -59,12 +75,23 @@ fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Audits what experiments guarantee.
+/// Audits what experiments guarantee, the attack itself, or samples.
 pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
+    let AuditArguments { mutants, samples, seed, confidence, work, .. } = arguments;
+    if mutants.is_asked_for() {
+        return audit_mutants(mutants, *seed, *confidence, work, format);
+    }
+    match samples.asked_for() {
+        Some(sampled) => audit_samples(&sampled, seed.unwrap_or(1), confidence.unwrap_or(0.95), format),
+        None => audit_experiments(arguments, format),
+    }
+}
+
+fn audit_experiments(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = arguments.selection.of(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
-    let AuditArguments { seed, confidence, .. } = *arguments;
+    let (seed, confidence) = (arguments.seed, arguments.confidence.unwrap_or(0.95));
     let options = AuditOptions { pool: &pool, watcher: watcher.as_ref(), stop: &stop, seed, confidence };
     let (mut failed, mut all, mut printed) = (0, 0, Vec::new());
     for experiment in &experiments {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
+use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::release::ReleaseError;
@@ -77,6 +78,15 @@ pub enum CliError {
         "{failed} of {all} guarantees are broken and their spec does not say so, or are announced as broken and are not"
     )]
     AuditFailed { failed: usize, all: usize },
+    /// The attack was wrong about mechanisms of known truth.
+    #[error("the attack was wrong about {wrong} of {all} mutants")]
+    MutantsWrong { wrong: usize, all: usize },
+    /// Samples refute what is claimed of a mechanism.
+    #[error("the mechanism is not ({epsilon:?}, {delta:?})-differentially private")]
+    Refuted { epsilon: f64, delta: f64 },
+    /// Files that are no samples of a mechanism.
+    #[error(transparent)]
+    Sampled(#[from] SampledProblem),
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: std::io::Error },
@@ -119,7 +129,11 @@ impl CliError {
     /// The exit code, as documented in the help text.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::CheckFailed { .. } | Self::Incomplete(_) | Self::AuditFailed { .. } => FAILED,
+            Self::CheckFailed { .. }
+            | Self::Incomplete(_)
+            | Self::AuditFailed { .. }
+            | Self::MutantsWrong { .. }
+            | Self::Refuted { .. } => FAILED,
             Self::NotAFolder(_)
             | Self::Exists(_)
             | Self::NoName(_)
@@ -130,7 +144,8 @@ impl CliError {
             | Self::NoSharedFolder => USAGE,
             Self::NotVerified { .. } => DATA,
             Self::BrokenLedgers { .. } => IO,
-            Self::Data(error) => error.exit_code(),
+            Self::Data(error) | Self::Sampled(SampledProblem::Data(error)) => error.exit_code(),
+            Self::Sampled(_) => USAGE,
             Self::Run(error) => of_run(error),
             Self::Release(error) => of_release(error),
             Self::Publish(PublishError::Io { .. } | PublishError::NotATable { .. }) | Self::Io { .. } => IO,

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod audit;
+mod audit_mutants;
+mod audit_samples;
 mod check;
 mod collect;
 mod completions;

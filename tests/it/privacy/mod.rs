@@ -2,6 +2,7 @@
 
 mod accountants;
 mod accounting;
+mod attacks;
 mod audit;
 mod calibration;
 mod cloaking;

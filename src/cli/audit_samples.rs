@@ -1,0 +1,122 @@
+//! `dpgp audit --samples`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::audit_mutants::verdict;
+use super::options::Format;
+use super::output::{print, print_json};
+use crate::audit::{LowerBounds, SampledOutputs, attack, read_sampled};
+use crate::privacy::Guarantee;
+use crate::publish::short;
+
+/// Outputs of a mechanism of the user's own.
+#[derive(Debug, Args)]
+pub struct SampleArguments {
+    /// Attack a mechanism by its outputs on two neighbouring inputs, a row for each
+    #[arg(
+        long, num_args = 2, value_names = ["A", "B"], requires_all = ["epsilon", "delta"],
+        conflicts_with_all = ["names", "all", "quick", "mutants"]
+    )]
+    samples: Vec<PathBuf>,
+    /// The epsilon that the mechanism claims
+    #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon)]
+    epsilon: Option<f64>,
+    /// The delta that it claims, 0 for pure privacy
+    #[arg(long, value_name = "D", requires = "samples", value_parser = delta)]
+    delta: Option<f64>,
+}
+
+fn epsilon(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("must be a number of at least 0".to_owned()),
+    }
+}
+
+fn delta(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if (0.0..1.0).contains(&x) => Ok(x),
+        _ => Err("must be a number of at least 0 and less than 1".to_owned()),
+    }
+}
+
+/// Two files and a claim.
+pub struct SampledClaim<'a> {
+    files: [&'a Path; 2],
+    claim: Guarantee,
+}
+
+impl SampleArguments {
+    /// The files to attack, if there are any.
+    pub fn asked_for(&self) -> Option<SampledClaim<'_>> {
+        match (self.samples.as_slice(), self.epsilon, self.delta) {
+            ([one, other], Some(epsilon), Some(delta)) => {
+                Some(SampledClaim { files: [one, other], claim: Guarantee { epsilon, delta } })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Attacks a mechanism by its outputs.
+pub fn audit_samples(
+    sampled: &SampledClaim<'_>,
+    seed: u32,
+    confidence: f64,
+    format: Format,
+) -> Result<(), CliError> {
+    let SampledClaim { files: [one, other], claim } = *sampled;
+    let read = read_sampled(one, other, seed)?;
+    let bounds = attack(read.outputs.each_ref(), claim, confidence);
+    let found = SampledReport { sampled, read: &read, bounds: &bounds, confidence };
+    match format {
+        Format::Text => print(&found.text())?,
+        Format::Json => print_json(&found.json())?,
+    }
+    let Guarantee { epsilon, delta } = claim;
+    if bounds.refute(claim) { Err(CliError::Refuted { epsilon, delta }) } else { Ok(()) }
+}
+
+/// What is printed.
+struct SampledReport<'a> {
+    sampled: &'a SampledClaim<'a>,
+    read: &'a SampledOutputs,
+    bounds: &'a LowerBounds,
+    confidence: f64,
+}
+
+impl SampledReport<'_> {
+    fn text(&self) -> String {
+        let (Guarantee { epsilon, delta }, LowerBounds { set, .. }) = (self.sampled.claim, self.bounds);
+        let mut text = format!("columns: {}\n", self.read.columns.join(", "));
+        for (file, outputs) in self.sampled.files.iter().zip(&self.read.outputs) {
+            text += &format!("{}: {} outputs\n", file.display(), outputs.len());
+        }
+        let (found, most) = (short(self.bounds.epsilon), short(self.most()));
+        text += &format!(
+            "epsilon >= {found} at delta = {delta:?}, by {set}; so many outputs prove at most {most}\n"
+        );
+        text += &format!("delta >= {} at epsilon = {epsilon:?}\n", short(self.bounds.delta));
+        let verdict = verdict(self.bounds.refute(self.sampled.claim));
+        text + &format!("({epsilon:?}, {delta:?}): {verdict}, with confidence {}\n", self.confidence)
+    }
+
+    /// The greatest epsilon that so many outputs can prove.
+    fn most(&self) -> f64 {
+        self.read.provable_epsilon(self.sampled.claim, self.confidence)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let Guarantee { epsilon, delta } = self.sampled.claim;
+        json!({
+            "files": self.sampled.files, "columns": self.read.columns, "rows": self.read.outputs.each_ref().map(|o| o.len()),
+            "epsilon": epsilon, "delta": delta, "confidence": self.confidence, "epsilon_at_least": self.bounds.epsilon,
+            "epsilon_provable": self.most(), "delta_at_least": self.bounds.delta, "set": self.bounds.set,
+            "verdict": verdict(self.bounds.refute(self.sampled.claim)),
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Attacks on outputs, through the real binary: on mechanisms of known truth, and on files of outputs.
+
+use serde_json::Value;
+
+use crate::support::cli::{Project, Run};
+
+/// A file with one column: `yes` so many times, then `no` so many times.
+fn answers(project: &Project, name: &str, yes: usize, no: usize) {
+    project.write(name, &format!("answer\n{}{}", "yes\n".repeat(yes), "no\n".repeat(no)));
+}
+
+/// Whole numbers from a start on, a row each, in their order.
+fn numbers(project: &Project, name: &str, start: usize) {
+    let rows: Vec<String> = (start..start + 20_000).map(|x| format!("{x}\n")).collect();
+    project.write(name, &format!("y\n{}", rows.concat()));
+}
+
+fn samples(project: &Project, more: &[&str]) -> Run {
+    project.dpgp(&[&["audit", "--samples", "one.csv", "other.csv", "--delta", "0"], more].concat())
+}
+
+/// Randomised response that tells the truth 9 times in 10 is ln 9 = 2.197-private, and no better.
+#[test]
+fn samples_refute_what_is_not_true() {
+    let project = Project::empty();
+    answers(&project, "one.csv", 18_000, 2_000);
+    answers(&project, "other.csv", 2_000, 18_000);
+    let run = samples(&project, &["--epsilon", "2"]).expect(1);
+    assert!(run.out.contains("(2.0, 0.0): violated, with confidence 0.95"), "{}", run.out);
+    assert!(run.err.contains("not (2.0, 0.0)-differentially private"), "{}", run.err);
+    let run = samples(&project, &["--epsilon", "2.2", "--format", "json"]).expect(0);
+    let found = run.json();
+    let epsilon = found["epsilon_at_least"].as_f64().unwrap();
+    assert!(epsilon > 2.05 && epsilon < 9f64.ln(), "{found:#}");
+    assert_eq!((&found["verdict"], &found["rows"]), (&"nothing found".into(), &[20_000, 20_000].into()));
+    assert!(found["epsilon_provable"].as_f64().unwrap() > 7.0, "{found:#}");
+}
+
+/// Delta at epsilon 0 is the difference of the probabilities of an answer, 0.8.
+#[test]
+fn samples_bound_delta() {
+    let project = Project::empty();
+    answers(&project, "one.csv", 18_000, 2_000);
+    answers(&project, "other.csv", 2_000, 18_000);
+    let run = samples(&project, &["--epsilon", "0", "--format", "json"]).expect(1);
+    let delta = run.json()["delta_at_least"].as_f64().unwrap();
+    assert!(delta > 0.77 && delta < 0.8, "{delta}");
+}
+
+/// Outputs of one law prove nothing, whatever their order: a file that is sorted is shuffled first.
+#[test]
+fn the_order_of_rows_proves_nothing() {
+    let project = Project::empty();
+    numbers(&project, "one.csv", 0);
+    // Shifted by a hundredth of their range: the truth at a delta of 0.02 is epsilon 0.
+    numbers(&project, "other.csv", 200);
+    let claim = ["audit", "--samples", "one.csv", "other.csv", "--epsilon", "0", "--delta", "0.02"];
+    let run = project.dpgp(&claim).expect(0);
+    assert!(run.out.contains("nothing found"), "{}", run.out);
+    for seed in ["2", "3", "4"] {
+        project.dpgp(&[&claim[..], &["--seed", seed]].concat()).expect(0);
+    }
+}
+
+/// Two answers with one noise: words beside numbers, and a difference that is exact.
+#[test]
+fn columns_are_taken_together() {
+    let project = Project::empty();
+    for (name, gap) in [("one.csv", 0.0), ("other.csv", 1.0)] {
+        let noise = (0..4000).map(|i| f64::from(i) / 400.0 - 5.0);
+        let rows: Vec<String> = noise.map(|n| format!("{n},{},done\n", n + gap)).collect();
+        project.write(name, &format!("first,second,state\n{}", rows.concat()));
+    }
+    let run = samples(&project, &["--epsilon", "1"]).expect(1);
+    assert!(run.out.contains("columns: first, second, state"), "{}", run.out);
+    assert!(run.out.contains("by column 2 less column 1"), "{}", run.out);
+}
+
+#[test]
+fn files_that_are_no_samples_are_refused() {
+    let project = Project::empty();
+    answers(&project, "one.csv", 60, 60);
+    let refused = |code, words: &str| {
+        let run = samples(&project, &["--epsilon", "1"]).expect(code);
+        assert!(run.err.contains(words) && run.out.is_empty(), "{}", run.err);
+    };
+    refused(3, "other.csv");
+    project.write("other.csv", "other\n1\n");
+    refused(2, "other.csv has 1 rows; an attack needs at least 100");
+    project.write("other.csv", &format!("other\n{}", "1\n".repeat(100)));
+    refused(2, "one.csv has the columns answer, but other.csv has other");
+    project.write("other.csv", "answer,answer\n1,2\n");
+    refused(2, "there twice");
+    project.write("other.csv", "answer\n1,2\n");
+    refused(2, "line 2 has 2 cells");
+}
+
+#[test]
+fn claims_and_kinds_of_audits_do_not_mix() {
+    let project = Project::empty();
+    let claim = ["--epsilon", "1", "--delta", "0"];
+    for wrong in [
+        &["--samples", "a.csv", "b.csv"][..],
+        &["--samples", "a.csv", "--epsilon", "1", "--delta", "0"],
+        &["--samples", "a.csv", "b.csv", "--epsilon", "-1", "--delta", "0"],
+        &["--samples", "a.csv", "b.csv", "--epsilon", "inf", "--delta", "0"],
+        &["--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "1"],
+        &["--mutants", "--all"],
+        &["--mutants", "smith2021"],
+        &["--mutants", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"],
+        &["--only", "laplace"],
+        &["smith2021", "--epsilon", "1"],
+        &[],
+    ] {
+        project.dpgp(&[&["audit"], wrong].concat()).expect(2);
+    }
+    project.dpgp(&[&["audit", "a.toml", "--samples", "a.csv", "b.csv"], &claim[..]].concat()).expect(2);
+    let unknown = project.dpgp(&["audit", "--mutants", "--only", "laplace-scal-epsilon"]).expect(2);
+    assert!(unknown.err.contains("laplace-scale-epsilon"), "{}", unknown.err);
+}
+
+/// A correct mechanism and two broken ones, on one thread and on two.
+#[test]
+fn mutants_are_judged_alike_on_any_number_of_threads() {
+    let project = Project::empty();
+    let names = "laplace,laplace-scale-epsilon,floating-laplace";
+    let audit = ["audit", "--mutants", "--only", names, "--quiet", "--format", "json", "--jobs"];
+    let [one, two] = ["1", "2"].map(|jobs| project.dpgp(&[&audit[..], &[jobs]].concat()).expect(0));
+    assert_eq!(one.out, two.out);
+    let report = one.json();
+    let mutants = report["mutants"].as_array().unwrap();
+    let verdicts: Vec<&str> = mutants.iter().map(|mutant| mutant["verdict"].as_str().unwrap()).collect();
+    assert_eq!((verdicts, &report["wrong"]), (vec!["nothing found", "violated", "violated"], &0.into()));
+    // Laplace noise of scale 1/2 keeps an epsilon of 2.
+    let epsilon = mutants[1]["epsilon_at_least"].as_f64().unwrap();
+    assert!(epsilon > 1.9 && epsilon < 2.0, "{report:#}");
+    assert_eq!((&mutants[2]["truth"]["epsilon"], &mutants[2]["broken"]), (&Value::Null, &true.into()));
+}
+
+#[test]
+fn mutants_are_printed_a_line_each() {
+    let project = Project::empty();
+    let run = project.dpgp(&["audit", "--mutants", "--only", "missing-noise", "--quiet"]).expect(0);
+    let line = run.out.lines().find(|line| line.contains("missing-noise")).unwrap();
+    assert!(line.contains("no epsilon") && line.contains("violated") && line.contains("right"), "{line}");
+    assert!(
+        run.out.contains("1 of 1 broken mechanisms found, 0 false alarms on 0 correct ones"),
+        "{}",
+        run.out
+    );
+}
