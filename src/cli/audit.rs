@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::audit_end_to_end::{EndToEndArguments, audit_end_to_end};
 use super::audit_mutants::{MutantArguments, audit_mutants};
 use super::audit_samples::{SampleArguments, audit_samples};
 use super::interrupt::watch_signals;
@@ -35,10 +36,14 @@ of the correct ones. --samples attacks a mechanism of your own by what it printe
 each output: the files are CSV or Parquet. Exit code 1 says that the attack was wrong about a mutant, or that the samples
 refute the claim; that nothing was found proves nothing. docs/audit.md tells the rest.
 
+--end-to-end does not ask the code what it did: it replaces records by extremes, makes the release of both data sets with one
+stream of noise, and measures what is left in standard deviations of the noise. Exit code 1 says that something is broken.
+
 Examples:
   dpgp audit smith2021/table1
   dpgp audit --all --format json
   dpgp audit my.toml --seed 7 --confidence 0.99
+  dpgp audit --end-to-end energy.toml --at grid.csv
   dpgp audit --mutants                               a minute or two; --only NAME for one
   dpgp audit --samples with.csv without.csv --epsilon 1 --delta 1e-5";
 
@@ -52,6 +57,8 @@ pub struct AuditArguments {
     mutants: MutantArguments,
     #[command(flatten)]
     samples: SampleArguments,
+    #[command(flatten)]
+    end_to_end: EndToEndArguments,
     /// Use this seed instead of the spec's (1 without a spec), for what is measured and for attacks
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
@@ -65,7 +72,7 @@ pub struct AuditArguments {
 }
 
 /// What needs no experiment.
-const OTHER: [&str; 2] = ["mutants", "samples"];
+const OTHER: [&str; 3] = ["mutants", "samples", "end_to_end"];
 
 /// A probability between 0 and 1.
 fn confidence(text: &str) -> Result<f64, String> {
@@ -80,6 +87,9 @@ pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError>
     let AuditArguments { mutants, samples, seed, confidence, work, .. } = arguments;
     if mutants.is_asked_for() {
         return audit_mutants(mutants, *seed, *confidence, work, format);
+    }
+    if let Some(spec) = arguments.end_to_end.asked_for() {
+        return audit_end_to_end(spec, &arguments.end_to_end, seed.unwrap_or(1), &arguments.places, format);
     }
     match samples.asked_for() {
         Some(sampled) => audit_samples(&sampled, seed.unwrap_or(1), confidence.unwrap_or(0.95), format),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod audit;
+mod audit_end_to_end;
 mod audit_mutants;
 mod audit_samples;
 mod check;

@@ -1,10 +1,11 @@
 //! The sums of each class of a classification, and the posteriors from noisy ones.
 
+use rand::Rng;
 use serde_json::{Value, json};
 
-use super::draw::{Noisy, SystemNoise};
+use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, SumsModel, matrix_rows};
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, matrix_rows};
 use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, ClassSums};
 use crate::task::{ClassModel, Setting, TaskError};
@@ -29,6 +30,27 @@ impl SumsModel for ClassSumsRelease {
 
     fn rows(&self) -> &ClassSummand {
         &self.rows
+    }
+
+    const NOISY: &'static [&'static str] = &["sums", "weights"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        list(&file["sums"]).flat_map(NoisyNumber::of_sums).collect()
+    }
+
+    /// Every class, at the same place and at one without any correlation.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let inputs = self.rows.inputs;
+        let mut records = Vec::new();
+        for place in [0.0, 1e300] {
+            for class in 0..self.rows.classes {
+                let mut other = record.to_vec();
+                other[..inputs].iter_mut().for_each(|x| *x += place);
+                other[inputs] = class as f64;
+                records.push(other);
+            }
+        }
+        records
     }
 
     fn depends_on(&self, setting: &Setting) -> Value {
@@ -59,7 +81,7 @@ impl SumsModel for ClassSumsRelease {
         setting: &Setting,
         privacy: &PrivacySetting,
         sums: &ClassSums,
-        noise: &mut SystemNoise,
+        noise: &mut impl Rng,
     ) -> Result<Noisy<Value>, TaskError> {
         let (model, task) = (&self.model, self.model.task());
         let (noisy, guarantee) = model.release(sums, self.rows.units(), privacy, noise)?;

@@ -1,9 +1,10 @@
 //! The counts of a histogram, and noisy ones.
 
+use rand::Rng;
 use serde_json::{Value, json};
 
-use super::draw::{Noisy, SystemNoise};
-use super::sums_model::{HeldDescription, SumsModel};
+use super::draw::Noisy;
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, number};
 use crate::setting::{CutSetting, PrivacySetting};
 use crate::stream::{CountSummand, Counts};
 use crate::task::{HistogramModel, Setting, TaskError};
@@ -32,6 +33,21 @@ impl SumsModel for CountsRelease {
         &self.rows
     }
 
+    const NOISY: &'static [&'static str] = &["counts"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        let sd = number(&file["sd"]);
+        list(&file["counts"]).map(|count| NoisyNumber { number: number(count), sd }).collect()
+    }
+
+    /// A row that stands for one record more. A record that is replaced leaves its bin, too: another row, which this attack
+    /// does not change, so that it finds less than the sensitivity.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let mut other = record.to_vec();
+        other[self.rows.bins.dimensions()] += 1.0;
+        vec![other]
+    }
+
     fn depends_on(&self, _: &Setting) -> Value {
         json!({ "bins": self.bins })
     }
@@ -56,7 +72,7 @@ impl SumsModel for CountsRelease {
         setting: &Setting,
         privacy: &PrivacySetting,
         counts: &Counts,
-        noise: &mut SystemNoise,
+        noise: &mut impl Rng,
     ) -> Result<Noisy<Value>, TaskError> {
         let guarantee = self.model.guarantee(privacy);
         let noisy = guarantee.release(&counts.bins, noise)?;

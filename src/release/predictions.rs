@@ -13,7 +13,10 @@ use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_points, load_sample,
     load_witnessed, streams,
 };
-use crate::task::{Cell, Experiment, Predictions, PreparedRelease, Sample, Setting, TaskError, refusal};
+use crate::task::{Cell, Experiment, Predictions, PreparedRelease, Sample, Setting, refusal};
+
+/// The most points where none are named.
+const POINTS: usize = 30;
 
 /// What is predicted from, and where: one cell of a spec, all rows of its data, and the points.
 pub struct PredictionRequest<'a> {
@@ -76,13 +79,7 @@ impl<'a> PredictionRequest<'a> {
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
     pub fn draw(&self, allow_caveats: bool) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
         let setting = self.cell.setting();
-        if let Some(reason) = refusal(setting) {
-            return Err(ReleaseError::NotReleasable(reason));
-        }
-        let prepared = self.prepared().map_err(|cause| {
-            let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
-            RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }
-        })?;
+        let prepared = self.releasable(&self.sample)?;
         refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
         Drawn::new(|source| {
             let predictions = prepared.draw(source)?;
@@ -113,8 +110,51 @@ impl<'a> PredictionRequest<'a> {
         clipped_targets(self.cell.setting(), &self.sample)
     }
 
-    fn prepared(&self) -> Result<PreparedRelease, TaskError> {
+    /// As [`PredictionRequest::read`], at inputs of the data: some rows, evenly over the file.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if a file cannot be read, or there are no rows.
+    pub fn at_inputs(
+        project: &Project,
+        experiment: &'a Experiment,
+        cell: &'a Cell,
+        progress: &dyn Progress,
+    ) -> Result<Self, ReleaseError> {
+        let sample = load_sample(experiment, &cell.setting().data, project, progress)?;
+        let step = sample.rows().div_ceil(POINTS).max(1);
+        let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
+        let points = sample.inputs.select_rows(&rows);
+        if sample.rows() == 0 {
+            return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
+        }
+        Ok(Self { experiment, cell, points, sample, fingerprint: None })
+    }
+
+    pub(super) fn experiment(&self) -> &Experiment {
+        self.experiment
+    }
+
+    /// The release of a sample, before its noise.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
+    pub(super) fn releasable(&self, sample: &Sample) -> Result<PreparedRelease, ReleaseError> {
+        let setting = self.cell.setting();
+        if let Some(reason) = refusal(setting) {
+            return Err(ReleaseError::NotReleasable(reason));
+        }
         let streams = streams(self.cell, self.experiment.meta.seed, 0);
-        PreparedRelease::new(self.cell.setting(), &self.sample, &self.points, &streams)
+        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| {
+            let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
+            RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
+        })
+    }
+
+    pub(super) fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    pub(super) fn setting(&self) -> &Setting {
+        self.cell.setting()
     }
 }

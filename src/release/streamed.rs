@@ -134,6 +134,14 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         })
     }
 
+    pub(super) fn model(&self) -> &M {
+        &self.model
+    }
+
+    pub(super) fn setting(&self) -> &Setting {
+        self.setting
+    }
+
     /// What there is to say of the sums, to everybody and to the holder of the rows.
     pub fn described(&self, total: &StreamedTotal<M>) -> HeldDescription {
         self.model.described(&total.sums)

@@ -85,6 +85,18 @@ pub(super) fn distinct_files(
     }
 }
 
+/// All rows of the files, a list for each column that is read.
+///
+/// # Errors
+/// [`ReleaseError::Data`] for a row that cannot be read.
+pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<Vec<Vec<f64>>, ReleaseError> {
+    let names = columns(data);
+    let mut rows = Files::open(files, separator(data), &names)?;
+    let mut all = vec![Vec::new(); names.len()];
+    while rows.read(&mut all, BLOCK)? > 0 {}
+    Ok(all)
+}
+
 /// The columns that are read: the inputs, the target and those of the filters.
 fn columns(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| &filter.column);

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::draw::{Noisy, SystemNoise};
+use rand::Rng;
+
+use super::draw::Noisy;
 use crate::setting::PrivacySetting;
 use crate::stream::SumRows;
 use crate::task::{Setting, TaskError};
@@ -14,6 +16,15 @@ pub trait SumsModel {
 
     /// What is summed over the rows.
     fn rows(&self) -> &Self::Rows;
+
+    /// The fields of the file that are noisy or follow from what is.
+    const NOISY: &'static [&'static str];
+
+    /// The independent noisy numbers of a file, and the standard deviation of the noise on each.
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
+
+    /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
 
     /// The settings of the task that the sums depend on, by name.
     fn depends_on(&self, setting: &Setting) -> Value;
@@ -31,8 +42,43 @@ pub trait SumsModel {
         setting: &Setting,
         privacy: &PrivacySetting,
         sums: &SumsOf<Self>,
-        noise: &mut SystemNoise,
+        noise: &mut impl Rng,
     ) -> Result<Noisy<Value>, TaskError>;
+}
+
+/// A released number and the standard deviation of its noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoisyNumber {
+    /// With its noise.
+    pub number: f64,
+    /// As the file states it.
+    pub sd: f64,
+}
+
+impl NoisyNumber {
+    /// Those of A and of the lower triangle of B, of the sums in a file.
+    pub(super) fn of_sums(sums: &Value) -> Vec<Self> {
+        let [sd_a, sd_b] = ["sd_a", "sd_b"].map(|name| number(&sums[name]));
+        let mut found: Vec<Self> =
+            list(&sums["a"]).map(|value| Self { number: number(value), sd: sd_a }).collect();
+        for (i, row) in list(&sums["b"]).enumerate() {
+            for (j, value) in list(row).take(i + 1).enumerate() {
+                let sd = if i == j { sd_b } else { sd_b * std::f64::consts::FRAC_1_SQRT_2 };
+                found.push(Self { number: number(value), sd });
+            }
+        }
+        found
+    }
+}
+
+/// What is no number is none of a release, and as far from others as can be.
+pub(super) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::INFINITY)
+}
+
+/// The elements of a list; nothing of what is none.
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }
 
 /// The sums of a model.

@@ -1,10 +1,11 @@
 //! The sums of a surface, and the surface from noisy ones.
 
+use rand::Rng;
 use serde_json::{Value, json};
 
-use super::draw::{Noisy, SystemNoise};
+use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, SumsModel, matrix_rows};
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, matrix_rows};
 use crate::gp::variational::{Located, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::{Summand, Sums};
@@ -43,6 +44,29 @@ impl SumsModel for SurfaceSumsRelease {
         self.model.summand()
     }
 
+    const NOISY: &'static [&'static str] = &["sums", "weights", "surface"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        NoisyNumber::of_sums(&file["sums"])
+    }
+
+    /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any
+    /// correlation are tried, too.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let inputs = self.rows().inputs;
+        let mut records = Vec::new();
+        for place in [0.0, 1e3, 1e300] {
+            for target in [-f64::MAX, f64::MAX] {
+                let mut other = record.to_vec();
+                // Zero keeps the place; a filter may let the others go.
+                other[..inputs].iter_mut().for_each(|x| *x += place);
+                other[inputs] = target;
+                records.push(other);
+            }
+        }
+        records
+    }
+
     fn depends_on(&self, setting: &Setting) -> Value {
         let bound = match &setting.privacy.mechanism {
             MechanismSetting::Sums(sums) => json!(sums.target_bound),
@@ -71,7 +95,7 @@ impl SumsModel for SurfaceSumsRelease {
         setting: &Setting,
         privacy: &PrivacySetting,
         sums: &Sums,
-        noise: &mut SystemNoise,
+        noise: &mut impl Rng,
     ) -> Result<Noisy<Value>, TaskError> {
         let model = &self.model;
         let (noisy, guarantee) = model.release(sums, privacy, noise)?;

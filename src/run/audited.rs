@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::data_caveats::data_caveats;
 use super::load::Loader;
-use super::{Pool, Project, RunError, Unit, Watcher};
+use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
 use crate::audit::{Attacks, AuditVerdict, Finding, audit as audit_block};
 use crate::setting::PrivacySetting;
 use crate::task::{Cell, Experiment, Prices, Sample, Setting, TaskSetting};

@@ -10,8 +10,9 @@ use super::{Project, load_sample};
 /// A correlation above this is a copy.
 const COPY: f64 = 1.0 - 1e-9;
 
-/// The reasons, in words; none where records are private as a whole.
-pub(super) fn data_caveats(
+/// Reasons why a guarantee about one target says less than it seems to, in words: bounds that are not there, too wide for the
+/// change or read off the data, and public columns that copy the target. None where records are private as a whole.
+pub fn data_caveats(
     experiment: &Experiment,
     project: &Project,
     setting: &Setting,

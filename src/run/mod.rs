@@ -30,6 +30,7 @@ mod witnessed;
 pub use audited::{AuditOptions, AuditedCell, audit};
 use clipped::clipped_in_own_files;
 pub use clipped::{Clipped, clipped_targets};
+pub use data_caveats::data_caveats;
 pub use digests::{DataDigests, PublicDigest};
 pub use error::{CellFailure, RunError};
 pub use explain::{Reason, Stale};

@@ -197,7 +197,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 2.0);
         let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
         let map = exact(&kernel, 0.2, &inputs, &points()).unwrap();
-        let clipped: Vec<f64> = targets.iter().map(|y| (y.clamp(0.0, 10.0) - 5.0) / 2.0).collect();
+        let clipped: Vec<f64> = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - 5.0) / 2.0).collect();
         let expected = (map.predict(&clipped) * 2.0).add_scalar(5.0);
         for mechanism in [
             "cloaking = { objective = \"trace\", rank_tolerance = 1e-14 }",

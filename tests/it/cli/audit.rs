@@ -47,7 +47,7 @@ fn specs_that_protect_less_than_they_say_do_not_hold() {
             "normalise.constants = { centre = 20.0, scale = 10.0 }",
             "are not clipped",
         ),
-        ("change = 40.0", "change = 1e-6", "may differ by 40.0 within their bounds"),
+        ("change = 40.0", "change = 1e-6, relation = \"metric\"", "may differ by 40.0 within their bounds"),
         ("{ low = 0.0, high = 40.0 }", extremes.as_str(), "the least and the greatest target"),
         ("[\"temperature\"]", copied, "is a copy of the target"),
         ("filter = []", &format!("filter = {filter}"), "rows are filtered by \\\"megajoules\\\""),

@@ -6,6 +6,7 @@ mod check;
 mod class_stats;
 mod diff;
 mod emit;
+mod end_to_end;
 mod extremes;
 mod help;
 mod histogram_stats;

@@ -1,0 +1,96 @@
+//! How far apart the releases of neighbours are, in the metric of the noise.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::linalg::{Cholesky, LinalgError};
+
+/// A ridge on the covariance of draws, relative to its mean variance: directions in which a release hardly varies are
+/// tried along the axes too.
+const RIDGE: f64 = 1e-9;
+
+/// Draws of one data set, and what its neighbours differ from it by under one stream of noise.
+///
+/// Obligation: for Gaussian noise of covariance M, the distance of two data sets is `max_w |w'd| / sqrt(w'M w)` for their
+/// difference d, which is reached at `w = M^-1 d`. Each w is chosen by one half of the draws, and its variance is that of the other
+/// half, so that a choice does not favour itself; what is found is a lower bound of the distance, but for the error of that
+/// variance.
+#[derive(Debug, Clone)]
+pub struct PairedRelease {
+    /// A draw in each column (t x N).
+    draws: DMatrix<f64>,
+    /// By the first half.
+    factor: Cholesky,
+}
+
+impl PairedRelease {
+    /// From draws (t x N) with streams of their own.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if the covariance of the draws cannot be factorised: they are all equal.
+    pub fn new(draws: DMatrix<f64>) -> Result<Self, LinalgError> {
+        let half = draws.columns(0, draws.ncols() / 2);
+        let mean = half.column_mean();
+        let centred = DMatrix::from_fn(half.nrows(), half.ncols(), |i, j| half[(i, j)] - mean[i]);
+        let mut covariance = &centred * centred.transpose() / half.ncols() as f64;
+        let ridge = RIDGE * covariance.trace() / covariance.nrows() as f64;
+        for i in 0..covariance.nrows() {
+            covariance[(i, i)] += ridge;
+        }
+        let factor = Cholesky::new("the covariance of draws", &covariance)?;
+        Ok(Self { draws, factor })
+    }
+
+    /// The distance of neighbours with this difference.
+    pub fn distance(&self, difference: &DVector<f64>) -> f64 {
+        let optimal =
+            self.factor.solve(&DMatrix::from_column_slice(difference.len(), 1, difference.as_slice()));
+        let mut largest = self.along(&optimal.column(0).into_owned(), difference);
+        for place in 0..difference.len() {
+            let axis = DVector::from_fn(difference.len(), |i, _| f64::from(u8::from(i == place)));
+            largest = largest.max(self.along(&axis, difference));
+        }
+        largest
+    }
+
+    /// `|w'd|` over the standard deviation of `w'x` for the second half of the draws x.
+    fn along(&self, direction: &DVector<f64>, difference: &DVector<f64>) -> f64 {
+        let apart = direction.dot(difference).abs();
+        // Nothing moves along it, whatever its noise is.
+        if apart == 0.0 {
+            return 0.0;
+        }
+        let first = self.draws.ncols() / 2;
+        let values: Vec<f64> =
+            (first..self.draws.ncols()).map(|draw| direction.dot(&self.draws.column(draw))).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        apart / variance.sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// Correlated noise with a covariance of (2, 1; 1, 1), whose inverse is (1, -1; -1, 2).
+    #[test]
+    fn distances_are_those_of_the_covariance() {
+        let mut stream = Pcg64::seed_from_u64(1);
+        let mut draws = DMatrix::zeros(2, 20_000);
+        for mut draw in draws.column_iter_mut() {
+            let (x, y): (f64, f64) = (StandardNormal.sample(&mut stream), StandardNormal.sample(&mut stream));
+            draw.copy_from_slice(&[x + y, x]);
+        }
+        let paired = PairedRelease::new(draws).unwrap();
+        for (difference, truth) in [([1.0, 0.0], 1.0f64), ([0.0, 1.0], 2f64.sqrt()), ([1.0, 1.0], 1.0)] {
+            let found = paired.distance(&DVector::from_column_slice(&difference));
+            assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
+        }
+        assert_eq!(paired.distance(&DVector::zeros(2)), 0.0);
+    }
+}

@@ -1,0 +1,99 @@
+//! The attack on sums and counts.
+
+use std::path::PathBuf;
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use serde_json::Value;
+
+use super::EndToEndCheck;
+use crate::data::rows::InMemory;
+use crate::release::sum_rows::all_rows;
+use crate::release::sums_model::{NoisyNumber, SumsModel};
+use crate::release::{ReleaseError, Streamed};
+use crate::setting::PrivacySetting;
+use crate::stream::{StreamError, SumRows, collect_here};
+use crate::task::TaskError;
+
+/// Rows whose record is replaced.
+const ROWS: usize = 6;
+/// The relative error of distances: released numbers are doubles of whole numbers.
+const TOLERANCE: f64 = 1e-6;
+
+impl<M: SumsModel> Streamed<'_, M> {
+    /// Attacks a release of the rows of these files: records are replaced by extremes, and what would be written is
+    /// compared. The noise that hides the difference is that which the file states.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if rows cannot be read, or a release of some neighbour fails.
+    pub fn attack(
+        &self,
+        files: &[PathBuf],
+        privacy: &PrivacySetting,
+        seed: u64,
+    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        let columns = all_rows(files, &self.setting().data)?;
+        let rows = columns.first().map_or(0, Vec::len);
+        if rows == 0 {
+            return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
+        }
+        let before = self.released(&columns, privacy, seed)?;
+        let (mut largest, mut pairs, mut same) = (0.0f64, 0, true);
+        for row in (0..ROWS.min(rows)).map(|i| i * (rows - 1) / ROWS) {
+            let record: Vec<f64> = columns.iter().map(|column| column[row]).collect();
+            for replaced in self.model().replaced(&record) {
+                let mut columns = columns.clone();
+                columns.iter_mut().zip(&replaced).for_each(|(column, value)| column[row] = *value);
+                let after = self.released(&columns, privacy, seed)?;
+                largest = largest.max(distance(&before.numbers, &after.numbers));
+                same &= before.public == after.public;
+                pairs += 1;
+            }
+        }
+        Ok(vec![
+            EndToEndCheck::of_public(same, "all but noisy sums and what follows from them"),
+            EndToEndCheck::of_distance(largest, before.mu, TOLERANCE, pairs),
+        ])
+    }
+
+    /// What would be written of these rows, with noise of a stream that is the same for all.
+    fn released(
+        &self,
+        columns: &[Vec<f64>],
+        privacy: &PrivacySetting,
+        seed: u64,
+    ) -> Result<Seen, ReleaseError> {
+        let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
+        let forest = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
+            StreamError::Data(error) => ReleaseError::Data(error),
+            StreamError::Misfit(_) => {
+                ReleaseError::Task(TaskError::Missing { needed: "rows that can be summed" })
+            }
+        })?;
+        let sums = forest.total(self.model().rows().zero());
+        let mut stream = Pcg64::seed_from_u64(seed);
+        let noisy = self.model().noisy(self.setting(), privacy, &sums, &mut stream)?;
+        let numbers = self.model().noisy_numbers(&noisy.value);
+        let mut public = noisy.value;
+        if let Value::Object(fields) = &mut public {
+            M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
+        }
+        Ok(Seen { numbers, public, mu: noisy.noise.mu() })
+    }
+}
+
+/// What a reader of a release sees.
+struct Seen {
+    /// Each with noise of its own.
+    numbers: Vec<NoisyNumber>,
+    /// All else.
+    public: Value,
+    /// As claimed.
+    mu: f64,
+}
+
+/// In standard deviations of independent noise.
+fn distance(one: &[NoisyNumber], other: &[NoisyNumber]) -> f64 {
+    let pairs = one.iter().zip(other);
+    pairs.map(|(x, y)| ((x.number - y.number) / x.sd).powi(2)).sum::<f64>().sqrt()
+}
