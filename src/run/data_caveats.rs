@@ -44,9 +44,15 @@ pub fn data_caveats(
 /// What the bounds leave open.
 fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> Option<String> {
     match *normalise {
-        NormaliseSetting::None | NormaliseSetting::Constants { .. } => Some(format!(
-            "targets are not clipped to public bounds, so that nothing keeps a change within {change:?}"
-        )),
+        NormaliseSetting::None | NormaliseSetting::Constants { .. } => {
+            // Without bounds the change is an assumption, which the targets of the data may refute.
+            let range = spread(targets);
+            (range > change).then(|| {
+                format!(
+                    "targets are not clipped to public bounds and differ by {range:?}; a change of {change:?} is protected"
+                )
+            })
+        }
         NormaliseSetting::Bounds { low, high, .. } => {
             let width = high.get() - low.get();
             if change < width {
@@ -62,6 +68,12 @@ fn bounds_caveat(normalise: &NormaliseSetting, change: f64, targets: &[f64]) -> 
         // The certificate says already that private statistics were used.
         NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
     }
+}
+
+/// The greatest less the least.
+fn spread(targets: &[f64]) -> f64 {
+    let least = targets.iter().copied().fold(f64::INFINITY, f64::min);
+    targets.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least
 }
 
 /// Whether both ends are extremes of the targets that one row alone has: values of two people.

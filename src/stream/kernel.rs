@@ -331,8 +331,8 @@ mod tests {
             let distance = x * kernel.scales[0] - z[j] * kernel.scales[0];
             ((1u64 << 36) as f64 * exponential(-distance * distance)).floor() as i128
         };
-        for j in 0..3 {
-            a[j] = x.iter().zip(&y).map(|(x, y)| whole(*x, j) * i128::from(*y)).sum();
+        for (j, sum) in a.iter_mut().enumerate() {
+            *sum = x.iter().zip(&y).map(|(x, y)| whole(*x, j) * i128::from(*y)).sum();
             b.extend((j..3).map(|i| x.iter().map(|x| whole(*x, i) * whole(*x, j)).sum::<i128>()));
         }
         assert_eq!((found.a, found.b), (a, b));

@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn numbers_read_back_exactly() {
-        let value = |i: usize| if i % 2 == 0 { i as i128 - (1 << 118) } else { (1 << 90) + i as i128 };
+        let value =
+            |i: usize| if i.is_multiple_of(2) { i as i128 - (1 << 118) } else { (1 << 90) + i as i128 };
         let mut forest = Forest::default();
         for first in [0, 1, 2, 5] {
             let (a, b) = ((0..3).map(value).collect(), (4..10).map(value).collect());

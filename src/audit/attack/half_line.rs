@@ -134,10 +134,7 @@ mod tests {
         let found = epsilon(many.clone(), few.clone());
         assert!(found.value > 1.5 && found.value < 9f64.ln(), "{found:?}");
         let count = found.set.count(&Outputs::new(1, few));
-        assert!(
-            !found.set.swapped && count == Trials { successes: 100, trials: 1000 } || found.set.swapped,
-            "{found:?}"
-        );
+        assert!(found.set.swapped || count == Trials { successes: 100, trials: 1000 }, "{found:?}");
     }
 
     /// What is no number lies beyond all numbers and is a value like another.

@@ -13,7 +13,7 @@ const DIGITS: usize = 16;
 /// The least digests of distinct rows, 64 bits each.
 ///
 /// Obligation: rows with equal digests are equal (but once in 2^64), so that two sketches with a digest in common are of
-/// files with a row in common. Of two files without more than [`MOST`] distinct rows each, every common row is found. Of larger
+/// files with a row in common. Of two files without more than 512 distinct rows each, every common row is found. Of larger
 /// ones a share `f` of common rows is found with probability `1 - (1 - f)^MOST` at least, where `f` is taken of the distinct
 /// rows of both together: the least digests of both together are a sample of them (Bar-Yossef et al. 2002), and each that is
 /// common stands in both sketches.

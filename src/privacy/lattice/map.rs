@@ -30,8 +30,8 @@ impl LatticeMap {
     /// [`PrivacyError::NotCovered`] for an entry that is no number or above 16: no column of a covered map is that long.
     pub fn new(entries: &DMatrix<f64>) -> Result<Self, PrivacyError> {
         let largest = entries.amax();
-        // Written so that an entry that is no number is refused too; `amax` may pass over one.
-        if !(largest <= MOST) || entries.iter().any(|entry| !entry.is_finite()) {
+        // `amax` may pass over an entry that is no number.
+        if largest > MOST || entries.iter().any(|entry| !entry.is_finite()) {
             return Err(PrivacyError::NotCovered { sensitivity: largest });
         }
         let scale = f64::from(BITS).exp2();

@@ -122,7 +122,7 @@ pub enum LedgerError {
         /// The ledger.
         path: PathBuf,
         /// What it holds.
-        account: Account,
+        account: Box<Account>,
         /// Its budget.
         budget: Budget,
         /// The epsilon asked for.

@@ -92,7 +92,7 @@ impl Ledger {
         Err(LedgerError::Spent {
             path,
             left: budget.epsilon_left(account.mu, delta),
-            account,
+            account: Box::new(account),
             budget,
             asked,
             delta,

@@ -79,8 +79,11 @@ fn mode(project: &Project, name: &str) -> u32 {
     std::fs::metadata(project.path(name)).unwrap().permissions().mode() & 0o777
 }
 
+/// How a file differs, its text, and what is replaced in the spec that reads it.
+type OtherForm = (&'static str, String, Vec<(&'static str, &'static str)>);
+
 /// The rows in other files: the name of the file, its text, and what is replaced in the spec.
-fn other_forms() -> Vec<(&'static str, String, Vec<(&'static str, &'static str)>)> {
+fn other_forms() -> Vec<OtherForm> {
     let all = rows(0..120);
     let source = |to: &'static str| vec![("{ path = \"energy.csv\" }", to)];
     let formatted = all.iter().map(|[day, t, kwh]| format!("\"{day:.1}\"; {t:.6e} ;{kwh:+}\n"));
