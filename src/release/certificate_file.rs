@@ -107,7 +107,7 @@ impl Charged<PrivatePredictions<'_>> {
             "noise": self.noise_json(),
             "caveats": caveats,
             "not_covered": self.not_covered(),
-            "all_releases": self.account().map(|account| account.json(certificate.delta().unwrap_or_default())),
+            "all_releases": self.all_releases(),
             "warnings": self.warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,

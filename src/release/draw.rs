@@ -161,6 +161,12 @@ impl<T> Charged<T> {
         self.noisy.noise.mu()
     }
 
+    /// What files say of all releases of its ledger; nothing without a ledger.
+    pub(super) fn all_releases(&self) -> Option<Value> {
+        let delta = self.certificate().delta()?;
+        self.account().map(|account| account.json(delta))
+    }
+
     /// How its noise was made, as files say it.
     pub(super) fn noise_json(&self) -> Value {
         let RoundedNoise { sensitivity, sd } = self.noisy.noise;

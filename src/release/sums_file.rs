@@ -28,8 +28,7 @@ impl Charged<SumsFile> {
             "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
             "certificate": certificate, "warnings": self.warnings(), "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
         });
-        let delta = certificate.delta().unwrap_or_default();
-        value["all_releases"] = json!(self.account().map(|account| account.json(delta)));
+        value["all_releases"] = json!(self.all_releases());
         if self.account().is_none() {
             value["not_covered"] = json!([NOT_COUNTED]);
         }

@@ -14,7 +14,7 @@ const PRECISION: f64 = 1e-9;
 
 /// A certificate beside a file of predictions, or that in a file of sums or counts.
 #[derive(Debug, Deserialize)]
-struct Published {
+struct CertificateRead {
     certificate: Certificate,
     mu: f64,
     noise: RoundedNoise,
@@ -77,11 +77,11 @@ pub fn verify(certificate: &Path, predictions: Option<&Path>) -> Result<Verified
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
-    let Published { certificate, program, .. } = published;
+    let CertificateRead { certificate, program, .. } = published;
     Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks })
 }
 
-fn read(path: &Path) -> Result<Published, ReleaseError> {
+fn read(path: &Path) -> Result<CertificateRead, ReleaseError> {
     let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
     let value: Value =
         serde_json::from_str(&text).map_err(|error| no_certificate(path, &error.to_string()))?;
@@ -98,8 +98,8 @@ fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
 }
 
 /// What follows from the numbers of the certificate alone.
-fn guarantee_checks(published: &Published) -> Vec<VerifiedFact> {
-    let Published { certificate, mu, noise, .. } = published;
+fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
+    let CertificateRead { certificate, mu, noise, .. } = published;
     let RoundedNoise { sensitivity, sd } = *noise;
     let mut checks = vec![VerifiedFact::new(
         format!("mu = {mu:?} is the sensitivity {sensitivity:?} over the noise {sd:?}"),

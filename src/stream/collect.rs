@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{Forest, Misfit, Node, StreamError, SumRows};
 use crate::data::rows::Rows;
 
-/// Rows of a block. Part of the definition of the result: another number adds in another order.
+/// Rows of a block: parts of the rows are told apart by the numbers of their blocks.
 pub const BLOCK: usize = 16_384;
 
 /// The sums of some blocks, by their numbers; the rows begin with the first of them. Ends early where the rows do.

@@ -62,7 +62,6 @@ impl<S: Sum> Forest<S> {
             None => {
                 self.nodes.insert(node, sums);
             }
-            // The order of the two operands is part of the result: the earlier blocks come first.
             Some(other) if node.sibling() < node => self.insert(node.parent(), other.plus(&sums)),
             Some(other) => self.insert(node.parent(), sums.plus(&other)),
         }

@@ -159,7 +159,7 @@ impl Scratch {
         let rows = self.norms.len();
         let bound = f64::from(2 * DIGIT).exp2() * kernel.bound;
         for (row, norm) in self.norms.iter().enumerate() {
-            // Longer than 2^-40 of the norm, which is more than it is off by for any number of inducing inputs here.
+            // The margin of 2^-40 is more than the computed norm is off by, for any number of inducing inputs here.
             if norm.sqrt() * (1.0 + f64::from(-40).exp2()) <= bound {
                 continue;
             }
@@ -317,6 +317,12 @@ mod tests {
         }
     }
 
+    /// A correlation in one dimension, in whole numbers.
+    fn whole(kernel: &PackedKernel, x: f64, z: f64) -> i128 {
+        let distance = x * kernel.scales[0] - z * kernel.scales[0];
+        ((1u64 << 36) as f64 * exponential(-distance * distance)).floor() as i128
+    }
+
     /// The digits put together are the products of the whole numbers, without any rounding.
     #[test]
     fn digits_lose_nothing() {
@@ -327,13 +333,11 @@ mod tests {
         let mut found = Sums::zero(3);
         kernel.add(&[&x], &y, &mut found, &mut Scratch::default());
         let (mut a, mut b) = (vec![0i128; 3], Vec::new());
-        let whole = |x: f64, j: usize| {
-            let distance = x * kernel.scales[0] - z[j] * kernel.scales[0];
-            ((1u64 << 36) as f64 * exponential(-distance * distance)).floor() as i128
-        };
         for (j, sum) in a.iter_mut().enumerate() {
-            *sum = x.iter().zip(&y).map(|(x, y)| whole(*x, j) * i128::from(*y)).sum();
-            b.extend((j..3).map(|i| x.iter().map(|x| whole(*x, i) * whole(*x, j)).sum::<i128>()));
+            *sum = x.iter().zip(&y).map(|(x, y)| whole(&kernel, *x, z[j]) * i128::from(*y)).sum();
+            b.extend((j..3).map(|i| {
+                x.iter().map(|x| whole(&kernel, *x, z[i]) * whole(&kernel, *x, z[j])).sum::<i128>()
+            }));
         }
         assert_eq!((found.a, found.b), (a, b));
         assert_eq!(found.squares, y.iter().map(|y| i128::from(*y).pow(2)).sum::<i128>());

@@ -7,7 +7,7 @@ use crate::data::CellProblem;
 
 /// Sums over some of the rows.
 pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
-    /// Of these rows and others. Rounding may depend on which of the two comes first.
+    /// Of these rows and others, in whole numbers.
     #[must_use]
     fn plus(self, other: &Self) -> Self;
 

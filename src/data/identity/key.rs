@@ -91,7 +91,6 @@ fn padded(block: &[u8; BLOCK], pad: u8) -> Sha256 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

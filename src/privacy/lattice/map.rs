@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(10_000))]
 
         /// Never below the length of the longest real column, and hardly above it.
         #[test]

@@ -116,9 +116,13 @@ mod tests {
 
     /// `P(round(s Z) = m) = Phi((m + 1/2) / s) - Phi((m - 1/2) / s)`.
     fn probability(sd: f64, m: i128) -> f64 {
-        let half = |x: f64| 0.5 * libm::erfc(x / sd * std::f64::consts::FRAC_1_SQRT_2);
         let m = m.unsigned_abs() as f64;
-        if m == 0.0 { 1.0 - 2.0 * half(0.5) } else { half(m - 0.5) - half(m + 0.5) }
+        if m == 0.0 { 1.0 - 2.0 * tail(0.5 / sd) } else { tail((m - 0.5) / sd) - tail((m + 0.5) / sd) }
+    }
+
+    /// `Phi(-x)`.
+    fn tail(x: f64) -> f64 {
+        0.5 * libm::erfc(x * std::f64::consts::FRAC_1_SQRT_2)
     }
 
     #[test]

@@ -100,6 +100,22 @@ mod tests {
         assert!(yes <= truth + 1e-15 && truth <= yes + undecided + 1e-15, "{yes} {undecided} {truth}");
     }
 
+    /// The mean of `e^(-x (2k + x) / (2k + 2))` over x in (0, 1), by Simpson's rule.
+    fn mean_kept(k: f64) -> f64 {
+        let width = 1e-3;
+        let mut integral = 0.0;
+        for step in 0..1000 {
+            let low = f64::from(step) * width;
+            let ends = kept(k, low) + kept(k, low + width);
+            integral += width / 6.0 * (ends + 4.0 * kept(k, low + 0.5 * width));
+        }
+        integral
+    }
+
+    fn kept(k: f64, x: f64) -> f64 {
+        (-x * (2.0 * k + x) / (2.0 * k + 2.0)).exp()
+    }
+
     #[test]
     fn events_have_their_exact_probabilities() {
         check(&enumerate(20, half_exponential::<1>), (-0.5f64).exp(), 5e-3);
@@ -107,18 +123,11 @@ mod tests {
             let more = enumerate(20, |bits| geometric::<1>(bits) >= k);
             check(&more, (-0.5 * f64::from(k)).exp(), 0.1);
         }
-        // x is uniform too: the mean of e^(-x (2k + x) / (2k + 2)) over it, by Simpson's rule.
+        // x is uniform too.
         for k in 0..3u32 {
-            let kept = enumerate(20, |bits| tail::<1>(k, &mut Digits::unknown(), bits));
-            let density = |x: f64| (-x * (2.0 * f64::from(k) + x) / (2.0 * f64::from(k) + 2.0)).exp();
-            let steps = 1000;
-            let mut integral = 0.0;
-            for i in 0..steps {
-                let (low, width) = (f64::from(i) / f64::from(steps), 1.0 / f64::from(steps));
-                let ends = density(low) + density(low + width);
-                integral += width / 6.0 * (ends + 4.0 * density(low + 0.5 * width));
-            }
-            let (yes, undecided) = (kept.of(&true), kept.undecided);
+            let found = enumerate(20, |bits| tail::<1>(k, &mut Digits::unknown(), bits));
+            let integral = mean_kept(f64::from(k));
+            let (yes, undecided) = (found.of(&true), found.undecided);
             assert!(
                 yes <= integral + 1e-12 && integral <= yes + undecided + 1e-12,
                 "{yes} {undecided} {integral}"

@@ -83,7 +83,8 @@ mod tests {
         let mut stream = Pcg64::seed_from_u64(1);
         let mut draws = DMatrix::zeros(2, 20_000);
         for mut draw in draws.column_iter_mut() {
-            let (x, y): (f64, f64) = (StandardNormal.sample(&mut stream), StandardNormal.sample(&mut stream));
+            let x: f64 = StandardNormal.sample(&mut stream);
+            let y: f64 = StandardNormal.sample(&mut stream);
             draw.copy_from_slice(&[x + y, x]);
         }
         let paired = PairedRelease::new(draws).unwrap();

@@ -12,6 +12,17 @@ pub use metric::PairedRelease;
 
 use crate::audit::AuditVerdict;
 
+/// Rows whose record is replaced.
+const ROWS: usize = 6;
+
+/// Some of so many rows, evenly from the first to the last.
+fn replaced_rows(rows: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..ROWS).map(|place| place * rows.saturating_sub(1) / (ROWS - 1)).collect();
+    // Few rows are chosen several times.
+    chosen.dedup();
+    chosen
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndToEndCheck {

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::{EndToEndCheck, PairedRelease};
+use super::{EndToEndCheck, PairedRelease, replaced_rows};
 use crate::audit::AuditVerdict;
 use crate::data::Progress;
 use crate::privacy::Neighbours;
@@ -14,8 +14,6 @@ use crate::run::{Project, data_caveats};
 use crate::setting::NormaliseSetting;
 use crate::task::{Predictions, PreparedRelease, Sample};
 
-/// Rows whose record is replaced.
-const ROWS: usize = 6;
 /// Draws for each point, and the least number of them.
 const DRAWS: usize = 8;
 const LEAST: usize = 1200;
@@ -92,12 +90,8 @@ impl PredictionRequest<'_> {
     /// The sample with one record replaced, for some rows and all ways to replace them.
     fn neighbours(&self, relation: Option<Neighbours>) -> Vec<Sample> {
         let sample = self.sample();
-        let rows = sample.rows();
-        let mut chosen: Vec<usize> =
-            (0..ROWS.min(rows)).map(|i| i * (rows - 1) / ROWS.min(rows).max(2).saturating_sub(1)).collect();
-        chosen.dedup();
         let mut neighbours = Vec::new();
-        for row in chosen {
+        for row in replaced_rows(sample.rows()) {
             for target in self.extremes(relation, sample.targets[row]) {
                 let mut neighbour = sample.clone();
                 neighbour.targets[row] = target;

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-use super::EndToEndCheck;
+use super::{EndToEndCheck, replaced_rows};
 use crate::data::rows::InMemory;
 use crate::release::sum_rows::all_rows;
 use crate::release::sums_model::{NoisyNumber, SumsModel};
@@ -15,8 +15,6 @@ use crate::setting::PrivacySetting;
 use crate::stream::{StreamError, SumRows, collect_here};
 use crate::task::TaskError;
 
-/// Rows whose record is replaced.
-const ROWS: usize = 6;
 /// The relative error of distances: released numbers are doubles of whole numbers.
 const TOLERANCE: f64 = 1e-6;
 
@@ -39,7 +37,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         }
         let before = self.released(&columns, privacy, seed)?;
         let (mut largest, mut pairs, mut same) = (0.0f64, 0, true);
-        for row in (0..ROWS.min(rows)).map(|i| i * (rows - 1) / ROWS) {
+        for row in replaced_rows(rows) {
             let record: Vec<f64> = columns.iter().map(|column| column[row]).collect();
             for replaced in self.model().replaced(&record) {
                 let mut columns = columns.clone();
