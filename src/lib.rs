@@ -12,7 +12,7 @@
 //! | [`run`] | experiments of a project: planned, computed in parallel, stored | [`run::Study`] |
 //! | [`audit`] | what is guaranteed, recomputed from what was sampled | [`run::audit`] |
 //! | [`task`] | what one cell of an experiment measures | [`task::measure`] |
-//! | [`spec`] | the language: TOML texts, grids, published values, claims | [`spec::Experiment`] |
+//! | [`spec`] | the language: TOML texts, grids, numbers beside ours, claims | [`spec::Experiment`] |
 //! | [`setting`] | what specs say of data, models and privacy, each with its checks | [`setting::Setting`] |
 //! | [`stream`] | sums over rows that do not fit in memory | [`stream::collect`] |
 //! | [`privacy`] | noise, sensitivities, cloaking, accountants, certificates | [`privacy::cloak`] |

@@ -8,7 +8,7 @@ use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{print, print_json};
 use crate::publish::{
-    NOT_PRIVATE, REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal,
+    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::task::Experiment;
@@ -137,15 +137,18 @@ fn write_reproduction(
     arguments: &RunArguments,
 ) -> Result<(), CliError> {
     let results = arguments.results.folder(project);
-    let text = reproduction_markdown(&results, experiments)?;
+    let text = reproduction_markdown(&results, experiments, &project.coverage()?)?;
     let path = results.join(REPRODUCTION);
     let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
     written.map_err(CliError::io(&path))
 }
 
 fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
-    let claims: Vec<Value> =
-        report.claims.iter().map(|c| json!({ "claim": c.text, "holds": c.holds })).collect();
+    let claims: Vec<Value> = report
+        .claims
+        .iter()
+        .map(|claim| json!({ "claim": claim.text, "from": claim.from, "outcome": claim.outcome }))
+        .collect();
     let axes: Vec<&str> = report.experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     json!({
         "experiment": report.experiment.name, "results": folder, "axes": axes,
@@ -156,12 +159,16 @@ fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
     })
 }
 
+fn value(judged: &Option<Judged>) -> Option<f64> {
+    judged.as_ref().map(|judged| judged.counterpart.value)
+}
+
 fn row(row: &ReportRow) -> Value {
     let certificate = &row.row.certificate;
     json!({
         "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
-        "spread": row.row.spread, "verdict": row.verdict.name(),
-        "published": row.published.as_ref().map(|p| p.value), "gap": certificate.gap,
+        "spread": row.row.spread, "verdict": row.verdict().name(), "gap": certificate.gap,
+        "published": value(&row.published), "authors": value(&row.authors), "reference": value(&row.reference),
         "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon), "delta": certificate.delta(),
         "guarantee": certificate.to_string(), "delta_exact": certificate.delta_exact,
     })

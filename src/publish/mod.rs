@@ -13,10 +13,10 @@ pub use page::report_html;
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    Committed, Guarantees, PublishError, REPRODUCTION, VerdictCounts, commit, publish, reproduction_markdown,
-    stale,
+    Committed, Confused, Covered, Entered, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Standing,
+    Uniformity, VerdictCounts, commit, entered, publish, reproduction_markdown, stale,
 };
 pub use table::{
-    ClaimOutcome, Difference, NOT_PRIVATE, RowPair, Verdict, compare_tables, exact, plain_table, short,
-    side_by_side, table_csv, table_markdown, table_terminal,
+    ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Predictive, RowPair, Verdict, compare_tables,
+    exact, plain_table, short, side_by_side, table_csv, table_markdown, table_terminal,
 };

@@ -1,14 +1,14 @@
-//! The rows of an experiment beside what was published.
+//! The rows of an experiment beside the numbers that others reached.
 
 use std::collections::BTreeMap;
 
 use super::table::claims::{ClaimOutcome, ClaimRow, check};
 use super::table::number::exact;
-use super::table::verdict::{Verdict, standard_error};
-use crate::spec::{Axis, DeviationKind, FIXED_COLUMNS, Published};
+use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
+use crate::spec::{Axis, Counterpart, DeviationKind, FIXED_COLUMNS, Owner};
 use crate::task::{Experiment, Frame, Row};
 
-/// A row with its labels, its published value and the verdict.
+/// A row with its labels and what stands beside it.
 #[derive(Debug, Clone)]
 pub struct ReportRow {
     /// The cell's identity.
@@ -18,12 +18,24 @@ pub struct ReportRow {
     /// The result.
     pub row: Row,
     /// What the paper prints.
-    pub published: Option<Published>,
-    /// Whether they agree.
-    pub verdict: Verdict,
+    pub published: Option<Judged>,
+    /// What its authors' files or code say.
+    pub authors: Option<Judged>,
+    /// What an independent computation reached.
+    pub reference: Option<Judged>,
 }
 
 impl ReportRow {
+    /// The verdict on what the paper prints.
+    pub fn verdict(&self) -> Verdict {
+        self.published.as_ref().map_or(Verdict::None, |judged| judged.verdict)
+    }
+
+    /// All numbers that stand beside it, the paper's first.
+    pub fn beside(&self) -> impl Iterator<Item = &Judged> {
+        [&self.published, &self.authors, &self.reference].into_iter().flatten()
+    }
+
     /// The standard error of the mean over replicates; zero where there is no spread.
     pub(super) fn standard_error(&self) -> f64 {
         standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
@@ -35,7 +47,7 @@ impl ReportRow {
     }
 
     fn for_claims(&self) -> ClaimRow<'_> {
-        ClaimRow { labels: &self.labels, metric: &self.row.metric, value: self.row.value }
+        ClaimRow { labels: &self.labels, row: &self.row }
     }
 }
 
@@ -53,21 +65,18 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Puts the rows beside the published values.
+    /// Puts the rows beside the numbers that others reached.
     pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
-        let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
-        let known = experiment.published.iter().map(|p| ((p.cell, p.metric.as_str()), p));
-        let known: BTreeMap<(usize, &str), &Published> = known.collect();
+        let beside = Beside::of(experiment);
         let mut report_rows = Vec::with_capacity(rows.len());
         for row in rows {
-            let published = known.get(&(row.cell, row.metric.as_str())).copied();
-            let verdict = published.map(|p| Verdict::new(&row, p, stand_in, experiment.quick));
             let cell = &experiment.cells[row.cell];
             report_rows.push(ReportRow {
                 cell_id: cell.id().short(),
                 labels: cell.labels().to_vec(),
-                verdict: verdict.unwrap_or(Verdict::None),
-                published: published.cloned(),
+                published: beside.judged(&row, Owner::Paper),
+                authors: beside.judged(&row, Owner::Authors),
+                reference: beside.judged(&row, Owner::Reference),
                 row,
             });
         }
@@ -154,6 +163,30 @@ impl<'a> Report<'a> {
     /// Whether a column shows the labels of an axis, row by row.
     fn is_repeated(&self, axis: usize, column: &str) -> bool {
         self.rows.iter().all(|row| shown_value(row, column) == Some(row.labels[axis].clone()))
+    }
+}
+
+/// The numbers beside the rows of an experiment.
+struct Beside<'a> {
+    known: BTreeMap<(Owner, usize, &'a str), &'a Counterpart>,
+    conditions: Conditions,
+}
+
+impl<'a> Beside<'a> {
+    fn of(experiment: &'a Experiment) -> Self {
+        let mut known = BTreeMap::new();
+        for one in &experiment.counterparts {
+            known.insert((one.owner, one.cell, one.metric.as_str()), one);
+        }
+        let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
+        Self { known, conditions: Conditions { stand_in, reduced: experiment.quick } }
+    }
+
+    fn judged(&self, row: &Row, owner: Owner) -> Option<Judged> {
+        let counterpart = self.known.get(&(owner, row.cell, row.metric.as_str()))?;
+        // Other data than the paper's do not excuse us from our own references.
+        let stand_in = self.conditions.stand_in && owner != Owner::Reference;
+        Some(Judged::new(row, counterpart, Conditions { stand_in, ..self.conditions }))
     }
 }
 

@@ -9,7 +9,7 @@ use super::StateError;
 use super::store::{RunHeader, StoreError};
 use crate::audit::AuditError;
 use crate::data::DataError;
-use crate::spec::SpecError;
+use crate::spec::{CoverageError, SpecError};
 use crate::task::TaskError;
 
 /// A failure of a run, by whose fault it is.
@@ -19,6 +19,9 @@ pub enum RunError {
     /// The spec is wrong.
     #[error(transparent)]
     Spec(#[from] Box<SpecError>),
+    /// What of a paper is checked cannot be read.
+    #[error(transparent)]
+    Coverage(#[from] CoverageError),
     /// The data are missing, wrong or not readable.
     #[error(transparent)]
     Data(#[from] Box<DataError>),

@@ -8,7 +8,7 @@ use super::store::RunHeader;
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, NamedSpec};
+use crate::spec::{Catalogue, Coverage, NamedSpec};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -136,6 +136,15 @@ impl Project {
             }
         }
         if quick { experiments.into_iter().map(|each| self.reduced(each)).collect() } else { Ok(experiments) }
+    }
+
+    /// What of each paper is checked.
+    ///
+    /// # Errors
+    /// [`RunError::Coverage`] for a file that cannot be used.
+    pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
+        let files = self.catalogue.coverage().iter();
+        files.map(|path| Coverage::read(path).map_err(RunError::Coverage)).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.

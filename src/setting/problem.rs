@@ -128,8 +128,8 @@ pub enum Problem {
         /// The values there are.
         known: String,
     },
-    /// A published row that selects several cells.
-    #[error("selects {count} cells; a published value belongs to one (name more axes)")]
+    /// A number that stands beside several cells.
+    #[error("selects {count} cells; a number belongs to one (name more axes)")]
     SelectsMany {
         /// Number of cells selected.
         count: usize,
@@ -145,6 +145,9 @@ pub enum Problem {
     /// A claim that compares with nothing or with two things.
     #[error("needs either `other` (cells) or `value` (a number)")]
     ClaimNeedsOneSide,
+    /// A sentence of a paper without its place, or a place without a sentence.
+    #[error("a sentence of a paper needs `quote` and `place`")]
+    QuoteNeedsPlace,
     /// The private target among the public inputs.
     #[error("{column:?} is the private target; inputs are public and cannot hold it")]
     TargetIsInput {
@@ -165,9 +168,9 @@ pub enum Problem {
         /// The name.
         name: String,
     },
-    /// Two published values for one cell and metric.
-    #[error("this cell and metric have a published value already")]
-    PublishedTwice,
+    /// Two numbers of one owner for one cell and metric.
+    #[error("this cell and metric have such a number already")]
+    ValueTwice,
     /// A separator that is not one ASCII character.
     #[error("must be one ASCII character other than a quote or a line end, found {found:?}")]
     BadSeparator {

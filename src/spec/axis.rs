@@ -7,7 +7,7 @@ use super::source::SourceText;
 use super::{Problem, SpecError};
 
 /// The columns that every result table has; the axes stand after the second. No bundle may be named after one.
-pub const FIXED_COLUMNS: [&str; 15] = [
+pub const FIXED_COLUMNS: [&str; 24] = [
     "experiment",
     "cell",
     "metric",
@@ -23,6 +23,15 @@ pub const FIXED_COLUMNS: [&str; 15] = [
     "delta",
     "delta_exact",
     "gap",
+    "interval_low",
+    "interval_high",
+    "p_value",
+    "spread_verdict",
+    "authors",
+    "authors_verdict",
+    "reference",
+    "reference_spread",
+    "reference_verdict",
 ];
 
 /// One axis of the grid.
@@ -37,6 +46,13 @@ pub struct Axis {
     pub(super) values: Vec<Vec<Assignment>>,
     /// Where the axis stands in the spec.
     pub(super) place: Vec<String>,
+}
+
+impl Axis {
+    /// Whether it is a named bundle of settings, and not a list of values.
+    pub fn is_bundle(&self) -> bool {
+        self.place.first().is_some_and(|section| section == "axis")
+    }
 }
 
 /// One dotted path and the value that an axis gives it.

@@ -15,18 +15,28 @@ pub struct NamedSpec {
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     specs: Vec<NamedSpec>,
+    coverage: Vec<PathBuf>,
 }
 
+/// The name of files that say what of a paper is checked.
+const COVERAGE: &str = "coverage.toml";
+
 impl Catalogue {
-    /// All `*.toml` below `folder`; the name of each is its path without the ending.
+    /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage are no specs.
     ///
     /// # Errors
     /// The I/O error of a folder that cannot be read.
     pub fn read(folder: &Path) -> std::io::Result<Self> {
-        let mut specs = Vec::new();
-        collect(folder, "", &mut specs)?;
-        specs.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(Self { specs })
+        let mut found = Self::default();
+        found.collect(folder, "")?;
+        found.specs.sort_by(|a, b| a.name.cmp(&b.name));
+        found.coverage.sort();
+        Ok(found)
+    }
+
+    /// The files that say what of each paper is checked, sorted.
+    pub fn coverage(&self) -> &[PathBuf] {
+        &self.coverage
     }
 
     /// All specs, sorted by name.
@@ -44,18 +54,20 @@ impl Catalogue {
         let prefix = format!("{}/", pattern.trim_end_matches('/'));
         self.specs.iter().filter(|s| s.name.starts_with(&prefix)).collect()
     }
-}
 
-fn collect(folder: &Path, prefix: &str, specs: &mut Vec<NamedSpec>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else { continue };
-        let name = format!("{prefix}{stem}");
-        if path.is_dir() {
-            collect(&path, &format!("{name}/"), specs)?;
-        } else if path.extension().is_some_and(|e| e == "toml") {
-            specs.push(NamedSpec { name, path });
+    fn collect(&mut self, folder: &Path, prefix: &str) -> std::io::Result<()> {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else { continue };
+            let name = format!("{prefix}{stem}");
+            if path.is_dir() {
+                self.collect(&path, &format!("{name}/"))?;
+            } else if path.file_name().is_some_and(|name| name == COVERAGE) {
+                self.coverage.push(path);
+            } else if path.extension().is_some_and(|e| e == "toml") {
+                self.specs.push(NamedSpec { name, path });
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Statements that a paper makes about its results.
+//! Statements about results: the papers' and ours.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,11 +29,50 @@ pub(super) struct RawClaim {
     /// Compare only rows that agree on every axis that neither side names.
     #[serde(default)]
     pub paired: bool,
+    /// The paper's own sentence; without one the claim is ours.
+    #[serde(default)]
+    pub quote: Option<String>,
+    /// Where the paper says it, for example `Section 6.2`.
+    #[serde(default)]
+    pub place: Option<String>,
 }
 
-/// A predicate over rows: every row of `cells` stands in the relation to every row of `other`, or to a number.
+impl RawClaim {
+    /// Whose claim it is.
+    pub fn owner(&self) -> ClaimOwner {
+        if self.quote.is_some() { ClaimOwner::Paper } else { ClaimOwner::Ours }
+    }
+}
+
+/// Whose a claim is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimOwner {
+    /// The paper says it about its results.
+    Paper,
+    /// We say it about ours.
+    Ours,
+}
+
+impl ClaimOwner {
+    /// Its name, as result tables show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Ours => "ours",
+        }
+    }
+}
+
+/// A statement as a predicate over rows: every row of `cells` stands in the relation to every row of `other`, or to a number.
 #[derive(Debug, Clone)]
 pub struct Claim {
+    /// Whose statement it is.
+    pub from: ClaimOwner,
+    /// Where the paper says it; empty if the claim is ours.
+    pub place: String,
+    /// Its sentence; empty if the claim is ours.
+    pub quote: String,
     /// The statement, in words.
     pub text: String,
     /// The metric that it is about.
@@ -56,14 +95,4 @@ pub enum Relation {
     Below,
     /// Greater than.
     Above,
-}
-
-impl Relation {
-    /// Whether it holds.
-    pub fn holds(self, left: f64, right: f64) -> bool {
-        match self {
-            Self::Below => left < right,
-            Self::Above => left > right,
-        }
-    }
 }

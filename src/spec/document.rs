@@ -1,14 +1,17 @@
 //! The raw form of a whole spec.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
 use super::broken::RawBroken;
 use super::claim::RawClaim;
+use super::counterpart::Owner;
 use super::figure::FigureSetting;
-use super::published::RawPublished;
 use super::source::SourceText;
+use super::value_table::ValueTable;
 use super::words::ErratumWords;
 use crate::number::OutOfRange;
 
@@ -64,6 +67,8 @@ pub enum DeviationKind {
     Corrected,
     /// Other data than the paper's are used.
     StandIn,
+    /// Numbers or statements that do not reproduce: what was tried, and what is known of the reason.
+    Difference,
 }
 
 /// A spec as it is written. The sections of a cell stay tables, because a grid may complete them.
@@ -86,7 +91,11 @@ pub(super) struct Document {
     #[serde(default)]
     pub axis: toml::Table,
     #[serde(default)]
-    pub published: Vec<RawPublished>,
+    pub published: BTreeMap<String, ValueTable>,
+    #[serde(default)]
+    pub authors: BTreeMap<String, ValueTable>,
+    #[serde(default)]
+    pub reference: BTreeMap<String, ValueTable>,
     #[serde(default)]
     pub claim: Vec<RawClaim>,
     #[serde(default)]
@@ -119,6 +128,15 @@ impl Document {
             return Err(source.error(&["experiment", "replicates"], problem));
         }
         Ok(self)
+    }
+
+    /// The tables of numbers of one owner.
+    pub fn values(&self, owner: Owner) -> &BTreeMap<String, ValueTable> {
+        match owner {
+            Owner::Paper => &self.published,
+            Owner::Authors => &self.authors,
+            Owner::Reference => &self.reference,
+        }
     }
 
     /// The sections of a cell as one table.

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::axis::{Axis, axes};
 use super::broken::{Broken, RawBroken};
 use super::claim::{Claim, RawClaim};
+use super::counterpart::Counterpart;
 use super::document::{Deviation, Document, Meta};
 use super::errata::{all_described, described_once};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
-use super::published::{Published, RawPublished};
 use super::quick::reduced;
 use super::source::SourceText;
 use super::words::ErratumWords;
@@ -34,8 +34,8 @@ pub struct Experiment<T> {
     pub cells: Vec<Cell<T>>,
     /// Its cells grouped by what is computed together.
     pub blocks: Vec<Block>,
-    /// The published values.
-    pub published: Vec<Published>,
+    /// The numbers that stand beside its own.
+    pub counterparts: Vec<Counterpart>,
     /// The claims.
     pub claims: Vec<Claim>,
     /// The deviations.
@@ -44,7 +44,7 @@ pub struct Experiment<T> {
     pub errata: Vec<ErratumWords>,
     /// Breaks of privacy that it announces.
     pub broken: Vec<Broken>,
-    /// Published values and claims that the reduced grid has no cells for.
+    /// Numbers and claims that the reduced grid has no cells for.
     pub left_out: usize,
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
@@ -89,8 +89,7 @@ impl<T: TaskSection> Experiment<T> {
         let cells = expand(&document.base(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
         let context = Context { axes: &axes, cells: &cells, source: &source, replicates, quick };
-        let published = context.all(&document.published, Context::published)?;
-        context.published_once(&published)?;
+        let counterparts = context.counterparts(&document)?;
         let claims = context.all(&document.claim, Context::claim)?;
         let broken = context.all(&document.broken, Context::broken)?;
         context.errata(&document.erratum)?;
@@ -99,7 +98,7 @@ impl<T: TaskSection> Experiment<T> {
             Err(_) if quick => Selector::default(),
             resolved => resolved?,
         };
-        let left_out = document.published.len() + document.claim.len() - published.len() - claims.len();
+        let left_out = counterparts.left_out + document.claim.len() - claims.len();
         Ok(Self {
             left_out,
             name: name.to_owned(),
@@ -110,7 +109,7 @@ impl<T: TaskSection> Experiment<T> {
             errata: document.erratum,
             figure: document.figure,
             figure_cells,
-            published,
+            counterparts: counterparts.found,
             claims,
             broken,
             axes,
@@ -153,13 +152,13 @@ impl<T: TaskSection> Experiment<T> {
 /// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
-/// What published values, claims and figures are resolved against.
-struct Context<'a, T> {
-    axes: &'a [Axis],
-    cells: &'a [Cell<T>],
-    source: &'a SourceText,
+/// What numbers, claims and figures are resolved against.
+pub(super) struct Context<'a, T> {
+    pub(super) axes: &'a [Axis],
+    pub(super) cells: &'a [Cell<T>],
+    pub(super) source: &'a SourceText,
     replicates: u32,
-    quick: bool,
+    pub(super) quick: bool,
 }
 
 impl<T: TaskSection> Context<'_, T> {
@@ -173,60 +172,12 @@ impl<T: TaskSection> Context<'_, T> {
         if self.quick { Ok(checked.flatten().collect()) } else { checked.collect() }
     }
 
-    fn published(&self, i: usize, raw: &RawPublished) -> Result<Published, SpecError> {
-        let number = i.to_string();
-        let place = ["published", number.as_str(), "where"];
-        let selector = Selector::new(&raw.cells, self.axes, self.source, &place)?;
-        let cell = selector.only(self.cells).map_err(|problem| self.source.error(&place, problem))?;
-        self.metric(&["published", &number, "metric"], &raw.metric)?;
-        self.numbers(&number, raw)?;
-        Ok(Published {
-            cell,
-            metric: raw.metric.clone(),
-            value: raw.value,
-            spread: raw.spread,
-            spread_kind: raw.spread_kind,
-            count: raw.count,
-            runs: raw.runs,
-            precision: raw.precision,
-            tolerance: raw.tolerance,
-            source: raw.source.clone(),
-            read: raw.read,
-        })
-    }
-
-    /// The numbers of a published value: finite, and none negative but the value itself.
-    fn numbers(&self, number: &str, raw: &RawPublished) -> Result<(), SpecError> {
-        let keys = [
-            ("value", Some(raw.value), f64::NEG_INFINITY),
-            ("spread", raw.spread, 0.0),
-            ("precision", Some(raw.precision), 0.0),
-            ("tolerance", raw.tolerance, 0.0),
-        ];
-        for (key, found, least) in keys {
-            let Some(found) = found else { continue };
-            if !found.is_finite() || found < least {
-                let range = if least == 0.0 { "at least 0 and finite" } else { "finite" };
-                let problem = OutOfRange::new(range, found).into();
-                return Err(self.source.error(&["published", number, key], problem));
-            }
-        }
-        Ok(())
-    }
-
-    fn published_once(&self, published: &[Published]) -> Result<(), SpecError> {
-        let mut seen = std::collections::BTreeSet::new();
-        for (i, value) in published.iter().enumerate() {
-            if !seen.insert((value.cell, &value.metric)) {
-                return Err(self.source.error(&["published", &i.to_string()], Problem::PublishedTwice));
-            }
-        }
-        Ok(())
-    }
-
     fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
         let number = i.to_string();
         let place = |key| ["claim", number.as_str(), key];
+        if raw.quote.is_some() != raw.place.is_some() {
+            return Err(self.source.error(&["claim", &number], Problem::QuoteNeedsPlace));
+        }
         let cells = Selector::new(&raw.cells, self.axes, self.source, &place("cells"))?;
         let other = match (&raw.other, raw.value) {
             (Some(other), None) => Ok(Selector::new(other, self.axes, self.source, &place("other"))?),
@@ -239,7 +190,17 @@ impl<T: TaskSection> Context<'_, T> {
             !raw.cells.contains_key(name) && raw.other.iter().all(|other| !other.contains_key(name))
         };
         let agree = (0..self.axes.len()).filter(|axis| raw.paired && free(axis)).collect();
-        Ok(Claim { text: raw.text.clone(), metric: raw.metric.clone(), cells, is: raw.is, other, agree })
+        Ok(Claim {
+            from: raw.owner(),
+            place: raw.place.clone().unwrap_or_default(),
+            quote: raw.quote.clone().unwrap_or_default(),
+            text: raw.text.clone(),
+            metric: raw.metric.clone(),
+            cells,
+            is: raw.is,
+            other,
+            agree,
+        })
     }
 
     /// With reduced settings, more errata are described than are computed.
@@ -309,7 +270,7 @@ impl<T: TaskSection> Context<'_, T> {
         })
     }
 
-    fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
+    pub(super) fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
         self.metric_that(place, metric, |known| known == metric)
     }
 

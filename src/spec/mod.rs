@@ -5,24 +5,27 @@
 //! parameter, a [`TaskSection`].
 
 mod axis;
+mod beside;
 mod broken;
 mod canonical;
 mod catalogue;
 mod cell;
 mod claim;
+mod counterpart;
+mod coverage;
 mod document;
 mod errata;
 mod error;
 mod expand;
 mod experiment;
 mod figure;
-mod published;
 mod quick;
 mod schema;
 mod section;
 mod select;
 mod source;
 mod task_section;
+mod value_table;
 mod words;
 
 pub use axis::{Axis, FIXED_COLUMNS, label};
@@ -30,7 +33,9 @@ pub use broken::Broken;
 pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec};
 pub use cell::{Block, Cell};
-pub use claim::{Claim, Relation};
+pub use claim::{Claim, ClaimOwner, Relation};
+pub use counterpart::{Counterpart, HowRead, Owner, SpreadKind};
+pub use coverage::{Coverage, CoverageError, CoverageItem};
 pub use document::{Deviation, DeviationKind, Meta};
 pub use error::SpecError;
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
@@ -38,7 +43,6 @@ pub use figure::{
     BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting,
     LinesFigure, MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
-pub use published::{HowRead, Published, SpreadKind};
 pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;

@@ -9,7 +9,7 @@ use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
-use super::published::RawPublished;
+use super::value_table::ValueTable;
 use super::words::ErratumWords;
 use crate::data::toml_schema;
 use crate::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting};
@@ -30,7 +30,12 @@ struct Spec<T> {
     grid: Option<BTreeMap<String, Vec<Value>>>,
     /// Named axes: for each label the dotted paths that it sets.
     axis: Option<BTreeMap<String, Labels>>,
-    published: Option<Vec<RawPublished>>,
+    /// Numbers that the paper prints, in tables of one line a number.
+    published: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers of its authors' files or code, which it does not print.
+    authors: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers of an independent computation.
+    reference: Option<BTreeMap<String, ValueTable>>,
     claim: Option<Vec<RawClaim>>,
     deviation: Option<Vec<Deviation>>,
     erratum: Option<Vec<ErratumWords>>,
@@ -46,7 +51,7 @@ struct Spec<T> {
 type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
-const COMPLETE: [&str; 6] = ["Meta", "RawPublished", "RawClaim", "ErratumWords", "RawBroken", "Deviation"];
+const COMPLETE: [&str; 6] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken", "Deviation"];
 
 /// The schema of a spec whose task section is a `T`.
 pub fn schema<T: JsonSchema>() -> Value {

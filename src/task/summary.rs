@@ -22,6 +22,10 @@ pub struct Row {
     pub spread_kind: SpreadKind,
     /// How many values the spread was taken over.
     pub repeats: usize,
+    /// The value in each replicate.
+    pub replicates: Vec<f64>,
+    /// The standard deviation over folds in each replicate; empty where there is none.
+    pub fold_spreads: Vec<f64>,
     /// What is guaranteed.
     pub certificate: Certificate,
     /// The largest jitter that a factorisation needed; zero if none did.
@@ -58,11 +62,13 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
 fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
-    let spread = spreads.map(|s| mean(&s));
+    let spread = spreads.as_deref().map(mean);
     Row {
         cell,
         metric: replicates[0].metric.clone(),
         value: mean(&means),
+        replicates: means,
+        fold_spreads: spreads.unwrap_or_default(),
         spread,
         spread_kind: if spread.is_some() { SpreadKind::SdFolds } else { SpreadKind::None },
         repeats: replicates[0].values.len(),
@@ -82,6 +88,8 @@ fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> 
         spread: if exact { None } else { sample_sd(&means) },
         spread_kind: if exact { SpreadKind::None } else { SpreadKind::SdReplicates },
         repeats: replicates.len(),
+        replicates: means,
+        fold_spreads: Vec::new(),
         certificate: worst(replicates),
         jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }

@@ -77,6 +77,8 @@ pub fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> Row {
         spread,
         spread_kind: SpreadKind::StandardError,
         repeats: 5,
+        replicates: vec![value; 5],
+        fold_spreads: Vec::new(),
         certificate: Certificate::none(),
         jitter: 0.0,
     }

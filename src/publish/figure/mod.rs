@@ -1,5 +1,6 @@
 //! Figures: a kind turns rows and frames into marks, and one renderer draws them as SVG.
 
+mod beside;
 mod drawing;
 mod error;
 mod estimate;

@@ -1,5 +1,6 @@
 //! What the kinds of figure draw with.
 
+pub use super::beside::*;
 pub use super::drawing::Drawing;
 pub use super::error::FigureError;
 pub use super::estimate::*;
@@ -8,3 +9,4 @@ pub use super::grammar::*;
 pub use super::groups::*;
 pub use crate::publish::report::{Report, ReportRow, named};
 pub use crate::publish::table::number::{brief, exact, short};
+pub use crate::spec::Owner;

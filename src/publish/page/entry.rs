@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::errata::{PageErratum, errata};
 use super::rows::{PageColumn, PageRow, rows};
 use super::{Totals, anchor};
-use crate::publish::{Committed, PublishError, VerdictCounts};
-use crate::spec::Deviation;
+use crate::publish::{ClaimOutcome, Committed, OutcomeCounts, PublishError, VerdictCounts};
+use crate::spec::{ClaimOwner, Deviation, Owner};
 use crate::task::Experiment;
 
 /// Rows of one experiment that the page shows; more are in its table.
@@ -24,8 +24,9 @@ pub(super) struct PageEntry {
     artefact: Option<String>,
     state: Standing,
     counts: VerdictCounts,
+    others: VerdictCounts,
     claims: Vec<PageClaim>,
-    claims_hold: usize,
+    statements: OutcomeCounts,
     figure: Option<String>,
     errata: Vec<PageErratum>,
     columns: Vec<PageColumn>,
@@ -56,7 +57,22 @@ enum Standing {
 #[derive(Debug, Serialize)]
 struct PageClaim {
     text: String,
-    holds: bool,
+    from: &'static str,
+    place: String,
+    quote: String,
+    outcome: &'static str,
+}
+
+impl From<&ClaimOutcome> for PageClaim {
+    fn from(claim: &ClaimOutcome) -> Self {
+        Self {
+            text: claim.text.clone(),
+            from: claim.from.name(),
+            place: claim.place.clone(),
+            quote: claim.quote.clone(),
+            outcome: claim.outcome.name(),
+        }
+    }
 }
 
 /// A line of the manifest.
@@ -86,11 +102,12 @@ impl PageEntry {
 
     fn fill(&mut self, committed: &Committed, experiment: &Experiment) {
         self.state = if committed.is_stale(experiment) { Standing::Stale } else { Standing::Present };
-        self.counts = committed.counts();
-        let claims = committed.claims(experiment);
-        self.claims_hold = claims.iter().filter(|claim| claim.holds).count();
-        self.claims =
-            claims.into_iter().map(|claim| PageClaim { text: claim.text, holds: claim.holds }).collect();
+        self.counts = committed.counts(Owner::Paper);
+        self.counts.add(committed.spread_counts());
+        self.others = committed.counts(Owner::Authors);
+        self.others.add(committed.counts(Owner::Reference));
+        self.statements = OutcomeCounts::of(&committed.claims, ClaimOwner::Paper);
+        self.claims = committed.claims.iter().map(PageClaim::from).collect();
         self.figure = committed.figure.as_deref().map(compact);
         self.errata = errata(committed, experiment);
         let shown = committed.rows.len().min(MOST_ROWS);
@@ -102,8 +119,7 @@ impl PageEntry {
     /// Adds its counts to those of the page.
     pub fn add_to(&self, totals: &mut Totals) {
         totals.counts.add(self.counts);
-        totals.claims += self.claims.len();
-        totals.claims_hold += self.claims_hold;
+        totals.statements.add(self.statements);
     }
 }
 

@@ -11,7 +11,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
-use super::results::{PublishError, VerdictCounts};
+use super::results::{OutcomeCounts, PublishError, VerdictCounts};
 use crate::task::Experiment;
 use entry::PageEntry;
 
@@ -30,8 +30,7 @@ struct ReportPage {
 struct Totals {
     experiments: usize,
     counts: VerdictCounts,
-    claims: usize,
-    claims_hold: usize,
+    statements: OutcomeCounts,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,7 +53,7 @@ pub fn report_html(
     for experiment in experiments {
         let entry = PageEntry::read(results, experiment)?;
         entry.add_to(&mut totals);
-        papers.entry(experiment.meta.paper.as_deref().unwrap_or("other")).or_default().push(entry);
+        papers.entry(experiment.meta.paper.as_deref().unwrap_or("beyond")).or_default().push(entry);
     }
     let page = ReportPage {
         css: include_str!("report.css"),

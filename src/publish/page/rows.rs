@@ -37,12 +37,19 @@ type NumberText = fn(f64) -> String;
 
 /// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
 /// numbers are shown: as they were given, or rounded.
-const AFTER_AXES: [(&str, &str, &str, NumberText); 8] = [
+const AFTER_AXES: [(&str, &str, &str, NumberText); 15] = [
     ("epsilon", "epsilon", "", exact),
     ("metric", "metric", "", exact),
-    ("published", "published", "published_spread", exact),
     ("ours", "value", "spread", short),
+    ("one run from", "interval_low", "", short),
+    ("to", "interval_high", "", short),
+    ("published", "published", "published_spread", exact),
     ("verdict", "verdict", "", exact),
+    ("its spread", "spread_verdict", "", exact),
+    ("authors", "authors", "", exact),
+    ("on authors", "authors_verdict", "", exact),
+    ("reference", "reference", "reference_spread", exact),
+    ("on reference", "reference_verdict", "", exact),
     ("exact delta", "delta_exact", "", short),
     ("gap", "gap", "", short),
     ("guarantee", "guarantee", "", exact),
@@ -82,7 +89,21 @@ pub(super) fn rows(
         name: name.to_owned(),
         numeric: rows.iter().any(|row| row.cells[at].sort.is_some()),
     });
-    (columns.collect(), rows, guarantees.texts)
+    let mut columns: Vec<PageColumn> = columns.collect();
+    drop_empty(&mut columns, &mut rows);
+    (columns, rows, guarantees.texts)
+}
+
+/// Leaves out the columns in which no row says anything.
+fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
+    let told = |at: &usize| rows.iter().any(|row| !row.cells[*at].text.is_empty());
+    let kept: Vec<bool> = (0..columns.len()).map(|at| told(&at)).collect();
+    let mut of_column = kept.iter();
+    columns.retain(|_| of_column.next() == Some(&true));
+    for row in rows {
+        let mut of_cell = kept.iter();
+        row.cells.retain(|_| of_cell.next() == Some(&true));
+    }
 }
 
 fn cell(text: &str, spread: &str, shown: NumberText) -> PageCell {

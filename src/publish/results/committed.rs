@@ -1,15 +1,14 @@
 //! Results that were published before, read back from their folder.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
 use serde_json::Value;
 
+use super::counts::VerdictCounts;
 use super::error::PublishError;
-use crate::publish::table::Verdict;
-use crate::publish::table::claims::{ClaimOutcome, ClaimRow, check};
-use crate::spec::Identity;
+use crate::publish::table::claims::ClaimOutcome;
+use crate::publish::table::{Verdict, read_claims};
+use crate::spec::{Identity, Owner};
 use crate::task::Experiment;
 
 /// The contents of a result folder.
@@ -19,25 +18,12 @@ pub struct Committed {
     pub headings: Vec<String>,
     /// The rows of the table.
     pub rows: Vec<Vec<String>>,
+    /// The claims with their outcomes.
+    pub claims: Vec<ClaimOutcome>,
     /// The figure, if there is one.
     pub figure: Option<String>,
     /// The manifest, if it can be read.
     pub manifest: Option<Value>,
-}
-
-/// How many rows have each verdict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct VerdictCounts {
-    /// Within the uncertainties.
-    pub agrees: usize,
-    /// Outside.
-    pub differs: usize,
-    /// Too few repeats.
-    pub inconclusive: usize,
-    /// Of other data.
-    pub stand_in: usize,
-    /// Nothing published.
-    pub unpublished: usize,
 }
 
 /// How many rows claim privacy, and for how many of them the exact delta is known and within the claim.
@@ -47,17 +33,6 @@ pub struct Guarantees {
     pub claimed: usize,
     /// Rows whose exact delta is within the claim.
     pub hold: usize,
-}
-
-impl VerdictCounts {
-    /// Adds those of other rows.
-    pub(in crate::publish) fn add(&mut self, other: Self) {
-        self.agrees += other.agrees;
-        self.differs += other.differs;
-        self.inconclusive += other.inconclusive;
-        self.stand_in += other.stand_in;
-        self.unpublished += other.unpublished;
-    }
 }
 
 impl Committed {
@@ -70,7 +45,12 @@ impl Committed {
         let (headings, rows) = parsed(&table)
             .map_err(|cause| PublishError::NotATable { path: folder.join("table.csv"), cause })?;
         let manifest = optional(&folder.join("manifest.json"))?;
+        let claims = folder.join("claims.csv");
+        let read = optional(&claims)?.map(|text| read_claims(&text)).transpose();
         Ok(Some(Self {
+            claims: read
+                .map_err(|cause| PublishError::NotATable { path: claims, cause })?
+                .unwrap_or_default(),
             headings,
             rows,
             figure: optional(&folder.join("figure.svg"))?,
@@ -90,21 +70,23 @@ impl Committed {
         digest != Some(&Identity::of(experiment.source.text()).to_string())
     }
 
-    /// The verdicts, counted.
-    pub fn counts(&self) -> VerdictCounts {
-        let mut counts = VerdictCounts::default();
-        for row in &self.rows {
-            let verdict = self.field(row, "verdict");
-            let count = match Verdict::named(verdict) {
-                Some(Verdict::Agrees) => &mut counts.agrees,
-                Some(Verdict::Differs) => &mut counts.differs,
-                Some(Verdict::Inconclusive) => &mut counts.inconclusive,
-                Some(Verdict::StandIn) => &mut counts.stand_in,
-                Some(Verdict::None) | None => &mut counts.unpublished,
-            };
-            *count += 1;
-        }
-        counts
+    /// The verdicts on the numbers of an owner, counted.
+    pub fn counts(&self, owner: Owner) -> VerdictCounts {
+        let column = match owner {
+            Owner::Paper => "verdict",
+            Owner::Authors => "authors_verdict",
+            Owner::Reference => "reference_verdict",
+        };
+        VerdictCounts::of(self.rows.iter().map(|row| self.field(row, column)))
+    }
+
+    /// The verdicts on the spreads that the paper prints; one that replicates cannot judge counts as such.
+    pub fn spread_counts(&self) -> VerdictCounts {
+        let printed = self.rows.iter().filter(|row| !self.field(row, "published_spread").is_empty());
+        VerdictCounts::of(printed.map(|row| match self.field(row, "spread_verdict") {
+            "" => Verdict::Inconclusive.name(),
+            verdict => verdict,
+        }))
     }
 
     /// The guarantees, counted.
@@ -121,19 +103,6 @@ impl Committed {
             }
         }
         guarantees
-    }
-
-    /// The claims of the spec, checked against the table.
-    pub fn claims(&self, experiment: &Experiment) -> Vec<ClaimOutcome> {
-        let labels: BTreeMap<String, &[String]> =
-            experiment.cells.iter().map(|cell| (cell.id().short(), cell.labels())).collect();
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
-            let labels = labels.get(self.field(row, "cell"));
-            let (Some(labels), Ok(value)) = (labels, self.field(row, "value").parse()) else { continue };
-            rows.push(ClaimRow { labels, metric: self.field(row, "metric"), value });
-        }
-        experiment.claims.iter().map(|claim| check(claim, &rows)).collect()
     }
 }
 

@@ -6,10 +6,10 @@ use super::error::PublishError;
 use super::manifest::manifest_json;
 use crate::publish::figure::{figure_json, figure_svg};
 use crate::publish::report::Report;
-use crate::publish::table::{table_csv, table_markdown};
+use crate::publish::table::{claims_csv, table_csv, table_markdown};
 use crate::run::{Provenance, Readers, write_atomically_for};
 
-/// Writes `table.csv`, `table.md`, `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
+/// Writes `table.csv`, `table.md`, `claims.csv` (where it makes claims), `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
 /// table) and `manifest.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
 /// What was computed from rows of the user's own is for their holder alone to read.
 ///
@@ -19,7 +19,7 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
     let before = std::fs::read_to_string(folder.join("manifest.json")).ok();
     let files = files(report, provenance, before.as_deref())?;
     std::fs::create_dir_all(folder).map_err(|cause| PublishError::io(folder, cause))?;
-    for optional in ["figure.svg", "figure.json"] {
+    for optional in ["claims.csv", "figure.svg", "figure.json"] {
         if !files.iter().any(|(name, _)| *name == optional) {
             remove_stale(&folder.join(optional))?;
         }
@@ -43,6 +43,9 @@ pub(super) fn files(
     manifest_before: Option<&str>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
     let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, provenance))];
+    if !report.claims.is_empty() {
+        files.push(("claims.csv", claims_csv(&report.claims)?));
+    }
     if let Some(figure) = figure_svg(report)? {
         files.push(("figure.svg", figure));
     }
@@ -51,7 +54,7 @@ pub(super) fn files(
     Ok(files)
 }
 
-/// Removes a figure of an earlier spec that the present one no longer draws.
+/// Removes what an earlier spec had and the present one has not.
 fn remove_stale(path: &Path) -> Result<(), PublishError> {
     match std::fs::remove_file(path) {
         Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => Err(PublishError::io(path, cause)),

@@ -1,13 +1,18 @@
 //! Folders of results: what is written there, and whether it is fresh.
 
 pub(super) mod committed;
+mod counts;
+mod covered;
 pub(super) mod error;
 mod folder;
 mod freshness;
 mod manifest;
 mod reproduction;
+mod unreproduced;
 
-pub use committed::{Committed, Guarantees, VerdictCounts};
+pub use committed::{Committed, Guarantees};
+pub use counts::{OutcomeCounts, VerdictCounts};
+pub use covered::{Confused, Covered, Entered, Standing, Uniformity, entered};
 pub use error::PublishError;
 pub use folder::publish;
 pub use freshness::stale;

@@ -5,62 +5,162 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::committed::Committed;
+use super::counts::{OutcomeCounts, VerdictCounts};
+use super::covered::{Confused, Covered, Standing};
 use super::error::PublishError;
+use super::unreproduced::unreproduced;
+use crate::spec::{ClaimOwner, Coverage, Owner};
 use crate::task::Experiment;
 
 /// The name of the page in a results folder.
 pub const REPRODUCTION: &str = "REPRODUCTION.md";
 
-const LEGEND: &str = "\
-*agree*, *differ*: rows beside a published value, within or outside the joint uncertainty or the stated tolerance; \
-*inconclusive*: too few repeats to tell; *stand-in*: other data than the paper's. *claims*: statements of the paper that \
-hold on our rows. *guarantees*: rows that claim a finite epsilon whose exact delta is known and within the claim.\n";
+const HEAD: &str =
+    "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` proves that it is fresh.\n";
+
+const COVERED: &str = "\
+\n## What is covered\n\n\
+A *printed number* stands in the text, a table or a figure of a paper and is about results; a value and its spread are two. It *agrees* \
+if it lies within the central 95 % of what one run of our procedure gives, rounded as it is printed; it *differs* outside. It is \
+*inconclusive* where that interval is wider than the effect in question or replicates do not tell, *fitted* where a setting was chosen \
+so that it agrees, and *stand-in* where other data are used. A *statement* about results *holds* or *fails* where every difference, or \
+one, is more than two standard errors, and is *undecided* else.\n\n\
+| paper | printed numbers | agree | differ | inconclusive | fitted | stand-in | not checked | statements | hold | fail | undecided | not checked |\n\
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+const EXPERIMENTS: &str = "\
+\n## Experiments\n\n\
+Only *published* numbers are a paper's; *authors* are of its authors' files or code, *references* of independent computations of ours. \
+*our claims* are statements that no paper makes. *power*: of the printed numbers beside which another method stands, those for which \
+that method's number would agree as well (fewer is better). *guarantees*: rows that claim a finite epsilon whose exact delta is known \
+and within the claim. Counts are agree / differ / other.\n";
 
 /// The page, from the results that stand in a folder.
 ///
 /// # Errors
 /// [`PublishError`] if a table there cannot be read.
-pub fn reproduction_markdown(results: &Path, experiments: &[Experiment]) -> Result<String, PublishError> {
-    let mut papers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+pub fn reproduction_markdown(
+    results: &Path,
+    experiments: &[Experiment],
+    coverage: &[Coverage],
+) -> Result<String, PublishError> {
+    let mut papers: BTreeMap<&str, Vec<Standing<'_>>> = BTreeMap::new();
     for experiment in experiments {
-        let paper = experiment.meta.paper.as_deref().unwrap_or("other");
         let committed = Committed::read(&results.join(experiment.folder()))?;
-        papers.entry(paper).or_default().push(line(experiment, committed.as_ref()));
+        papers.entry(paper(experiment)).or_default().push(Standing { experiment, committed });
     }
-    let mut text =
-        "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` proves that it is fresh.\n"
-            .to_owned();
-    for (paper, lines) in papers {
+    let mut text = format!("{HEAD}{COVERED}");
+    let mut checks = String::new();
+    for of_paper in coverage {
+        let standings: Vec<&Standing<'_>> =
+            papers.get(of_paper.paper.as_str()).into_iter().flatten().collect();
+        let covered = Covered::new(of_paper, &standings);
+        text.push_str(&covered_line(of_paper, &covered));
+        checks.push_str(&chance(of_paper, &covered));
+    }
+    let _ = write!(text, "\n{checks}\n## What does not reproduce, and why\n");
+    for (paper, standings) in &papers {
+        text.push_str(&unreproduced(paper, standings));
+    }
+    text.push_str(&not_checked(coverage));
+    text.push_str(EXPERIMENTS);
+    for (paper, standings) in &papers {
+        let lines: String = standings.iter().map(line).collect();
         let _ = write!(
             text,
-            "\n## {paper}\n\n| experiment | artefact | rows | agree | differ | inconclusive | stand-in | claims | guarantees |\n\
-             |---|---|--:|--:|--:|--:|--:|--:|--:|\n{}",
-            lines.concat()
+            "\n### {paper}\n\n| experiment | artefact | rows | published | authors | references | claims of the paper | our claims | \
+             power | guarantees |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n{lines}"
         );
     }
-    Ok(format!("{text}\n{LEGEND}"))
+    Ok(text)
 }
 
-fn line(experiment: &Experiment, committed: Option<&Committed>) -> String {
+/// The paper of an experiment; what reproduces none goes beyond them.
+fn paper(experiment: &Experiment) -> &str {
+    experiment.meta.paper.as_deref().unwrap_or("beyond")
+}
+
+fn covered_line(coverage: &Coverage, covered: &Covered) -> String {
+    let Covered { numbers, entered, statements, claims, .. } = covered;
+    format!(
+        "| {} | {numbers} | {} | {} | {} | {} | {} | {} | {statements} | {} | {} | {} | {} |\n",
+        coverage.paper,
+        entered.agrees,
+        entered.differs,
+        entered.inconclusive,
+        entered.fitted,
+        entered.stand_in,
+        covered.unchecked(),
+        claims.holds,
+        claims.fails,
+        claims.undecided,
+        statements.saturating_sub(claims.total()),
+    )
+}
+
+/// How much of the disagreement may be chance.
+fn chance(coverage: &Coverage, covered: &Covered) -> String {
+    let Some(share) = covered.share_outside() else { return String::new() };
+    let outside = format!(
+        "- {}: of {} random numbers {:.0} % lie outside the central 95 % (5 % are expected of a paper that reproduces)",
+        coverage.paper,
+        covered.p_values.len(),
+        100.0 * share
+    );
+    match covered.uniformity() {
+        Some(test) => format!(
+            "{outside}; that their p-values are uniform has p = {:.2} (Kolmogorov and Smirnov, D = {:.2}).\n",
+            test.p_value, test.distance
+        ),
+        None => format!("{outside}.\n"),
+    }
+}
+
+/// What of the papers is not checked.
+fn not_checked(coverage: &[Coverage]) -> String {
+    let mut text = "\n## What is not checked, and why\n\n".to_owned();
+    for paper in coverage {
+        for item in &paper.items {
+            if let Some(why) = &item.why_not {
+                let _ = writeln!(text, "- {}, {} ({}): {why}", paper.paper, item.place, item.what);
+            }
+        }
+    }
+    text
+}
+
+fn line(standing: &Standing<'_>) -> String {
+    let experiment = standing.experiment;
     let name = &experiment.name;
     let artefact = experiment.meta.artefact.as_deref().unwrap_or("");
-    let Some(committed) = committed else {
-        return format!("| {name} | {artefact} | not run | | | | | | |\n");
+    let Some(committed) = &standing.committed else {
+        return format!("| {name} | {artefact} | not run | | | | | | | |\n");
     };
-    let counts = committed.counts();
-    let claims = committed.claims(experiment);
-    let holding = claims.iter().filter(|claim| claim.holds).count();
+    let [published, authors, references] = Owner::ALL.map(|owner| counted(committed.counts(owner)));
+    let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
+        .map(|owner| claims(OutcomeCounts::of(&committed.claims, owner)));
+    let Confused { swapped, rows } = Confused::of(experiment, committed);
     let guarantees = committed.guarantees();
     format!(
-        "| [{name}]({name}/table.md) | {artefact} | {} | {} | {} | {} | {} | {} | {} |\n",
+        "| [{name}]({name}/table.md) | {artefact} | {} | {published} | {authors} | {references} | {of_paper} | {ours} | {} | {} |\n",
         committed.rows.len(),
-        counts.agrees,
-        counts.differs,
-        counts.inconclusive,
-        counts.stand_in,
-        part_of(holding, claims.len()),
+        part_of(swapped, rows),
         part_of(guarantees.hold, guarantees.claimed),
     )
+}
+
+fn counted(counts: VerdictCounts) -> String {
+    match counts.total() {
+        0 => String::new(),
+        all => format!("{} / {} / {}", counts.agrees, counts.differs, all - counts.agrees - counts.differs),
+    }
+}
+
+fn claims(counts: OutcomeCounts) -> String {
+    match counts.total() {
+        0 => String::new(),
+        _ => format!("{} / {} / {}", counts.holds, counts.fails, counts.undecided),
+    }
 }
 
 fn part_of(part: usize, all: usize) -> String {

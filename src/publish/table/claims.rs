@@ -1,58 +1,236 @@
 //! Claims, checked against rows.
 
-use crate::spec::{Claim, Relation, Selector};
+use serde::{Deserialize, Serialize};
 
-/// A claim and whether the rows bear it out.
-#[derive(Debug, Clone, PartialEq)]
+use super::verdict::standard_error;
+use crate::spec::{Claim, ClaimOwner, Relation, Selector};
+use crate::task::Row;
+
+/// Standard errors of a difference within which it may be chance.
+const WITHIN: f64 = 2.0;
+
+/// What the rows say of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every pair of rows bears it out by more than two standard errors of the difference.
+    Holds,
+    /// Some pair contradicts it by more.
+    Fails,
+    /// Some difference may be chance.
+    Undecided,
+}
+
+impl Outcome {
+    /// Its name, as result tables show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// A claim and what the rows say of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClaimOutcome {
-    /// The statement.
+    /// Whose statement it is.
+    pub from: ClaimOwner,
+    /// Where the paper says it.
+    pub place: String,
+    /// Its sentence.
+    pub quote: String,
+    /// The statement, in words.
     pub text: String,
-    /// Whether it holds for all pairs of rows that it is about.
-    pub holds: bool,
-    /// The pair that comes closest to breaking it, or breaks it most.
-    pub values: Option<(f64, f64)>,
+    /// What the rows say.
+    pub outcome: Outcome,
+    /// Of the pair that decides: the value on the left.
+    pub left: Option<f64>,
+    /// The value on the right.
+    pub right: Option<f64>,
+    /// The standard error of their difference.
+    pub error: Option<f64>,
 }
 
 /// What a claim looks at in a row.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimRow<'a> {
     pub labels: &'a [String],
-    pub metric: &'a str,
-    pub value: f64,
+    pub row: &'a Row,
+}
+
+/// Two numbers that a claim compares.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    left: f64,
+    right: f64,
+    /// The standard error of the difference.
+    error: f64,
+}
+
+impl Compared {
+    /// Two rows; replicates of the same number share their data and streams where they can, so that the error is that of their
+    /// paired differences.
+    fn rows(left: &Row, right: &Row) -> Self {
+        let pairs = left.replicates.len().min(right.replicates.len());
+        let error = if pairs > 1 && left.replicates.len() == right.replicates.len() {
+            let differences = left.replicates.iter().zip(&right.replicates).map(|(a, b)| a - b);
+            error_of_mean(&differences.collect::<Vec<f64>>())
+        } else {
+            own_error(left).hypot(own_error(right))
+        };
+        Self { left: left.value, right: right.value, error }
+    }
+
+    fn number(left: &Row, right: f64) -> Self {
+        Self { left: left.value, right, error: own_error(left) }
+    }
+
+    /// How far it is from what is claimed; negative if it is as claimed.
+    fn excess(&self, is: Relation) -> f64 {
+        match is {
+            Relation::Below => self.left - self.right,
+            Relation::Above => self.right - self.left,
+        }
+    }
+
+    fn outcome(&self, is: Relation) -> Outcome {
+        let (excess, chance) = (self.excess(is), WITHIN * self.error);
+        if chance == 0.0 {
+            return if excess < 0.0 { Outcome::Holds } else { Outcome::Fails };
+        }
+        match excess {
+            excess if excess < -chance => Outcome::Holds,
+            excess if excess > chance => Outcome::Fails,
+            _ => Outcome::Undecided,
+        }
+    }
+}
+
+/// Of the mean of a row: over replicates, or over the folds of a single one.
+fn own_error(row: &Row) -> f64 {
+    match row.replicates.len() {
+        0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
+        _ => error_of_mean(&row.replicates),
+    }
+}
+
+fn error_of_mean(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    // What is the same in all replicates has no error, not that of rounding.
+    if values.iter().all(|value| *value == values[0]) {
+        return 0.0;
+    }
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0) / count).sqrt()
 }
 
 /// Checks a claim: every selected row on the left against every one on the right that agrees with it on the claim's
-/// axes. The worst pair decides.
+/// axes. The worst pair decides; a claim about no pair fails.
 pub fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
     let left = selected(claim, &claim.cells, rows);
-    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    let mut pairs: Vec<Compared> = Vec::new();
     match &claim.other {
-        Err(number) => pairs.extend(left.iter().map(|row| (row.value, *number))),
+        Err(number) => pairs.extend(left.iter().map(|one| Compared::number(one.row, *number))),
         Ok(other) => {
             let right = selected(claim, other, rows);
-            for row in left {
-                let agreeing = right.iter().filter(|other| agree(claim, row, other));
-                pairs.extend(agreeing.map(|other| (row.value, other.value)));
+            for one in left {
+                let agreeing = right.iter().filter(|other| agree(claim, one, other));
+                pairs.extend(agreeing.map(|other| Compared::rows(one.row, other.row)));
             }
         }
     }
-    let worst = pairs.into_iter().max_by(|a, b| excess(claim.is, *a).total_cmp(&excess(claim.is, *b)));
-    let holds = worst.is_some_and(|(left, right)| claim.is.holds(left, right));
-    ClaimOutcome { text: claim.text.clone(), holds, values: worst }
+    let outcome = all(pairs.iter().map(|pair| pair.outcome(claim.is)));
+    let worst = pairs.into_iter().max_by(|a, b| worse(claim.is, a).total_cmp(&worse(claim.is, b)));
+    ClaimOutcome {
+        from: claim.from,
+        place: claim.place.clone(),
+        quote: claim.quote.clone(),
+        text: claim.text.clone(),
+        outcome,
+        left: worst.map(|pair| pair.left),
+        right: worst.map(|pair| pair.right),
+        error: worst.map(|pair| pair.error),
+    }
+}
+
+/// How near a pair is to a contradiction: in standard errors, as far as there are any.
+fn worse(is: Relation, pair: &Compared) -> f64 {
+    let excess = pair.excess(is);
+    if pair.error > 0.0 { excess / pair.error } else { excess.signum() * f64::INFINITY }
+}
+
+/// The outcome of all pairs together.
+fn all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    if outcomes.is_empty() || outcomes.contains(&Outcome::Fails) {
+        Outcome::Fails
+    } else if outcomes.contains(&Outcome::Undecided) {
+        Outcome::Undecided
+    } else {
+        Outcome::Holds
+    }
 }
 
 fn selected<'a>(claim: &Claim, selector: &Selector, rows: &'a [ClaimRow<'a>]) -> Vec<&'a ClaimRow<'a>> {
-    rows.iter().filter(|row| row.metric == claim.metric && selector.selects(row.labels)).collect()
+    rows.iter().filter(|one| one.row.metric == claim.metric && selector.selects(one.labels)).collect()
 }
 
 fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
     claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
 }
 
-/// How far a pair breaks a claim; negative if it does not.
-fn excess(is: Relation, pair: (f64, f64)) -> f64 {
-    match is {
-        Relation::Below => pair.0 - pair.1,
-        Relation::Above => pair.1 - pair.0,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::Certificate;
+    use crate::spec::SpreadKind;
+
+    fn row(replicates: &[f64]) -> Row {
+        Row {
+            cell: 0,
+            metric: "m".to_owned(),
+            value: replicates.iter().sum::<f64>() / replicates.len() as f64,
+            spread: None,
+            spread_kind: SpreadKind::None,
+            repeats: replicates.len(),
+            replicates: replicates.to_vec(),
+            fold_spreads: Vec::new(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+        }
+    }
+
+    /// Replicates that move together show a difference that is small beside their spread.
+    #[test]
+    fn differences_are_paired() {
+        let (one, other) = (row(&[1.0, 5.0, 9.0, 13.0]), row(&[1.1, 5.2, 9.1, 13.2]));
+        let pair = Compared::rows(&one, &other);
+        assert_eq!(pair.outcome(Relation::Below), Outcome::Holds);
+        assert_eq!(pair.outcome(Relation::Above), Outcome::Fails);
+        let crossed = Compared::rows(&one, &row(&[13.1, 1.2, 5.1, 9.2]));
+        assert_eq!(crossed.outcome(Relation::Below), Outcome::Undecided);
+    }
+
+    #[test]
+    fn exact_numbers_need_no_margin() {
+        let (one, other) = (row(&[1.0]), row(&[1.0 + 1e-12]));
+        assert_eq!(Compared::rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
+        assert_eq!(Compared::rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
+        assert_eq!(Compared::number(&one, 0.5).outcome(Relation::Above), Outcome::Holds);
+    }
+
+    #[test]
+    fn the_worst_pair_decides() {
+        for (outcomes, expected) in [
+            (vec![Outcome::Holds, Outcome::Holds], Outcome::Holds),
+            (vec![Outcome::Holds, Outcome::Undecided], Outcome::Undecided),
+            (vec![Outcome::Undecided, Outcome::Fails], Outcome::Fails),
+            (vec![], Outcome::Fails),
+        ] {
+            assert_eq!(all(outcomes.into_iter()), expected);
+        }
     }
 }

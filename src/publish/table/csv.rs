@@ -1,6 +1,7 @@
 //! `table.csv`: long form, one row per cell and metric.
 
 use super::number::exact;
+use super::verdict::{Judged, Verdict};
 use crate::publish::report::{Report, ReportRow};
 use crate::spec::FIXED_COLUMNS;
 
@@ -26,23 +27,48 @@ pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn values(row: &ReportRow) -> [String; 13] {
+fn values(row: &ReportRow) -> [String; 22] {
     let certificate = &row.row.certificate;
+    let [published, authors, reference] = [&row.published, &row.authors, &row.reference].map(Option::as_ref);
+    // The interval is that of the number that counts most.
+    let interval = row.beside().next().and_then(|judged| judged.predictive);
+    let p_value = published.and_then(|judged| judged.predictive?.p_value(judged.counterpart.value));
     [
         row.row.metric.clone(),
         exact(row.row.value),
         optional(row.row.spread),
         row.row.spread_kind.name().to_owned(),
         row.row.repeats.to_string(),
-        optional(row.published.as_ref().map(|p| p.value)),
-        optional(row.published.as_ref().and_then(|p| p.spread)),
-        row.verdict.name().to_owned(),
+        optional(value(published)),
+        optional(spread(published)),
+        verdict(published),
         certificate.to_string(),
         exact(certificate.epsilon()),
         optional(certificate.delta()),
         optional(certificate.delta_exact),
         optional(certificate.gap),
+        optional(interval.map(|interval| interval.low)),
+        optional(interval.map(|interval| interval.high)),
+        optional(p_value),
+        published.map_or(Verdict::None, |judged| judged.spread_verdict).name().to_owned(),
+        optional(value(authors)),
+        verdict(authors),
+        optional(value(reference)),
+        optional(spread(reference)),
+        verdict(reference),
     ]
+}
+
+fn value(judged: Option<&Judged>) -> Option<f64> {
+    judged.map(|judged| judged.counterpart.value)
+}
+
+fn spread(judged: Option<&Judged>) -> Option<f64> {
+    judged.and_then(|judged| judged.counterpart.spread)
+}
+
+fn verdict(judged: Option<&Judged>) -> String {
+    judged.map_or(Verdict::None, |judged| judged.verdict).name().to_owned()
 }
 
 fn optional(x: Option<f64>) -> String {

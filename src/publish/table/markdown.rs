@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::terminal::{HEADINGS, cells};
+use super::terminal::{HEADINGS, cells, said};
 use crate::publish::report::{Report, ReportRow};
 use crate::run::Provenance;
 use crate::spec::DeviationKind;
@@ -58,7 +58,10 @@ fn claims(text: &mut String, report: &Report<'_>) {
     }
     text.push_str("\n## Claims\n\n");
     for claim in &report.claims {
-        let _ = writeln!(text, "- {}: {}", if claim.holds { "holds" } else { "FAILS" }, claim.text);
+        let _ = writeln!(text, "- {}: {}", said(claim), claim.text);
+        if !claim.quote.is_empty() {
+            let _ = writeln!(text, "  “{}”", claim.quote);
+        }
     }
 }
 
@@ -72,6 +75,7 @@ fn deviations(text: &mut String, report: &Report<'_>) {
             DeviationKind::Inferred => "inferred",
             DeviationKind::Corrected => "corrected",
             DeviationKind::StandIn => "stand-in",
+            DeviationKind::Difference => "difference",
         };
         let _ = writeln!(text, "- {} ({kind}): {}", deviation.about, deviation.note);
     }

@@ -1,20 +1,24 @@
 //! Tables of results: how they are written, compared and judged.
 
 pub(super) mod claims;
+mod claims_csv;
 mod compare;
 mod csv;
 mod markdown;
 pub(super) mod notes;
 pub(super) mod number;
 mod plain;
+mod predictive;
 mod terminal;
 pub(super) mod verdict;
 
-pub use claims::ClaimOutcome;
+pub use claims::{ClaimOutcome, Outcome};
+pub(super) use claims_csv::{claims_csv, read_claims};
 pub use compare::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
 pub use markdown::{NOT_PRIVATE, table_markdown};
 pub use number::{exact, short};
 pub use plain::plain_table;
+pub use predictive::Predictive;
 pub use terminal::table_terminal;
-pub use verdict::Verdict;
+pub use verdict::{Judged, Verdict};

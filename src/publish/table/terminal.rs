@@ -3,15 +3,27 @@
 use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 
+use super::claims::{ClaimOutcome, Outcome};
 use super::notes::GuaranteeNotes;
 use super::number::{exact, short};
 use super::plain::fit;
+use super::predictive::Predictive;
+use super::verdict::{Judged, Verdict};
 use crate::publish::report::{Report, ReportRow};
-use crate::spec::Published;
+use crate::spec::{ClaimOwner, Counterpart};
 
 /// The headings after the axes.
-pub(super) const HEADINGS: [&str; 7] =
-    ["epsilon", "metric", "published", "ours", "verdict", "exact delta", "gap"];
+pub(super) const HEADINGS: [&str; 9] = [
+    "epsilon",
+    "metric",
+    "ours",
+    "one run of ours",
+    "published",
+    "verdict",
+    "other numbers",
+    "exact delta",
+    "gap",
+];
 
 /// Rows that are printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
@@ -43,34 +55,63 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     }
     if report.experiment.left_out > 0 {
         text.push_str(&format!(
-            "{} published values and claims are left out by [quick]\n",
+            "{} numbers and claims are left out by [quick]\n",
             report.experiment.left_out
         ));
     }
     for claim in &report.claims {
-        let mark = if claim.holds { "claim holds" } else { "CLAIM FAILS" };
-        text.push_str(&format!("{mark}: {}\n", claim.text));
+        text.push_str(&format!("{}: {}\n", said(claim), claim.text));
     }
     text
 }
 
-/// Epsilon, metric, published value, ours, verdict, exact delta and gap of a row.
-pub(super) fn cells(row: &ReportRow) -> [String; 7] {
+/// Whose claim it is, and what the rows say of it.
+pub(super) fn said(claim: &ClaimOutcome) -> String {
+    let whose = match claim.from {
+        ClaimOwner::Paper => format!("the paper ({})", claim.place),
+        ClaimOwner::Ours => "ours".to_owned(),
+    };
+    let outcome = claim.outcome.name();
+    let outcome = if claim.outcome == Outcome::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
+    format!("{outcome}, {whose}")
+}
+
+/// What the headings after the axes say of a row.
+pub(super) fn cells(row: &ReportRow) -> [String; 9] {
     let certificate = &row.row.certificate;
-    let published = row.published.as_ref();
+    let interval = row.beside().next().and_then(|judged| judged.predictive);
+    let others = [("authors", &row.authors), ("reference", &row.reference)];
+    let others = others.into_iter().filter_map(|(whose, judged)| Some(other(whose, judged.as_ref()?)));
     [
         exact(certificate.epsilon()),
         row.row.metric.clone(),
-        published.map(printed).unwrap_or_default(),
         with_spread(short(row.row.value), row.row.spread.map(short)),
-        row.verdict.name().to_owned(),
+        interval
+            .map(|Predictive { low, high, .. }| format!("{} to {}", short(low), short(high)))
+            .unwrap_or_default(),
+        row.published.as_ref().map(|judged| printed(&judged.counterpart)).unwrap_or_default(),
+        row.published.as_ref().map(verdicts).unwrap_or_default(),
+        others.collect::<Vec<String>>().join("; "),
         certificate.delta_exact.map(short).unwrap_or_default(),
         certificate.gap.map(short).unwrap_or_default(),
     ]
 }
 
-/// A published value and its spread with the digits that the paper prints.
-fn printed(published: &Published) -> String {
+/// What is said of a number, and of its spread.
+fn verdicts(judged: &Judged) -> String {
+    match judged.spread_verdict {
+        Verdict::None => judged.verdict.name().to_owned(),
+        spread => format!("{}, its spread {}", judged.verdict.name(), spread.name()),
+    }
+}
+
+/// A number that the paper does not print: whose it is, and what is said of it.
+fn other(whose: &str, judged: &Judged) -> String {
+    format!("{whose} {}: {}", printed(&judged.counterpart), judged.verdict.name())
+}
+
+/// A number and its spread with the digits that are printed.
+fn printed(published: &Counterpart) -> String {
     let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
     let digits = digits.max(0.0) as usize;
     let [value, spread] = [Some(published.value), published.spread].map(|number| {

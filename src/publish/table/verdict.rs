@@ -1,78 +1,119 @@
-//! Whether a result agrees with what was published.
+//! Whether a result agrees with a number that stands beside it.
 
-use crate::spec::{Published, SpreadKind};
+use super::predictive::Predictive;
+use crate::spec::{Counterpart, SpreadKind};
 use crate::task::Row;
 
-/// The verdict on one row.
+/// The verdict on a number beside ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Within the stated tolerance, or two joint standard errors.
+    /// Within the central 95 % of what one run of ours gives.
     Agrees,
     /// Outside.
     Differs,
-    /// Too few repeats to tell.
+    /// The interval is wider than the effect that matters, or unknown.
     Inconclusive,
+    /// It would agree, but a setting was chosen so that it does.
+    Fitted,
     /// Computed from other data than the paper's.
     StandIn,
-    /// Nothing is published.
+    /// There is no such number.
     None,
 }
 
-/// Joint standard errors within which two means agree.
-const WITHIN: f64 = 2.0;
-/// Fewer repeats than this cannot show a difference.
-const FEW: usize = 5;
-
 impl Verdict {
-    /// The verdict on a row: by the stated tolerance if there is one, else by the standard errors of both
-    /// means and the printed precision (a rounding error is uniform: its sd is precision / sqrt 12). A stated tolerance
-    /// supposes the repeats of the whole experiment: outside it, `reduced` settings show nothing.
-    pub fn new(row: &Row, published: &Published, stand_in: bool, reduced: bool) -> Self {
-        if stand_in {
-            return Self::StandIn;
-        }
-        let difference = (row.value - published.value).abs();
-        if let Some(tolerance) = published.tolerance {
-            return match (difference <= tolerance, reduced) {
-                (true, _) => Self::Agrees,
-                (false, true) => Self::Inconclusive,
-                (false, false) => Self::Differs,
-            };
-        }
-        let ours = standard_error(row.spread, row.spread_kind, row.repeats);
-        let count = published.count.map_or(1, |n| n as usize);
-        let theirs = match (published.runs, row.spread_kind) {
-            (Some(runs), SpreadKind::SdReplicates) => {
-                standard_error(row.spread, row.spread_kind, runs as usize)
-            }
-            _ => standard_error(published.spread, published.spread_kind, count),
-        };
-        let rounding = published.precision / 12f64.sqrt();
-        let joint = (ours * ours + theirs * theirs + rounding * rounding).sqrt();
-        if difference <= WITHIN * joint || difference <= 0.5 * published.precision {
-            Self::Agrees
-        } else if row.spread.is_some() && row.repeats < FEW {
-            Self::Inconclusive
-        } else {
-            Self::Differs
-        }
-    }
+    const ALL: [Self; 6] =
+        [Self::Agrees, Self::Differs, Self::Inconclusive, Self::Fitted, Self::StandIn, Self::None];
 
     /// The verdict of this name.
     pub fn named(name: &str) -> Option<Self> {
-        let all = [Self::Agrees, Self::Differs, Self::Inconclusive, Self::StandIn, Self::None];
-        all.into_iter().find(|verdict| verdict.name() == name)
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
     }
 
-    /// Its name, as result tables show it; empty where nothing is published.
+    /// Its name, as result tables show it; empty where nothing stands beside the row.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
             Self::Differs => "differs",
             Self::Inconclusive => "inconclusive",
+            Self::Fitted => "fitted",
             Self::StandIn => "stand-in",
             Self::None => "",
         }
+    }
+}
+
+/// The conditions of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// Other data than the paper's are used.
+    pub stand_in: bool,
+    /// The settings are reduced: a difference shows nothing.
+    pub reduced: bool,
+}
+
+/// A number beside ours, and what is said of it.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The number.
+    pub counterpart: Counterpart,
+    /// Where another run of ours lies; none where replicates do not tell.
+    pub predictive: Option<Predictive>,
+    /// What is said of the number.
+    pub verdict: Verdict,
+    /// What is said of its spread.
+    pub spread_verdict: Verdict,
+}
+
+impl Judged {
+    /// By the replicates of a row.
+    pub fn new(row: &Row, counterpart: &Counterpart, conditions: Conditions) -> Self {
+        let predictive = predictive(row, counterpart);
+        let verdict = predictive.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
+        let verdict = excused(verdict.unwrap_or(Verdict::Inconclusive), counterpart, conditions);
+        let spread = counterpart.spread.and_then(|spread| {
+            let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
+            Some(excused(interval.verdict(spread, None), counterpart, conditions))
+        });
+        let spread_verdict = spread.unwrap_or(Verdict::None);
+        Self { counterpart: counterpart.clone(), predictive, verdict, spread_verdict }
+    }
+}
+
+/// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another
+/// split would move their mean.
+fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+    if row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds {
+        return None;
+    }
+    let interval = Predictive::of_run(&row.replicates, counterpart.runs);
+    Some(interval.printed_to(counterpart.precision).widened(counterpart.tolerance.unwrap_or(0.0)))
+}
+
+/// Where a spread like that of the counterpart lies; none where ours does not tell.
+fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+    let several = row.replicates.len() > 1;
+    match (counterpart.spread_kind, counterpart.count) {
+        (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
+            Some(Predictive::of_run(&row.fold_spreads, 1))
+        }
+        (SpreadKind::SdReplicates, Some(count)) if several && count > 1 => {
+            Some(Predictive::of_spread(&row.replicates, count))
+        }
+        (SpreadKind::StandardError, Some(count)) if several && count > 1 => {
+            Some(Predictive::of_spread(&row.replicates, count).scaled(1.0 / f64::from(count).sqrt()))
+        }
+        _ => None,
+    }
+}
+
+/// What is said where other data, reduced settings or a fit take the meaning from a comparison.
+fn excused(verdict: Verdict, counterpart: &Counterpart, conditions: Conditions) -> Verdict {
+    match verdict {
+        _ if conditions.stand_in => Verdict::StandIn,
+        Verdict::Differs if conditions.reduced => Verdict::Inconclusive,
+        Verdict::Agrees if counterpart.fitted.is_some() => Verdict::Fitted,
+        verdict => verdict,
     }
 }
 
@@ -90,62 +131,84 @@ pub fn standard_error(spread: Option<f64>, kind: SpreadKind, count: usize) -> f6
 mod tests {
     use super::*;
     use crate::privacy::Certificate;
-    use crate::spec::HowRead;
+    use crate::spec::{HowRead, Owner};
 
-    fn row(value: f64, spread: f64, repeats: usize) -> Row {
-        let certificate = Certificate::none();
-        let (cell, metric, spread_kind) = (0, "m".to_owned(), SpreadKind::SdFolds);
-        Row { cell, metric, value, spread: Some(spread), spread_kind, repeats, certificate, jitter: 0.0 }
+    fn row(replicates: &[f64]) -> Row {
+        Row {
+            cell: 0,
+            metric: "m".to_owned(),
+            value: replicates.iter().sum::<f64>() / replicates.len() as f64,
+            spread: Some(3.0),
+            spread_kind: SpreadKind::SdFolds,
+            repeats: 14,
+            replicates: replicates.to_vec(),
+            fold_spreads: replicates.iter().map(|value| 0.1 * value).collect(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+        }
     }
 
-    fn published(value: f64, tolerance: Option<f64>) -> Published {
-        Published {
+    fn printed(value: f64, spread: f64) -> Counterpart {
+        Counterpart {
+            owner: Owner::Paper,
             cell: 0,
             metric: "m".to_owned(),
             value,
-            spread: Some(4.0),
+            spread: Some(spread),
             spread_kind: SpreadKind::SdFolds,
-            count: Some(16),
-            runs: None,
+            count: Some(14),
+            runs: 1,
             precision: 0.1,
-            tolerance,
+            tolerance: None,
+            effect: None,
+            fitted: None,
             source: String::new(),
             read: HowRead::Printed,
         }
     }
 
-    /// Of a value with a spread of 3 over so many repeats beside the published value 10.
-    fn verdict(value: f64, repeats: usize, tolerance: Option<f64>, stand_in: bool, reduced: bool) -> Verdict {
-        Verdict::new(&row(value, 3.0, repeats), &published(10.0, tolerance), stand_in, reduced)
+    const PLAIN: Conditions = Conditions { stand_in: false, reduced: false };
+
+    /// Replicates between 9.9 and 10.1, whose folds differ by much more.
+    fn replicates() -> Vec<f64> {
+        (0..39).map(|i| 9.9 + 0.2 * f64::from(i) / 38.0).collect()
     }
 
+    /// The spread over folds does not widen what a split may do.
     #[test]
-    fn by_joint_standard_errors() {
-        // Standard errors 0.75 and 1 join to 1.25 (and a little for rounding): 2.5 is the limit.
-        assert_eq!(verdict(12.49, 16, None, false, false), Verdict::Agrees);
-        assert_eq!(verdict(12.53, 16, None, false, false), Verdict::Differs);
-        assert_eq!(verdict(19.0, 2, None, false, false), Verdict::Inconclusive);
-        assert_eq!(verdict(19.0, 2, None, true, false), Verdict::StandIn);
-    }
-
-    /// A single run is compared with the distribution over replicates, whatever spread it was printed with.
-    #[test]
-    fn of_a_single_run() {
-        for (value, runs, expected) in [
-            (15.9, Some(1), Verdict::Agrees),
-            (16.1, Some(1), Verdict::Differs),
-            (15.9, None, Verdict::Differs),
-        ] {
-            let row = Row { spread_kind: SpreadKind::SdReplicates, ..row(value, 3.0, 200) };
-            let published = Published { runs, ..published(10.0, None) };
-            assert_eq!(Verdict::new(&row, &published, false, false), expected);
+    fn replicates_decide_and_not_folds() {
+        let row = row(&replicates());
+        for (value, expected) in [(10.0, Verdict::Agrees), (10.1, Verdict::Agrees), (10.2, Verdict::Differs)]
+        {
+            assert_eq!(Judged::new(&row, &printed(value, 1.0), PLAIN).verdict, expected, "{value}");
         }
     }
 
     #[test]
-    fn by_tolerance() {
-        assert_eq!(verdict(10.2, 16, Some(0.1), false, false), Verdict::Differs);
-        assert_eq!(verdict(10.05, 1, Some(0.1), false, false), Verdict::Agrees);
-        assert_eq!(verdict(10.2, 2, Some(0.1), false, true), Verdict::Inconclusive);
+    fn spreads_are_judged_too() {
+        let row = row(&replicates());
+        for (spread, expected) in [(1.0, Verdict::Agrees), (1.4, Verdict::Differs), (0.6, Verdict::Differs)] {
+            assert_eq!(Judged::new(&row, &printed(10.0, spread), PLAIN).spread_verdict, expected, "{spread}");
+        }
+    }
+
+    #[test]
+    fn one_split_tells_nothing() {
+        let judged = Judged::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);
+        assert_eq!((judged.verdict, judged.spread_verdict), (Verdict::Inconclusive, Verdict::None));
+    }
+
+    #[test]
+    fn what_excuses_a_comparison() {
+        let row = row(&replicates());
+        let stand_in = Conditions { stand_in: true, reduced: false };
+        let reduced = Conditions { stand_in: false, reduced: true };
+        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), stand_in).verdict, Verdict::StandIn);
+        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), reduced).verdict, Verdict::Inconclusive);
+        let fitted = |value| Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) };
+        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).verdict, Verdict::Fitted);
+        assert_eq!(Judged::new(&row, &fitted(12.0), PLAIN).verdict, Verdict::Differs);
+        let read = Counterpart { tolerance: Some(2.0), ..printed(12.0, 1.0) };
+        assert_eq!(Judged::new(&row, &read, PLAIN).verdict, Verdict::Agrees);
     }
 }

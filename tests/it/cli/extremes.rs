@@ -116,7 +116,8 @@ fn selection_under_drowning_noise_is_a_coin_toss() {
 #[test]
 fn mistakes_that_would_make_a_table_lie_are_refused() {
     let project = Project::new();
-    let published = "[[published]]\nmetric = \"rmse\"\nvalue = 1.0\nsource = \"s\"\n";
+    let published =
+        "[published.a]\nall = { metric = \"rmse\", source = \"s\" }\ncolumns = [\"value\"]\nrows = [[1.0]]\n";
     for (name, changes, words) in [
         ("target as input", vec![("inputs = [\"x\"]", "inputs = [\"x\", \"y\"]")], "private target"),
         ("too many draws", vec![("draws = 20", "draws = 9223372036854775807")], "at most 1000000"),
@@ -127,8 +128,11 @@ fn mistakes_that_would_make_a_table_lie_are_refused() {
         ),
         (
             "published twice",
-            vec![("[experiment]", &*format!("{published}{published}[experiment]"))],
-            "published value already",
+            vec![(
+                "[experiment]",
+                &*format!("{}[experiment]", published.replace("[[1.0]]", "[[1.0], [1.0]]")),
+            )],
+            "such a number already",
         ),
         (
             "published nan",

@@ -35,11 +35,10 @@ mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
 [grid]
 "privacy.epsilon" = [1.0, inf]
 
-[[published]]
-where = { epsilon = 1.0 }
-metric = "rmse"
-value = 30.0
-source = "nowhere"
+[published.table]
+all = { metric = "rmse", source = "nowhere" }
+columns = ["epsilon", "value"]
+rows = [[1.0, 30.0]]
 "#;
 
 const HEIGHTS: &str = "height;age;male\r\n151.7;63;0\r\n139.7;61;0\r\n136.5;65;0\r\n156.8;41;1\r\n145.4;51;0\r\n163.8;35;1\r\n149.2;32;0\r\n110.0;8;0\r\n";
@@ -81,11 +80,10 @@ mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
 full = {}
 tight = { "privacy.change" = 0.5 }
 
-[[published]]
-where = { method = "full" }
-metric = "sse/polynomial-0"
-value = 1.0
-source = "nowhere"
+[published.table]
+all = { metric = "sse/polynomial-0", source = "nowhere" }
+columns = ["method", "value"]
+rows = [["full", 1.0]]
 
 [[claim]]
 text = "the first is larger"
@@ -120,7 +118,9 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::Shape", "unknown kernel", "kernel.eq", "kernel.rbf"),
     ("Problem::Shape", "unknown comparison", "is = \"==\"", "is = \"=\""),
     ("Problem::Shape", "unknown objective", "objective = \"trace\"", "objective = \"race\""),
-    ("Problem::Shape", "published without a metric", "metric = \"rmse\"\n", ""),
+    ("Problem::UnknownMetric", "published without a metric", "metric = \"rmse\", ", ""),
+    ("Problem::Shape", "a row of another length", "[[1.0, 30.0]]", "[[1.0]]"),
+    ("Problem::Shape", "a number that is none", "[[1.0, 30.0]]", "[[1.0, \"30\"]]"),
     ("Problem::Shape", "misspelt key of a published value", "source = \"nowhere\"", "sauce = \"nowhere\""),
     ("Problem::Shape", "privacy without delta", "delta = 0.01\n", ""),
     ("Problem::Shape", "separator of two letters", "separator = \";\"", "separator = \";;\""),
@@ -139,7 +139,13 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::OutOfRange", "more draws than there is memory for", "draws = 5", "draws = 1000001"),
     ("Problem::OutOfRange", "bounds the wrong way round", "high = 200.0", "high = 20.0"),
     ("Problem::OutOfRange", "negative lengthscale", "lengthscale = 10.0", "lengthscale = -10.0"),
-    ("Problem::OutOfRange", "negative spread", "value = 30.0", "value = 30.0\nspread = -1.0"),
+    ("Problem::OutOfRange", "negative spread", "source = \"nowhere\"", "source = \"nowhere\", spread = -1.0"),
+    (
+        "Problem::QuoteNeedsPlace",
+        "a sentence without its place",
+        "[published.table]",
+        "[[claim]]\nquote = \"It is so.\"\ntext = \"t\"\nmetric = \"rmse\"\nis = \"above\"\nvalue = 0.0\n[published.table]",
+    ),
     ("Problem::TooManyFolds", "more folds than rows", "split.shuffled = 3", "split.shuffled = 30"),
     ("Problem::Empty", "empty grid", "[1.0, inf]", "[]"),
     ("Problem::Empty", "no inputs", "inputs = [\"age\"]", "inputs = []"),
@@ -156,22 +162,17 @@ const MISTAKES: &[Mistake] = &[
         "[axis.method]\na = { \"privacy.epsilon\" = 2.0 }\n[grid]",
     ),
     ("Problem::ReservedAxis", "axis with the name of a column", "[grid]", "[axis.metric]\na = {}\n[grid]"),
+    ("Problem::SelectsNothing", "published for no cell", "[[1.0, 30.0]]", "[[3.0, 30.0]]"),
     (
-        "Problem::SelectsNothing",
-        "published for no cell",
-        "where = { epsilon = 1.0 }",
-        "where = { epsilon = 3.0 }",
+        "Problem::SelectsMany",
+        "published for many cells",
+        "columns = [\"epsilon\", \"value\"]\nrows = [[1.0, 30.0]]",
+        "columns = [\"value\"]\nrows = [[30.0]]",
     ),
-    ("Problem::SelectsMany", "published for many cells", "where = { epsilon = 1.0 }", "where = {}"),
-    ("Problem::UnknownAxis", "published for no axis", "where = { epsilon = 1.0 }", "where = { eps = 1.0 }"),
+    ("Problem::UnknownAxis", "published for no axis", "columns = [\"epsilon\"", "columns = [\"eps\""),
     ("Problem::UnknownAxis", "no axes", "[grid]\n\"privacy.epsilon\" = [1.0, inf]\n", ""),
     ("Problem::UnknownMetric", "published for an unknown metric", "metric = \"rmse\"", "metric = \"mae\""),
-    (
-        "Problem::PublishedTwice",
-        "published twice",
-        "[[published]]",
-        "[[published]]\nwhere = { epsilon = 1.0 }\nmetric = \"rmse\"\nvalue = 3.0\nsource = \"\"\n[[published]]",
-    ),
+    ("Problem::ValueTwice", "published twice", "[[1.0, 30.0]]", "[[1.0, 30.0], [1.0, 3.0]]"),
     (
         "Problem::UnknownDataset",
         "unknown dataset",
@@ -212,6 +213,12 @@ const OTHER_MISTAKES: &[Mistake] = &[
     ("Problem::InlineRows", "short inline column", "x = [0.0, 1.0, 2.0, 3.0, 4.0]", "x = [0.0, 1.0]"),
     ("Problem::Empty", "inline columns without rows", "y = [0.1, 0.2, 0.4, 0.3, 0.5]", "y = []"),
     ("Problem::OutOfRange", "inline infinity", "y = [0.1,", "y = [inf,"),
+    (
+        "Problem::QuoteNeedsPlace",
+        "a sentence without its place",
+        "[published.table]",
+        "[[claim]]\nquote = \"It is so.\"\ntext = \"t\"\nmetric = \"rmse\"\nis = \"above\"\nvalue = 0.0\n[published.table]",
+    ),
     ("Problem::TooManyFolds", "more folds than rows", "split.contiguous = 2", "split.contiguous = 5"),
     ("Problem::WrongDimension", "lengthscales", "lengthscales = [1.0]", "lengthscales = [1.0, 2.0]"),
     ("Problem::WrongDimension", "inducing inputs", "[[0.0], [1.0]]", "[[0.0], [1.0, 2.0]]"),
@@ -521,7 +528,7 @@ fn missing_data_offline_and_a_corrupt_cache() {
 fn a_numerical_failure_names_the_matrix() {
     let project = Project::new();
     let toy = std::fs::read_to_string(project.path("experiments/smith2021/toy.toml")).unwrap();
-    let toy = toy.split("[[published]]").next().unwrap().replace("polynomial = 0", "polynomial = 3");
+    let toy = toy.split("[published.").next().unwrap().replace("polynomial = 0", "polynomial = 3");
     project.write(
         "toy.toml",
         &toy.replace(

@@ -133,6 +133,10 @@ impl Canvas<'_> {
         let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
         match stroke {
             Stroke::Tick => self.line(&upright, pen),
+            Stroke::Square => {
+                let side = 2.0 * arm;
+                self.outline(Rect { left: at.x - arm, top: at.y - arm, width: side, height: side }, pen)
+            }
             Stroke::Plus => {
                 self.line(&upright, pen)?;
                 self.line(&[at.moved(-arm, 0.0), at.moved(arm, 0.0)], pen)

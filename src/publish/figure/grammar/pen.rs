@@ -40,4 +40,6 @@ pub enum Stroke {
     Times,
     /// A vertical stroke.
     Tick,
+    /// The edges of a square.
+    Square,
 }

@@ -1,12 +1,12 @@
-//! One line per cell: our value and spread beside the published ones.
+//! One line per cell: our value and spread beside those that others reached.
 
 use super::super::prelude::*;
-use crate::spec::IntervalsFigure;
+use crate::spec::{Counterpart, IntervalsFigure};
 
 const OURS: Pen = Pen::new(COLOURS[0], 2.0);
-const PUBLISHED: Pen = Pen::new(COLOURS[1], 2.0);
+const OTHERS: Pen = Pen::new(COLOURS[1], 2.0);
 const RADIUS: f64 = 5.0;
-/// How far ours stand above the middle of a line, and published ones below it.
+/// How far ours stand above the middle of a line, and the others below it.
 const ASIDE: f64 = 0.14;
 /// The height of a line, of what stands around them, and of that above them.
 const ROW: f64 = 30.0;
@@ -20,6 +20,10 @@ struct Spread {
 }
 
 impl Spread {
+    fn of(counterpart: &Counterpart) -> Self {
+        Self { value: counterpart.value, spread: counterpart.spread.unwrap_or(0.0) }
+    }
+
     fn ends(&self) -> [f64; 2] {
         [self.value - self.spread, self.value + self.spread]
     }
@@ -33,7 +37,7 @@ impl Spread {
 struct IntervalLine {
     name: String,
     ours: Spread,
-    published: Option<Spread>,
+    others: Vec<(Owner, Spread)>,
 }
 
 impl Drawing for IntervalsFigure {
@@ -46,9 +50,9 @@ impl Drawing for IntervalsFigure {
         let names = lines.iter().map(|line| line.name.clone()).collect();
         let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, ""), marks);
         let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
-        if lines.iter().any(|line| line.published.is_some()) {
-            legend.push(Swatch::Ring(RADIUS, PUBLISHED).means("published ± sd"));
-        }
+        let shown =
+            |owner: &Owner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
+        legend.extend(Owner::ALL.into_iter().filter(shown).map(|owner| beside_legend(owner, RADIUS, OTHERS)));
         let layout = Layout::new(AROUND + ROW * lines.len() as f64).titles(TOP);
         Ok(Picture { legend, layout, panels: vec![Panel::new("", plot)] })
     }
@@ -61,30 +65,33 @@ fn of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<Inter
 
 fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
     let metric = (setting.metrics.len() > 1).then(|| row.row.metric.clone());
-    let published = row.published.as_ref();
     IntervalLine {
         name: report.labels(row).chain(metric).collect::<Vec<_>>().join(", "),
         ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
-        published: published.map(|p| Spread { value: p.value, spread: p.spread.unwrap_or(0.0) }),
+        others: row
+            .beside()
+            .map(|judged| (judged.counterpart.owner, Spread::of(&judged.counterpart)))
+            .collect(),
     }
 }
 
 /// What all bars reach; from zero, unless that was not wanted. On a logarithmic scale a bar that reaches zero has its value.
 fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
-    let spreads = lines.iter().flat_map(|line| [Some(&line.ours), line.published.as_ref()]).flatten();
+    let spreads =
+        lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
     let reached =
         spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
     if setting.log || setting.close { Scale::of(setting.log, reached) } else { Scale::from_zero(reached) }
 }
 
-/// The spread as a bar and the value as a dot: filled for ours, hollow for the published one.
+/// The spread as a bar and the value as a dot: filled for ours, by its owner for another.
 fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
     let (above, below) = (height + ASIDE, height - ASIDE);
     let dot = Mark::dots(&[Spot::new(line.ours.value, above)], RADIUS, OURS.colour);
     let mut marks = vec![line.ours.bar(above, OURS), dot];
-    if let Some(published) = &line.published {
-        let ring = Mark::Rings(vec![Spot::new(published.value, below)], RADIUS, PUBLISHED);
-        marks.extend([published.bar(below, PUBLISHED), ring]);
+    for (owner, other) in &line.others {
+        let spot = vec![Spot::new(other.value, below)];
+        marks.extend([other.bar(below, OTHERS), beside_mark(*owner, spot, RADIUS, OTHERS)]);
     }
     marks
 }
@@ -102,7 +109,7 @@ mod tests {
         let rows = vec![row(0, "rmse", 2.0, Some(0.5)), row(1, "rmse", 8.0, None), row(1, "mae", 90.0, None)];
         let svg = drawn("intervals", &Report::new(&experiment, rows, Vec::new()));
         assert_eq!((count(&svg, "circle"), lines_of(&svg, "#005FAA")), (2 + 1, 2), "a sample in the legend");
-        assert!(svg.contains(label) && svg.contains("\n0\n") && !svg.contains("published"));
+        assert!(svg.contains(label) && svg.contains("\n0\n") && !svg.contains("printed"));
         assert!(svg.find("short") < svg.find(label) || svg.contains("short"), "both are named");
     }
 }

@@ -16,7 +16,7 @@ struct Series {
     label: String,
     pen: Pen,
     points: Vec<Estimate>,
-    published: Vec<Spot>,
+    others: Vec<(Owner, Vec<Spot>)>,
     /// Points that lie below the axis.
     below: usize,
 }
@@ -88,17 +88,24 @@ fn series(setting: &LinesFigure, rows: &[&ReportRow], x: usize, label: &str, pen
     let (points, below): (Vec<Estimate>, Vec<Estimate>) =
         estimates.partition(|point| shown(setting, point.at.y));
     let label = format!("{} = {label}", setting.lines);
-    let published = rows.iter().filter_map(|row| published(setting, row, x)).collect();
-    Series { label, pen, points, published, below: below.len() }
+    let others = Owner::ALL.map(|owner| (owner, others(setting, rows, x, owner))).to_vec();
+    Series { label, pen, points, others, below: below.len() }
 }
 
 fn shown(setting: &LinesFigure, value: f64) -> bool {
     setting.least.is_none_or(|least| value >= least)
 }
 
-fn published(setting: &LinesFigure, row: &ReportRow, x: usize) -> Option<Spot> {
-    let value = row.published.as_ref()?.value;
-    shown(setting, value).then_some(Spot::new(row.place(x)?, value))
+/// What stands beside the rows of one owner, as far as it is shown.
+fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    for row in rows {
+        let Some(place) = row.place(x) else { continue };
+        let own = row.beside().filter(|judged| judged.counterpart.owner == owner);
+        let values = own.map(|judged| judged.counterpart.value).filter(|value| shown(setting, *value));
+        spots.extend(values.map(|value| Spot::new(place, value)));
+    }
+    spots
 }
 
 /// The pen of the line at a place among all; a second round of colours is dashed.
@@ -115,8 +122,8 @@ fn y_scale(setting: &LinesFigure, series: &[&Series]) -> Scale {
     let points = series.iter().flat_map(|s| &s.points);
     let ends = points.flat_map(|p| [p.at.y - p.error, p.at.y, p.at.y + p.error]);
     let levels = setting.levels.iter().map(|level| level.value);
-    let published = series.iter().flat_map(|s| &s.published).map(|spot| spot.y);
-    let values = ends.chain(levels).chain(published).filter(|value| *value > 0.0 || !setting.log_y);
+    let others = series.iter().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
+    let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !setting.log_y);
     Scale::of(setting.log_y, values).within(setting.least, None)
 }
 
@@ -127,7 +134,8 @@ fn marks(setting: &LinesFigure, series: &Series) -> Vec<Mark> {
         let dots: Vec<Spot> = series.points.iter().map(|point| point.at).collect();
         marks.push(Mark::dots(&dots, DOT, series.pen.colour));
     }
-    marks.push(Mark::Rings(series.published.clone(), RING, series.pen.thin()));
+    let others = series.others.iter().filter(|(_, spots)| !spots.is_empty());
+    marks.extend(others.map(|(owner, spots)| beside_mark(*owner, spots.clone(), RING, series.pen.thin())));
     marks
 }
 
@@ -156,8 +164,11 @@ fn notes(setting: &LinesFigure, series: &[&Series]) -> Vec<LegendEntry> {
     } else if widest > 0.0 {
         notes.push(bars());
     }
-    if series.iter().any(|s| !s.published.is_empty()) {
-        notes.push(Swatch::Ring(RING, Pen::new(BLACK, 1.0)).means("values to reproduce"));
+    for owner in Owner::ALL {
+        let own = series.iter().flat_map(|s| &s.others).filter(|(other, _)| *other == owner);
+        if own.flat_map(|(_, spots)| spots).next().is_some() {
+            notes.push(beside_legend(owner, RING, Pen::new(BLACK, 1.0)));
+        }
     }
     if let Some(least) = setting.least.filter(|_| below > 0) {
         notes.push(Swatch::None.means(format!("below {least}: {below} not shown")));

@@ -1,0 +1,91 @@
+//! Verdicts and outcomes, counted.
+
+use serde::Serialize;
+
+use crate::publish::table::{ClaimOutcome, Outcome, Verdict};
+use crate::spec::ClaimOwner;
+
+/// How many numbers have each verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct VerdictCounts {
+    /// Within the interval of one run of ours.
+    pub agrees: usize,
+    /// Outside.
+    pub differs: usize,
+    /// Of an interval that tells nothing.
+    pub inconclusive: usize,
+    /// Within, by a setting that was chosen so.
+    pub fitted: usize,
+    /// Of other data.
+    pub stand_in: usize,
+}
+
+impl VerdictCounts {
+    /// Of these names; others are not counted.
+    pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut counts = Self::default();
+        for name in names {
+            match Verdict::named(name) {
+                Some(Verdict::Agrees) => counts.agrees += 1,
+                Some(Verdict::Differs) => counts.differs += 1,
+                Some(Verdict::Inconclusive) => counts.inconclusive += 1,
+                Some(Verdict::Fitted) => counts.fitted += 1,
+                Some(Verdict::StandIn) => counts.stand_in += 1,
+                Some(Verdict::None) | None => {}
+            }
+        }
+        counts
+    }
+
+    /// All together.
+    pub fn total(&self) -> usize {
+        self.agrees + self.differs + self.inconclusive + self.fitted + self.stand_in
+    }
+
+    /// Adds those of other rows.
+    pub fn add(&mut self, other: Self) {
+        self.agrees += other.agrees;
+        self.differs += other.differs;
+        self.inconclusive += other.inconclusive;
+        self.fitted += other.fitted;
+        self.stand_in += other.stand_in;
+    }
+}
+
+/// How many claims have each outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct OutcomeCounts {
+    /// Borne out.
+    pub holds: usize,
+    /// Contradicted.
+    pub fails: usize,
+    /// Neither.
+    pub undecided: usize,
+}
+
+impl OutcomeCounts {
+    /// Of the claims of one owner.
+    pub fn of(claims: &[ClaimOutcome], owner: ClaimOwner) -> Self {
+        let mut counts = Self::default();
+        for claim in claims.iter().filter(|claim| claim.from == owner) {
+            match claim.outcome {
+                Outcome::Holds => counts.holds += 1,
+                Outcome::Fails => counts.fails += 1,
+                Outcome::Undecided => counts.undecided += 1,
+            }
+        }
+        counts
+    }
+
+    /// All together.
+    pub fn total(&self) -> usize {
+        self.holds + self.fails + self.undecided
+    }
+
+    /// Adds those of other experiments.
+    pub fn add(&mut self, other: Self) {
+        self.holds += other.holds;
+        self.fails += other.fails;
+        self.undecided += other.undecided;
+    }
+}

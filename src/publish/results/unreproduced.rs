@@ -1,0 +1,100 @@
+//! What of a paper does not reproduce, in sentences.
+
+use std::fmt::Write;
+
+use super::committed::Committed;
+use super::covered::Standing;
+use crate::publish::table::{ClaimOutcome, Outcome, Verdict, short};
+use crate::spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS};
+
+/// Numbers of one experiment that are told; more are in its table.
+const MOST: usize = 6;
+
+/// The sections of all experiments of a paper in which a number differs or a statement does not hold.
+pub fn unreproduced(paper: &str, standings: &[Standing<'_>]) -> String {
+    let told: Vec<String> = standings.iter().filter_map(section).collect();
+    if told.is_empty() { String::new() } else { format!("\n### {paper}\n\n{}", told.concat()) }
+}
+
+fn section(standing: &Standing<'_>) -> Option<String> {
+    let committed = standing.committed.as_ref()?;
+    let (experiment, mut points) = (standing.experiment, Vec::new());
+    points.extend(differing(committed, "published", "verdict", "the paper prints"));
+    points.extend(differing(committed, "authors", "authors_verdict", "the authors' files say"));
+    points.extend(differing(committed, "reference", "reference_verdict", "our reference is"));
+    points.extend(spreads(committed));
+    let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
+    points.extend(statements.filter_map(statement));
+    if points.is_empty() {
+        return None;
+    }
+    let why = experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
+    points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
+    let mut text = format!("[{0}]({0}/table.md): {1}\n\n", experiment.name, experiment.meta.title);
+    points.iter().for_each(|point| {
+        let _ = writeln!(text, "- {point}");
+    });
+    text.push('\n');
+    Some(text)
+}
+
+/// A sentence for each of the first numbers that differ, and how many more there are.
+fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> Vec<String> {
+    let differs = |row: &&Vec<String>| committed.field(row, verdict) == Verdict::Differs.name();
+    let rows: Vec<&Vec<String>> = committed.rows.iter().filter(differs).collect();
+    let mut points: Vec<String> = Vec::new();
+    for row in rows.iter().take(MOST) {
+        let [low, high] = ["interval_low", "interval_high"].map(|end| rounded(committed.field(row, end)));
+        points.push(format!(
+            "{}: {who} {}, one run of ours gives {low} to {high}.",
+            place(committed, row),
+            committed.field(row, column)
+        ));
+    }
+    if rows.len() > MOST {
+        points.push(format!("{} more of these numbers differ.", rows.len() - MOST));
+    }
+    points
+}
+
+/// One sentence on all printed spreads that differ.
+fn spreads(committed: &Committed) -> Option<String> {
+    let differs =
+        committed.rows.iter().filter(|row| committed.field(row, "spread_verdict") == Verdict::Differs.name());
+    let judged =
+        committed.rows.iter().filter(|row| !committed.field(row, "spread_verdict").is_empty()).count();
+    let places: Vec<String> = differs.map(|row| place(committed, row)).collect();
+    let first = places.first()?;
+    Some(format!(
+        "{} of {judged} printed spreads differ from those of our runs (first: {first}).",
+        places.len()
+    ))
+}
+
+/// A statement of the paper that our rows contradict or leave open.
+fn statement(claim: &ClaimOutcome) -> Option<String> {
+    let outcome = match claim.outcome {
+        Outcome::Holds => return None,
+        Outcome::Fails => "fails",
+        Outcome::Undecided => "is undecided",
+    };
+    let numbers = match (claim.left, claim.right) {
+        (Some(left), Some(right)) => format!(" (ours: {} against {})", short(left), short(right)),
+        _ => String::new(),
+    };
+    Some(format!("{}: “{}” {outcome}{numbers}: {}.", claim.place, claim.quote, claim.text))
+}
+
+/// The labels and the metric of a row.
+fn place(committed: &Committed, row: &[String]) -> String {
+    let axes = committed.headings.iter().filter(|heading| !FIXED_COLUMNS.contains(&heading.as_str()));
+    let labels = axes.map(|axis| format!("{axis} = {}", committed.field(row, axis)));
+    let epsilon = committed.field(row, "epsilon");
+    let epsilon = (!epsilon.is_empty()).then(|| format!("epsilon = {epsilon}"));
+    let metric = committed.field(row, "metric").to_owned();
+    labels.chain(epsilon).chain([metric]).collect::<Vec<_>>().join(", ")
+}
+
+fn rounded(text: &str) -> String {
+    text.parse().map_or_else(|_| text.to_owned(), short)
+}

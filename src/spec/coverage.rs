@@ -1,0 +1,91 @@
+//! What of a paper is checked: `coverage.toml` beside its experiments.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Every figure, table, printed number and statement about results of a paper, and what checks it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Coverage {
+    /// The paper's key, as `experiment.paper` has it.
+    pub paper: String,
+    /// Authors, title and year.
+    pub reference: String,
+    /// Its parts.
+    #[serde(rename = "item")]
+    pub items: Vec<CoverageItem>,
+}
+
+/// A part of a paper.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CoverageItem {
+    /// Where it stands, as `source` of numbers and `place` of claims begin: `Table 1`, `Section 6.2`.
+    pub place: String,
+    /// What stands there.
+    pub what: String,
+    /// How many numbers are printed there about results, spreads included.
+    #[serde(default)]
+    pub numbers: usize,
+    /// How many statements about results are made there.
+    #[serde(default)]
+    pub statements: usize,
+    /// The experiments that check it.
+    #[serde(default)]
+    pub checked: Vec<String>,
+    /// Why it is not checked, or not all of it.
+    #[serde(default)]
+    pub why_not: Option<String>,
+}
+
+/// A file of coverage that cannot be used.
+#[derive(Debug, Error)]
+#[error("{path}: {cause}")]
+pub struct CoverageError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub cause: String,
+}
+
+impl Coverage {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`CoverageError`] if it cannot be read, or says something else.
+    pub fn read(path: &Path) -> Result<Self, CoverageError> {
+        let error = |cause: String| CoverageError { path: path.to_path_buf(), cause };
+        let text = std::fs::read_to_string(path).map_err(|cause| error(cause.to_string()))?;
+        toml::from_str(&text).map_err(|cause| error(cause.to_string().trim_end().to_owned()))
+    }
+}
+
+impl CoverageItem {
+    /// Whether a source or a place is this part or inside it.
+    pub fn holds(&self, place: &str) -> bool {
+        let inside = place.strip_prefix(self.place.as_str());
+        inside.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':', ';', ' ']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_whole_words() {
+        let text = "paper = 'p'\nreference = 'A 2020'\n[[item]]\nplace = 'Section 6.2'\nwhat = 'x'\nstatements = 2\n";
+        let coverage: Coverage = toml::from_str(text).unwrap();
+        let item = &coverage.items[0];
+        for (place, inside) in [
+            ("Section 6.2", true),
+            ("Section 6.2, second paragraph", true),
+            ("Section 6.21", false),
+            ("Table 1", false),
+        ] {
+            assert_eq!(item.holds(place), inside, "{place}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Numbers beside ours as a spec writes them: one line a number.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::Problem;
+use super::counterpart::{HowRead, SpreadKind};
+
+/// A table of numbers: what its rows have in common, and what the columns of each row say.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValueTable {
+    /// What each row says: an axis, or one of `metric`, `value`, `spread`, `count`, `runs`, `precision`, `tolerance`, `effect`
+    /// and `source`.
+    pub columns: Vec<String>,
+    /// A list for each number. An empty text leaves what the table says.
+    #[schemars(with = "Vec<Vec<serde_json::Value>>")]
+    pub rows: Vec<Vec<Value>>,
+    /// What all rows have in common.
+    #[serde(default)]
+    pub all: ValueEntry,
+}
+
+/// What is known of a number.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValueEntry {
+    /// The one cell: its labels on the axes.
+    #[serde(default, rename = "where")]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub cells: Table,
+    /// The metric.
+    #[serde(default)]
+    pub metric: String,
+    /// The number, in the units of the metric.
+    #[serde(default)]
+    pub value: Option<f64>,
+    /// Its spread.
+    #[serde(default)]
+    pub spread: Option<f64>,
+    #[serde(default)]
+    pub spread_kind: SpreadKind,
+    /// Over how many folds, replicates or values the spread was taken.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// The number is the mean of so many runs; of one where nothing is said.
+    #[serde(default)]
+    pub runs: Option<u32>,
+    /// The unit of the last printed digit.
+    #[serde(default)]
+    pub precision: f64,
+    /// The largest difference that agrees: for formulas and for readings off a figure.
+    #[serde(default)]
+    pub tolerance: Option<f64>,
+    /// The difference that the paper draws a conclusion from: an interval that is wider tells nothing.
+    #[serde(default)]
+    pub effect: Option<f64>,
+    /// Which setting was chosen so that these numbers fit: then agreement shows nothing, and is not counted.
+    #[serde(default)]
+    pub fitted: Option<String>,
+    /// Where the number stands, for example `Table 1, row 2`.
+    #[serde(default)]
+    pub source: String,
+    #[serde(default)]
+    pub read: HowRead,
+}
+
+impl ValueTable {
+    /// One row with what the table says of all.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] if the row has other columns than the table, or a cell of the wrong type.
+    pub fn entry(&self, row: &[Value]) -> Result<ValueEntry, Problem> {
+        if row.len() != self.columns.len() {
+            let why = format!("{} entries for {} columns", row.len(), self.columns.len());
+            return Err(Problem::Shape(why));
+        }
+        let mut entry = self.all.clone();
+        for (column, value) in self.columns.iter().zip(row) {
+            if value.as_str() != Some("") {
+                entry.set(column, value).map_err(|needed| {
+                    Problem::Shape(format!("`{column}` is {needed}, found {}", value.type_str()))
+                })?;
+            }
+        }
+        match entry.value {
+            Some(_) => Ok(entry),
+            None => Err(Problem::Shape("needs a `value`, in the table or as a column".to_owned())),
+        }
+    }
+}
+
+impl ValueEntry {
+    /// Takes over what a column says; fails with what it should hold.
+    fn set(&mut self, column: &str, value: &Value) -> Result<(), &'static str> {
+        match column {
+            "metric" => self.metric = text(value)?,
+            "source" => self.source = text(value)?,
+            "value" => self.value = Some(number(value)?),
+            "spread" => self.spread = Some(number(value)?),
+            "precision" => self.precision = number(value)?,
+            "tolerance" => self.tolerance = Some(number(value)?),
+            "effect" => self.effect = Some(number(value)?),
+            "count" => self.count = Some(whole(value)?),
+            "runs" => self.runs = Some(whole(value)?),
+            axis => {
+                self.cells.insert(axis.to_owned(), value.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn text(value: &Value) -> Result<String, &'static str> {
+    value.as_str().map(str::to_owned).ok_or("a text")
+}
+
+fn number(value: &Value) -> Result<f64, &'static str> {
+    value.as_float().or(value.as_integer().map(|whole| whole as f64)).ok_or("a number")
+}
+
+fn whole(value: &Value) -> Result<u32, &'static str> {
+    value.as_integer().and_then(|whole| u32::try_from(whole).ok()).ok_or("a whole number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(text: &str) -> ValueTable {
+        toml::from_str(text).unwrap()
+    }
+
+    const TABLE: &str = "all = { source = 'Table 1', precision = 0.1 }\ncolumns = ['method', 'value', 'spread']\n\
+                         rows = [['a', 13.3, 3.2], ['b', 7, '']]";
+
+    #[test]
+    fn rows_complete_what_the_table_says() {
+        let table = table(TABLE);
+        let [first, second] = [0, 1].map(|row| table.entry(&table.rows[row]).unwrap());
+        assert_eq!((first.value, first.spread, first.precision), (Some(13.3), Some(3.2), 0.1));
+        assert_eq!((second.value, second.spread, second.source.as_str()), (Some(7.0), None, "Table 1"));
+        assert_eq!(second.cells["method"].as_str(), Some("b"));
+    }
+
+    #[test]
+    fn rows_of_another_form_are_refused() {
+        for (from, to, word) in [
+            ("['b', 7, '']", "['b', 7]", "2 entries for 3 columns"),
+            ("13.3", "'x'", "`value` is a number, found string"),
+            ("'value'", "'other'", "needs a `value`"),
+        ] {
+            let table = table(&TABLE.replace(from, to));
+            let problems = table.rows.iter().filter_map(|row| table.entry(row).err());
+            let told: Vec<String> = problems.map(|problem| problem.to_string()).collect();
+            assert!(told.iter().any(|text| text.contains(word)), "{word}: {told:?}");
+        }
+    }
+}
