@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use polars::prelude::{AnyValue, Series};
 
 use super::identity::RowWitness;
+use super::person::PersonId;
 use super::table_error::CellProblem;
 
 /// A cell that is no number, and its row in its column, from 0.
@@ -59,6 +60,15 @@ pub(super) fn text<'a>(cell: &AnyValue<'a>) -> Option<Cow<'a, str>> {
         AnyValue::Float64(value) => Some(Cow::Owned(format!("{value:?}"))),
         whole => Some(Cow::Owned(whole.to_string())),
     }
+}
+
+/// The person that a cell names.
+pub(super) fn person(cell: &AnyValue<'_>) -> Result<PersonId, CellProblem> {
+    let found = match cell {
+        AnyValue::Float64(value) => PersonId::of_number(*value),
+        cell => text(cell).as_deref().and_then(PersonId::of),
+    };
+    found.ok_or(CellProblem::NoPerson)
 }
 
 /// Shows a cell to a witness; `read` is whether a spec reads its column.

@@ -14,12 +14,13 @@ use polars::prelude::{
     PolarsError, Series, StringChunkedBuilder,
 };
 
-use super::cell::{append_numbers, number, show, text};
+use super::cell::{append_numbers, number, person, show, text};
 use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
 use super::identity::RowWitness;
 use super::parquet::ParquetFile;
+use super::person::PersonId;
 use super::rows::places;
 use super::table_error::{CellProblem, RowUnit, TableError};
 use super::text::TextReader;
@@ -191,6 +192,14 @@ impl Table {
             let place = codes.iter().position(|code| code == cell);
             place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(cell.to_owned(), codes.to_vec()))
         })
+    }
+
+    /// The persons that the cells of a column name.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there, or a cell that is missing.
+    pub fn persons(&self, column: &str) -> Result<Vec<PersonId>, DataError> {
+        self.map(column, person)
     }
 
     /// The cells of a column as text, without blanks around them; `None` where a cell is missing.

@@ -131,6 +131,9 @@ pub enum CellProblem {
     /// Nothing stands in it.
     #[error("the cell is empty, where a number was expected")]
     Missing,
+    /// No person stands in it.
+    #[error("the cell is empty, where a person was expected")]
+    NoPerson,
     /// It holds something else.
     #[error("{0:?} is not a number")]
     NotANumber(String),

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::parquet::ParquetRows;
 use super::text::TextRows;
-use super::{FileRows, Rows};
+use super::{Beside, FileRows, ReadColumns, Rows};
 use crate::data::DataError;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::own::is_parquet;
+use crate::data::person::PersonId;
 
 /// Files of one table: Parquet by their ending, text with a header otherwise.
 pub struct Files {
     paths: Vec<PathBuf>,
     separator: u8,
-    columns: Vec<String>,
+    columns: ReadColumns,
     open: Option<Box<dyn FileRows>>,
     next: usize,
     rows: Vec<u64>,
@@ -26,10 +27,28 @@ impl Files {
     /// # Errors
     /// [`DataError`] for a file that cannot be read, or lacks a column.
     pub fn open(paths: &[PathBuf], separator: u8, columns: &[String]) -> Result<Self, DataError> {
+        Self::of(paths, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
+    }
+
+    /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
+    ///
+    /// # Errors
+    /// As [`Files::open`].
+    pub fn of_persons(
+        paths: &[PathBuf],
+        separator: u8,
+        columns: &[String],
+        person: &str,
+    ) -> Result<Self, DataError> {
+        let person = Some(person.to_owned());
+        Self::of(paths, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
+    }
+
+    fn of(paths: &[PathBuf], separator: u8, columns: ReadColumns) -> Result<Self, DataError> {
         for path in paths {
-            open(path, separator, columns, false)?;
+            open(path, separator, &columns)?;
         }
-        let (paths, columns, rows) = (paths.to_vec(), columns.to_vec(), vec![0; paths.len()]);
+        let (paths, rows) = (paths.to_vec(), vec![0; paths.len()]);
         Ok(Self { paths, separator, columns, open: None, next: 0, rows, witness: None })
     }
 
@@ -44,11 +63,29 @@ impl Files {
         key: &DataKey,
     ) -> Result<Self, DataError> {
         let mut files = Self::open(paths, separator, columns)?;
-        let seen = paths.first().map(|path| open(path, separator, columns, true)).transpose()?;
+        files.columns.witnessed = true;
+        let seen = paths.first().map(|path| open(path, separator, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
         let seen = seen.map(|file| file.seen()).unwrap_or_default();
         files.witness = Some(RowWitness::new(key, &seen, &read));
         Ok(files)
+    }
+
+    /// As [`Rows::read`], with the person of each row.
+    ///
+    /// # Errors
+    /// As [`Rows::read`], and for a row without a person.
+    pub fn read_persons(
+        &mut self,
+        columns: &mut [Vec<f64>],
+        persons: &mut Vec<PersonId>,
+        most: usize,
+    ) -> Result<usize, DataError> {
+        let done = self.take(most as u64, |from, most, witness| {
+            let beside = Beside { witness, persons: Some(persons) };
+            Ok(from.read(columns, most as usize, beside)? as u64)
+        })?;
+        Ok(done as usize)
     }
 
     /// What the witness saw of the rows that were read, if there is one.
@@ -94,7 +131,7 @@ impl Files {
             };
             if rows == 0 {
                 let Some(path) = self.paths.get(self.next) else { break };
-                self.open = Some(open(path, self.separator, &self.columns, self.witness.is_some())?);
+                self.open = Some(open(path, self.separator, &self.columns)?);
                 if let Some(witness) = &mut self.witness {
                     witness.begin_file(self.next);
                 }
@@ -111,7 +148,7 @@ impl Files {
 impl Rows for Files {
     fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
         let done = self.take(most as u64, |from, most, witness| {
-            Ok(from.read(columns, most as usize, witness)? as u64)
+            Ok(from.read(columns, most as usize, Beside { witness, persons: None })? as u64)
         })?;
         Ok(done as usize)
     }
@@ -121,14 +158,9 @@ impl Rows for Files {
     }
 }
 
-fn open(
-    path: &Path,
-    separator: u8,
-    columns: &[String],
-    witnessed: bool,
-) -> Result<Box<dyn FileRows>, DataError> {
+fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Box<dyn FileRows>, DataError> {
     Ok(match is_parquet(path) {
-        true => Box::new(ParquetRows::open(path, columns, witnessed)?),
+        true => Box::new(ParquetRows::open(path, columns)?),
         false => Box::new(TextRows::open(path, separator, columns)?),
     })
 }

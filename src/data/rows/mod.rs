@@ -2,6 +2,7 @@
 //!
 //! Files are CSV (or any other separator) with a header, or Parquet.
 mod files;
+mod marked;
 mod memory;
 mod parquet;
 mod place;
@@ -9,12 +10,14 @@ mod text;
 mod write;
 
 pub use files::Files;
+pub use marked::MarkedRows;
 pub use memory::InMemory;
 pub(super) use place::places;
 pub use write::RowWriter;
 
 use super::error::DataError;
 use super::identity::RowWitness;
+use super::person::PersonId;
 
 /// Rows that come one after the other.
 pub trait Rows: Send {
@@ -33,15 +36,31 @@ pub trait Rows: Send {
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
 }
 
+/// What is learned of rows beside their numbers.
+#[derive(Default)]
+struct Beside<'b> {
+    /// Sees every cell.
+    witness: Option<&'b mut RowWitness>,
+    /// Takes the person of each row.
+    persons: Option<&'b mut Vec<PersonId>>,
+}
+
+/// The columns of files that are read.
+#[derive(Clone)]
+struct ReadColumns {
+    /// Those of numbers.
+    numbers: Vec<String>,
+    /// Whether a witness is to see all others, too.
+    witnessed: bool,
+    /// The one that says whose row it is.
+    person: Option<String>,
+}
+
 /// The rows of one file, which a witness may see.
 trait FileRows: Send {
     /// As [`Rows::read`]; the witness sees every cell of the rows that are read.
-    fn read(
-        &mut self,
-        columns: &mut [Vec<f64>],
-        most: usize,
-        witness: Option<&mut RowWitness>,
-    ) -> Result<usize, DataError>;
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize, beside: Beside<'_>)
+    -> Result<usize, DataError>;
 
     /// As [`Rows::skip`].
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use polars::prelude::AnyValue;
 
-use super::FileRows;
 use super::place::places;
-use crate::data::cell::{append_numbers, show};
+use super::{Beside, FileRows, ReadColumns};
+use crate::data::cell::{append_numbers, person, show};
 use crate::data::error::DataError;
 use crate::data::identity::RowWitness;
 use crate::data::parquet::{ParquetColumn, ParquetFile};
+use crate::data::person::PersonId;
 use crate::data::table_error::{RowUnit, TableError};
 
 /// The rows of a Parquet file, one row group after the other.
@@ -23,6 +24,10 @@ pub(super) struct ParquetRows {
     others: Vec<usize>,
     /// Those of the open row group.
     open_others: Vec<ParquetColumn>,
+    /// The column that says whose row it is, if there is one.
+    person: Vec<usize>,
+    /// That of the open row group.
+    open_person: Vec<ParquetColumn>,
     /// Rows of it that are not read yet.
     left: usize,
     /// The row groups after it: how many rows each has.
@@ -33,22 +38,41 @@ pub(super) struct ParquetRows {
 
 impl ParquetRows {
     /// Reads the schema; the other columns are read too if a witness is to see them.
-    pub fn open(path: &Path, columns: &[String], witnessed: bool) -> Result<Self, DataError> {
+    pub fn open(path: &Path, columns: &ReadColumns) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
         let fields = file.fields();
         let known: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
-        let places = places(columns, &known).map_err(|problem| file.wrong(problem))?;
+        let names = columns.numbers.clone();
+        let places = self::places(&names, &known).map_err(|problem| file.wrong(problem))?;
         for field in places.iter().map(|place| &fields[*place]) {
             if !field.holds.as_ref().is_some_and(|holds| holds.is_primitive_numeric()) {
                 let (column, found) = (field.name.clone(), field.found.clone());
                 return Err(file.wrong(TableError::NotNumeric { column, found }));
             }
         }
-        let others = if witnessed { file.others(columns) } else { Vec::new() };
+        let others = if columns.witnessed { file.others(&names) } else { Vec::new() };
         let others = self::places(&others, &known).map_err(|problem| file.wrong(problem))?;
+        let person: Vec<String> = columns.person.iter().cloned().collect();
+        let person = self::places(&person, &known).map_err(|problem| file.wrong(problem))?;
+        if let Some(field) = person.iter().map(|place| &fields[*place]).find(|field| field.holds.is_none()) {
+            let (column, found) = (field.name.clone(), field.found.clone());
+            return Err(file.wrong(TableError::ColumnType { column, found }));
+        }
         let groups = file.groups().into_iter().enumerate();
-        let (open, open_others, names) = (Vec::new(), Vec::new(), columns.to_vec());
-        Ok(Self { file, names, places, open, others, open_others, left: 0, groups, row: 0 })
+        let (open, open_others, open_person) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self {
+            file,
+            names,
+            places,
+            open,
+            others,
+            open_others,
+            person,
+            open_person,
+            left: 0,
+            groups,
+            row: 0,
+        })
     }
 
     /// How many rows there are.
@@ -64,6 +88,8 @@ impl ParquetRows {
             self.open = columns.collect::<Result<_, _>>()?;
             let others = self.others.iter().map(|place| self.file.column(group, *place));
             self.open_others = others.collect::<Result<_, _>>()?;
+            let person = self.person.iter().map(|place| self.file.column(group, *place));
+            self.open_person = person.collect::<Result<_, _>>()?;
             self.left = rows;
         }
         Ok(true)
@@ -73,6 +99,21 @@ impl ParquetRows {
     fn asked(&self) -> Vec<usize> {
         let all = 0..self.places.len();
         all.filter(|column| !self.places[..*column].contains(&self.places[*column])).collect()
+    }
+
+    /// Whose the next rows are.
+    fn read_persons(&mut self, rows: usize, persons: &mut Vec<PersonId>) -> Result<(), DataError> {
+        for (from, place) in self.open_person.iter_mut().zip(&self.person) {
+            let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
+            for (row, cell) in cells.iter().enumerate() {
+                persons.push(person(&cell).map_err(|problem| {
+                    let column = self.file.fields().swap_remove(*place).name;
+                    let line = self.row + row + 1;
+                    self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
+                })?);
+            }
+        }
+        Ok(())
     }
 
     /// Shows the last rows of the columns to a witness, with their cells in the other columns.
@@ -100,7 +141,7 @@ impl FileRows for ParquetRows {
         &mut self,
         columns: &mut [Vec<f64>],
         most: usize,
-        mut witness: Option<&mut RowWitness>,
+        mut beside: Beside<'_>,
     ) -> Result<usize, DataError> {
         let mut done = 0;
         while done < most && self.advance()? {
@@ -113,8 +154,11 @@ impl FileRows for ParquetRows {
                     self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
                 })?;
             }
-            if let Some(witness) = &mut witness {
+            if let Some(witness) = &mut beside.witness {
                 self.show(columns, rows, witness)?;
+            }
+            if let Some(persons) = &mut beside.persons {
+                self.read_persons(rows, persons)?;
             }
             self.left -= rows;
             self.row += rows;
@@ -134,7 +178,8 @@ impl FileRows for ParquetRows {
             let some = self.left.min(usize::try_from(rows - done).unwrap_or(usize::MAX));
             // The columns of a row group that is passed over whole are never looked at again.
             if some < self.left {
-                for column in self.open.iter_mut().chain(&mut self.open_others) {
+                let beside = self.open_others.iter_mut().chain(&mut self.open_person);
+                for column in self.open.iter_mut().chain(beside) {
                     column.skip(some).map_err(|cause| self.file.broken(cause))?;
                 }
             }
@@ -193,10 +238,11 @@ mod tests {
         for (skipped, most) in
             [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]
         {
-            let mut rows = ParquetRows::open(&path, &names, false).unwrap();
+            let read = ReadColumns { numbers: names.to_vec(), witnessed: false, person: None };
+            let mut rows = ParquetRows::open(&path, &read).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
             let mut columns = vec![Vec::new(); 4];
-            while rows.read(&mut columns, most, None).unwrap() == most {}
+            while rows.read(&mut columns, most, Beside::default()).unwrap() == most {}
             let expected: Vec<f64> = (skipped.min(300)..300).map(|i| i as f64).collect();
             let scaled = |by: f64| expected.iter().map(|i| i * by).collect::<Vec<f64>>();
             assert_eq!(columns, [scaled(10.0), scaled(1.0), scaled(0.5), scaled(-1.0)], "{skipped} {most}");

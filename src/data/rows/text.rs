@@ -4,12 +4,13 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use super::FileRows;
 use super::place::places;
+use super::{Beside, FileRows, ReadColumns};
 use crate::data::cell::parsed;
 use crate::data::error::DataError;
 use crate::data::format::{CsvFormat, Separator};
 use crate::data::identity::RowWitness;
+use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
 use crate::data::text::TextReader;
 
@@ -20,22 +21,35 @@ pub(super) struct TextRows {
     places: Vec<usize>,
     /// For each column of the file its place among those that are asked for.
     asked: Vec<Option<usize>>,
+    /// The column that says whose row it is, and its place in the file.
+    person: Option<PersonColumn>,
+}
+
+/// The column that says whose row it is.
+struct PersonColumn {
+    name: String,
+    place: usize,
 }
 
 impl TextRows {
     /// Reads the header.
-    pub fn open(path: &Path, separator: u8, columns: &[String]) -> Result<Self, DataError> {
+    pub fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Self, DataError> {
         let format = CsvFormat { separator: Separator::Byte(separator), ..CsvFormat::default() };
         let reader = TextReader::open(path, &format)?;
-        let places = places(columns, reader.names()).map_err(|problem| reader.wrong(problem))?;
+        let names = columns.numbers.clone();
+        let places = self::places(&names, reader.names()).map_err(|problem| reader.wrong(problem))?;
+        let person: Vec<String> = columns.person.iter().cloned().collect();
+        let found = self::places(&person, reader.names()).map_err(|problem| reader.wrong(problem))?;
+        let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
         let all = 0..reader.names().len();
         let asked = all.map(|column| places.iter().position(|place| *place == column)).collect();
-        Ok(Self { reader, names: columns.to_vec(), places, asked })
+        Ok(Self { reader, names, places, asked, person })
     }
 
     /// How many rows there are.
     pub fn count(path: &Path, separator: u8) -> Result<u64, DataError> {
-        Self::open(path, separator, &[])?.skip(u64::MAX)
+        let columns = ReadColumns { numbers: Vec::new(), witnessed: false, person: None };
+        Self::open(path, separator, &columns)?.skip(u64::MAX)
     }
 
     /// Shows the row to a witness; the last numbers of the columns are its own.
@@ -56,10 +70,18 @@ impl TextRows {
             Ok(text) => parsed(text),
             Err(_) => Err(CellProblem::NotANumber(String::from_utf8_lossy(cell).trim().to_owned())),
         };
-        number.map_err(|problem| {
-            let (line, column) = (self.reader.line(), self.names[column].clone());
-            self.reader.wrong(TableError::Cell { unit: RowUnit::Line, line, column, problem })
-        })
+        number.map_err(|problem| self.bad_cell(&self.names[column], problem))
+    }
+
+    /// Whose row it is.
+    fn person(&self, column: &PersonColumn) -> Result<PersonId, DataError> {
+        let person = PersonId::of(self.reader.text(column.place)?);
+        person.ok_or_else(|| self.bad_cell(&column.name, CellProblem::NoPerson))
+    }
+
+    fn bad_cell(&self, column: &str, problem: CellProblem) -> DataError {
+        let (line, column) = (self.reader.line(), column.to_owned());
+        self.reader.wrong(TableError::Cell { unit: RowUnit::Line, line, column, problem })
     }
 }
 
@@ -68,7 +90,7 @@ impl FileRows for TextRows {
         &mut self,
         columns: &mut [Vec<f64>],
         most: usize,
-        mut witness: Option<&mut RowWitness>,
+        mut beside: Beside<'_>,
     ) -> Result<usize, DataError> {
         for row in 0..most {
             if !self.reader.advance()? {
@@ -77,8 +99,11 @@ impl FileRows for TextRows {
             for (i, column) in columns.iter_mut().enumerate() {
                 column.push(self.number(i)?);
             }
-            if let Some(witness) = &mut witness {
+            if let Some(witness) = &mut beside.witness {
                 self.show(columns, witness);
+            }
+            if let (Some(persons), Some(column)) = (&mut beside.persons, &self.person) {
+                persons.push(self.person(column)?);
             }
         }
         Ok(most)
