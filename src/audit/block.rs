@@ -89,7 +89,9 @@ fn judged(
         Sampled::Function { mean, scale, change } => {
             gaussian::function(mean, norms, Scaling { noise: *scale, change: *change }, claim)
         }
-        Sampled::Counts { sd, bins, relation } => gaussian::counts(*sd, *bins, *relation, claim),
+        Sampled::Counts { sd, bins, relation, records } => {
+            gaussian::counts(*sd, *bins, *relation, *records, claim)
+        }
         Sampled::Statistics { statistic, bins, change } => {
             gaussian::statistics(*statistic, bins, *change, claim)
         }

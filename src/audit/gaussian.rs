@@ -104,14 +104,15 @@ pub(super) fn function(
     Check::delta(scaling.change * norm / scaling.noise, claim, note)
 }
 
-/// Noise on counts: a record moves one bin by 1, a replaced one two bins, where there are two.
-pub(super) fn counts(sd: f64, bins: usize, relation: Relation, claim: Guarantee) -> Check {
+/// Noise on counts: a record moves one bin by 1, a replaced one two bins, where there are two. Several records of one row or
+/// person move them furthest if all are in one bin.
+pub(super) fn counts(sd: f64, bins: usize, relation: Relation, records: u64, claim: Guarantee) -> Check {
     let moved = match relation {
         Relation::AddRemove => 1.0,
         Relation::ReplaceOne => bins.min(2) as f64,
     };
-    let note = format!("{moved} of {bins} bins move by 1, noise sd {}", short(sd));
-    Check::delta(f64::sqrt(moved) / sd, claim, note)
+    let note = format!("{moved} of {bins} bins move by {records}, noise sd {}", short(sd));
+    Check::delta(f64::sqrt(moved) * records as f64 / sd, claim, note)
 }
 
 /// Noise on a statistic of each bin, for bins with so many records and this standard deviation: the shift of the worst

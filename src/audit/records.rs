@@ -26,9 +26,12 @@ const POINTS: f64 = 1000.0;
 /// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
 /// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
 pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
-    let most = exact_delta(bound(releases).sqrt(), claim.epsilon);
+    // As many equal records of one person, replaced by as many equal ones, move the sums as many times as far as one does, and
+    // no others move them further.
+    let records = releases.records as f64;
+    let most = exact_delta(records * bound(releases).sqrt(), claim.epsilon);
     let found = search(releases);
-    let least = exact_delta(found.shift_squared.sqrt(), claim.epsilon);
+    let least = exact_delta(records * found.shift_squared.sqrt(), claim.epsilon);
     let pair = format!(
         "the inputs {} and {}, labels {:?}",
         point(&found.inputs.0),
@@ -259,6 +262,7 @@ mod tests {
         RecordReleases {
             sums: vec![SumsRelease { noise, kernel: (1.0, 1.0), inducing, labels }],
             domain: None,
+            records: 1,
         }
     }
 

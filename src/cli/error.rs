@@ -206,6 +206,7 @@ fn of_release(error: &ReleaseError) -> u8 {
         ReleaseError::Data(error) => error.exit_code(),
         ReleaseError::Task(_) => NUMERICAL,
         ReleaseError::Io { .. }
+        | ReleaseError::FileChanged(_)
         | ReleaseError::Randomness(_)
         | ReleaseError::Ledger(
             LedgerError::Io { .. }

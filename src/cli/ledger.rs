@@ -106,8 +106,8 @@ fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<
     let (experiment, watcher) = (project.only(name)?, watcher(true));
     let (mut paths, mut found): (Vec<PathBuf>, Vec<Listed>) = (Vec::new(), Vec::new());
     for cell in &experiment.cells {
-        let data = &cell.setting().data;
-        let rows = load_witnessed(&experiment, data, &project, watcher.downloads(), state.key())?;
+        let setting = cell.setting();
+        let rows = load_witnessed(&experiment, setting, &project, watcher.downloads(), state.key())?;
         for one in listed_about(state, &rows.fingerprint)? {
             if !paths.contains(&one.path) {
                 paths.push(one.path.clone());
@@ -142,7 +142,7 @@ const OLD: &str = "; of version 1, without a seal: the next release that names i
                    beside it";
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
-    let LedgerEntry { number, time, spec, target, epsilon, delta, mu, neighbours, .. } = entry;
+    let LedgerEntry { number, time, spec, target, epsilon, delta, mu, .. } = entry;
     vec![
         number.to_string(),
         time.clone(),
@@ -151,7 +151,7 @@ fn row(entry: &LedgerEntry) -> Vec<String> {
         format!("{epsilon:?}"),
         format!("{delta:?}"),
         format!("{mu:.4}"),
-        neighbours.to_string(),
+        entry.protects_against(),
     ]
 }
 
@@ -189,6 +189,6 @@ fn entry_json(entry: &LedgerEntry) -> Value {
     let LedgerEntry { number, time, spec, target, epsilon, delta, delta_exact, mu, .. } = entry;
     json!({
         "number": number, "time": time, "spec": spec, "target": target, "epsilon": epsilon, "delta": delta,
-        "delta_exact": delta_exact, "mu": mu, "protects_against": entry.neighbours.to_string(), "caveats": entry.caveats,
+        "delta_exact": delta_exact, "mu": mu, "protects_against": entry.protects_against(), "caveats": entry.caveats,
     })
 }

@@ -20,7 +20,7 @@ mod zcdp;
 
 pub use budget::{Budget, composed_mu, epsilon_of};
 pub use certificate::{
-    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release, RoundedNoise,
+    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release, RoundedNoise,
 };
 pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};

@@ -99,7 +99,7 @@ impl Charged<PrivatePredictions<'_>> {
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
         json!({
             "guarantee": certificate.to_string(),
-            "neighbours": certificate.neighbours.map(|neighbours| neighbours.to_string()),
+            "neighbours": certificate.between(),
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
             "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact,
@@ -121,14 +121,15 @@ impl Charged<PrivatePredictions<'_>> {
 
     /// What the guarantee does not speak of.
     pub fn not_covered(&self) -> Vec<String> {
-        let mut list = vec![
-            self.taken_as_public(),
+        let mut list = self.taken_as_public().into_iter().collect::<Vec<String>>();
+        list.extend([
             "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
              at the targets, they leak"
                 .to_owned(),
             "the points of the grid, which are taken as public".to_owned(),
             "time, memory and other side channels of the computation".to_owned(),
-        ];
+        ]);
+        list.extend(self.value().setting.data.person.as_deref().map(several_names));
         list.extend(self.larger_change());
         if self.account().is_none() {
             list.push(NOT_COUNTED.to_owned());
@@ -141,16 +142,21 @@ impl Charged<PrivatePredictions<'_>> {
         matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
     }
 
-    fn taken_as_public(&self) -> String {
+    /// Where whole records of persons are private nothing is: not even how many there are.
+    fn taken_as_public(&self) -> Option<String> {
+        let data = &self.value().setting.data;
         if self.hides_records() {
-            return "the number of rows of the file, which is taken as public: a record is replaced by another, which filters \
-                    may keep or drop"
-                .to_owned();
+            let rows = "the number of rows of the file, which is taken as public: a record is replaced by another, which \
+                        filters may keep or drop";
+            return data.person.is_none().then(|| rows.to_owned());
         }
-        let inputs = self.value().setting.data.inputs.join(", ");
-        format!(
-            "the inputs ({inputs}), the number of rows and the columns that rows are filtered by, which are taken as public"
-        )
+        let (inputs, mut also) = (data.inputs.join(", "), String::new());
+        if let Some(person) = &data.person {
+            also = format!(", which rows are those of one person ({person})");
+        }
+        Some(format!(
+            "the inputs ({inputs}), the number of rows{also} and the columns that rows are filtered by, which are taken as public"
+        ))
     }
 
     /// A change of a target beyond what is protected, where the bounds allow one.
@@ -174,6 +180,13 @@ impl Charged<PrivatePredictions<'_>> {
         let width = self.value().setting.normalise.width_beyond(change)?;
         Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
     }
+}
+
+/// What a column of persons cannot tell.
+pub(super) fn several_names(column: &str) -> String {
+    format!(
+        "a person who stands under several names in the column {column:?}: each name is protected as a person of its own"
+    )
 }
 
 /// An input as the user wrote it: the word of a code.

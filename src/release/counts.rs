@@ -40,24 +40,41 @@ impl SumsModel for CountsRelease {
         list(&file["counts"]).map(|count| NoisyNumber { number: number(count), sd }).collect()
     }
 
-    /// A row that stands for one record more. A record that is replaced leaves its bin, too: another row, which this attack
-    /// does not change, so that it finds less than the sensitivity.
+    /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A record that is
+    /// replaced leaves its bin, too: another row, which this attack does not change, so that it finds less than the sensitivity.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
-        let mut other = record.to_vec();
-        other[self.rows.bins.dimensions()] += 1.0;
-        vec![other]
+        let (weight, mut records) = (self.rows.bins.dimensions(), Vec::new());
+        let extremes = match self.rows.most {
+            None => vec![record[weight] + 1.0],
+            Some(_) => vec![0.0, f64::from(u32::MAX)],
+        };
+        for extreme in extremes {
+            let mut other = record.to_vec();
+            other[weight] = extreme;
+            records.push(other);
+        }
+        records
     }
 
     fn depends_on(&self, _: &Setting) -> Value {
-        json!({ "bins": self.bins })
+        match self.rows.most {
+            None => json!({ "bins": self.bins }),
+            Some(most) => json!({ "bins": self.bins, "most_per_row": most }),
+        }
     }
 
     fn described(&self, counts: &Counts) -> HeldDescription {
-        let Counts { rows, outside, bins } = counts;
+        let Counts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
+        let mut private = json!({ "rows": rows, "records": inside, "outside": outside });
+        let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} in none");
+        if let Some(most) = self.rows.most {
+            private["clipped"] = json!(clipped);
+            counts += &format!("; {clipped} rows stood for more than {most} and were clipped");
+        }
         HeldDescription {
-            private: json!({ "rows": rows, "records": inside, "outside": outside }),
-            counts: format!("{rows} rows; {inside} records in the bins, {outside} in none"),
+            private,
+            counts,
             rows: *rows,
             public: json!({ "bins": bins }),
             text: format!("{bins} bins"),

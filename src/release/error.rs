@@ -115,6 +115,9 @@ pub enum ReleaseError {
         /// The other.
         second: String,
     },
+    /// A file that was written to.
+    #[error("{} was written to while its rows were read; nothing was summed", .0.display())]
+    FileChanged(PathBuf),
     /// Rows that would be counted twice.
     #[error("rows from number {0} on are in two of the files; nothing was added")]
     SumsOverlap(u64),

@@ -58,6 +58,7 @@ mod end_to_end;
 mod error;
 mod exceptions;
 pub mod ledger;
+mod person_rows;
 mod prediction_files;
 mod predictions;
 mod streamed;

@@ -53,18 +53,18 @@ impl<'a> PredictionRequest<'a> {
         progress: &dyn Progress,
         key: Option<&DataKey>,
     ) -> Result<Self, ReleaseError> {
-        let data = &cell.setting().data;
-        let at = load_points(points, data)?;
+        let setting = cell.setting();
+        let at = load_points(points, &setting.data)?;
         if at.nrows() == 0 {
             return Err(ReleaseError::NoPoints(points.to_path_buf()));
         }
         let (sample, fingerprint) = match key {
             Some(key) => {
                 let WitnessedSample { sample, fingerprint } =
-                    load_witnessed(experiment, data, project, progress, key)?;
+                    load_witnessed(experiment, setting, project, progress, key)?;
                 (sample, Some(fingerprint))
             }
-            None => (load_sample(experiment, data, project, progress)?, None),
+            None => (load_sample(experiment, setting, project, progress)?, None),
         };
         if sample.rows() == 0 {
             return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
@@ -120,7 +120,7 @@ impl<'a> PredictionRequest<'a> {
         cell: &'a Cell,
         progress: &dyn Progress,
     ) -> Result<Self, ReleaseError> {
-        let sample = load_sample(experiment, &cell.setting().data, project, progress)?;
+        let sample = load_sample(experiment, cell.setting(), project, progress)?;
         let step = sample.rows().div_ceil(POINTS).max(1);
         let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
         let points = sample.inputs.select_rows(&rows);

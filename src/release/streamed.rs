@@ -176,6 +176,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     fn identity(&self) -> String {
         let data = &self.setting.data;
         let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
+        if let Some(limit) = data.person_limit() {
+            all["person"] = json!([limit.column, limit.rows]);
+        }
         if let Value::Object(of_model) = self.model.depends_on(self.setting) {
             of_model.into_iter().for_each(|(name, value)| all[name] = value);
         }

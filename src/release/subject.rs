@@ -46,6 +46,7 @@ impl Subject<'_> {
             delta_exact,
             mu,
             neighbours,
+            unit: certificate.unit.clone(),
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
             // The ledger gives it its place, and says which rows it is about.
             number: 0,
@@ -60,7 +61,8 @@ impl Subject<'_> {
         match neighbours {
             Neighbours::OneTargetChanges(_) => {
                 let filtered = data.filter.iter().map(|filter| &filter.column);
-                data.inputs.iter().chain(filtered).cloned().collect()
+                // Which rows are those of one person is public where inputs are.
+                data.inputs.iter().chain(filtered).chain(&data.person).cloned().collect()
             }
             Neighbours::OneRecord(_) => Vec::new(),
         }

@@ -1,10 +1,12 @@
 //! Sums over the rows of files.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::ReleaseError;
-use crate::data::rows::{Files, Rows};
+use super::person_rows::used_rows;
+use crate::data::rows::{Files, MarkedRows, Rows};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
@@ -38,6 +40,7 @@ pub(super) fn summed<T: SumRows>(
     pool: &Pool,
 ) -> Result<SummedRows<T::Sum>, ReleaseError> {
     named_once(source.files)?;
+    let used = used_rows(source.files, source.data)?;
     let (separator, columns) = (separator(source.data), columns(source.data));
     let mut files = match source.key {
         Some(key) => Files::witnessed(source.files, separator, &columns, key)?,
@@ -48,17 +51,34 @@ pub(super) fn summed<T: SumRows>(
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
-    files.skip(blocks.start * BLOCK as u64)?;
-    let forest = collect(&mut files, blocks, summand, pool.threads()).map_err(|error| match error {
+    let forest = match &used {
+        None => part(&mut files, blocks, summand, pool),
+        Some(used) => part(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
+    };
+    let forest = forest.map_err(|error| match error {
         StreamError::Data(error) => error,
         StreamError::Misfit(misfit) => located(misfit, &files, source.data),
     })?;
+    if let Some(used) = &used {
+        used.ensure_unchanged(source.files)?;
+    }
     let rows = counted.unwrap_or_else(|| files.rows().to_vec());
     let (files, identity) = (records(source.files, &rows)?, files.fingerprint());
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
     Ok(SummedRows { files, identity, forest })
+}
+
+/// The sums of some blocks.
+fn part<T: SumRows>(
+    rows: &mut dyn Rows,
+    blocks: Range<u64>,
+    summand: &T,
+    pool: &Pool,
+) -> Result<Forest<T::Sum>, StreamError> {
+    rows.skip(blocks.start * BLOCK as u64)?;
+    collect(rows, blocks, summand, pool.threads())
 }
 
 /// Fails if two paths lead to one file.
@@ -85,25 +105,13 @@ pub(super) fn distinct_files(
     }
 }
 
-/// All rows of the files, a list for each column that is read.
-///
-/// # Errors
-/// [`ReleaseError::Data`] for a row that cannot be read.
-pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<Vec<Vec<f64>>, ReleaseError> {
-    let names = columns(data);
-    let mut rows = Files::open(files, separator(data), &names)?;
-    let mut all = vec![Vec::new(); names.len()];
-    while rows.read(&mut all, BLOCK)? > 0 {}
-    Ok(all)
-}
-
 /// The columns that are read: the inputs, the target and those of the filters.
-fn columns(data: &DataSetting) -> Vec<String> {
+pub(super) fn columns(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
 }
 
-fn separator(data: &DataSetting) -> u8 {
+pub(super) fn separator(data: &DataSetting) -> u8 {
     match data.source {
         SourceSetting::Csv { separator, .. } => u8::try_from(separator).unwrap_or(b','),
         _ => b',',

@@ -5,9 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
+use super::certificate_file::several_names;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError};
 use crate::gp::variational::{NoisyStatistics, SumsUnits};
+use crate::privacy::PrivacyUnit;
 use crate::run::{folder_of, write_named};
 
 /// What a release that no ledger counts says of others.
@@ -29,8 +31,15 @@ impl Charged<SumsFile> {
             "certificate": certificate, "warnings": self.warnings(), "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
         });
         value["all_releases"] = json!(self.all_releases());
+        let mut not_covered = Vec::new();
+        if let PrivacyUnit::Person { column, .. } = &certificate.unit {
+            not_covered.push(several_names(column));
+        }
         if self.account().is_none() {
-            value["not_covered"] = json!([NOT_COUNTED]);
+            not_covered.push(NOT_COUNTED.to_owned());
+        }
+        if !not_covered.is_empty() {
+            value["not_covered"] = json!(not_covered);
         }
         value
     }

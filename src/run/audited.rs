@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::load::Loader;
+use super::load::{Loader, SampleId};
 use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
 use crate::audit::{Attacks, AuditVerdict, Finding, audit as audit_block};
 use crate::setting::PrivacySetting;
@@ -63,8 +63,8 @@ pub fn audit<'e>(
         if options.stop.load(Ordering::Relaxed) {
             return Err(RunError::Discarded { done: 0, all: units.len() });
         }
-        let data = experiment.cells[unit.missing[0]].data_id();
-        let sample = samples.get(&data).unwrap_or(&empty);
+        let id = SampleId::of(&experiment.cells[unit.missing[0]]);
+        let sample = samples.get(&id).unwrap_or(&empty);
         let found = audited(experiment, unit, sample, &prices, options)?;
         Ok(found
             .into_iter()

@@ -91,7 +91,7 @@ pub(super) fn clipped_in_own_files(
             continue;
         }
         seen.push(key);
-        let sample = loader.sample(&setting.data)?;
+        let sample = loader.sample(&setting.data, setting.privacy.mechanism.chosen_by())?;
         counts.extend(clipped_targets(setting, &sample));
     }
     Ok(counts)

@@ -2,10 +2,11 @@
 
 use crate::data::Progress;
 use crate::number::Positive;
-use crate::setting::{DataSetting, NormaliseSetting};
+use crate::setting::{ChosenBy, DataSetting, NormaliseSetting};
 use crate::task::{Experiment, Sample, Setting};
 
-use super::{Project, load_sample};
+use super::Project;
+use super::load::Loader;
 
 /// Fewer rows than this show no copy.
 const FEW: usize = 10;
@@ -32,10 +33,12 @@ pub fn data_caveats(
         }
     }
     for column in filter_columns(&setting.data) {
-        let data =
-            DataSetting { filter: Vec::new(), inputs: vec![column.clone()], ..(*setting.data).clone() };
+        let (filter, inputs) = (Vec::new(), vec![column.clone()]);
+        let all =
+            DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
+        let loader = Loader { experiment, project, progress };
         // A column that cannot be read as numbers is no copy of them.
-        let Ok(all) = load_sample(experiment, &data, project, progress) else { continue };
+        let Ok(all) = loader.sample(&all, ChosenBy::Inputs) else { continue };
         if are_copies(all.inputs.column(0).as_slice(), &all.targets) {
             reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
         }

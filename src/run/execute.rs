@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use super::load::SampleId;
 use super::plan::{Plan, Unit};
 use super::store::{ResultAbout, Session, StoreError, StoredResult};
 use super::{CellFailure, RunError, RunOptions};
 use crate::setting::PrivacySetting;
-use crate::spec::Identity;
 use crate::task::{Job, Measured, Prices, Sample, measure};
 
 /// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store
@@ -19,7 +19,7 @@ use crate::task::{Job, Measured, Prices, Sample, measure};
 /// was finished is stored.
 pub(super) fn execute(
     plan: &Plan<'_>,
-    samples: &BTreeMap<Identity, Sample>,
+    samples: &BTreeMap<SampleId, Sample>,
     session: &Session,
     options: &RunOptions<'_>,
 ) -> Result<usize, RunError> {
@@ -42,7 +42,7 @@ enum UnitError {
 /// What the threads share.
 struct UnitWork<'a> {
     plan: &'a Plan<'a>,
-    samples: &'a BTreeMap<Identity, Sample>,
+    samples: &'a BTreeMap<SampleId, Sample>,
     session: &'a Session,
     options: &'a RunOptions<'a>,
     prices: Prices,
@@ -81,7 +81,7 @@ impl UnitWork<'_> {
         let privacy: Vec<&PrivacySetting> =
             unit.missing.iter().map(|&cell| &*cells[cell].setting().privacy).collect();
         let empty = Sample::new(&[], Vec::new());
-        let sample = self.samples.get(&first.data_id()).unwrap_or(&empty);
+        let sample = self.samples.get(&SampleId::of(first)).unwrap_or(&empty);
         let streams = super::streams(first, self.plan.seed, unit.replicate);
         let (setting, prices) = (first.setting(), &self.prices);
         let job = Job { setting, cells: &privacy, sample, streams: &streams, prices, audited: false };

@@ -6,11 +6,14 @@ use std::path::Path;
 
 use nalgebra::DMatrix;
 
+use super::person_rows::limited;
 use super::{Project, RunError, Unit};
-use crate::data::{CsvFormat, DataError, Filter, FilterValue, Progress, Separator, Table, read_own};
-use crate::setting::{DataSetting, SourceSetting};
+use crate::data::{
+    CsvFormat, DataError, Filter, FilterValue, PersonId, Progress, Separator, Table, read_own,
+};
+use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
 use crate::spec::Identity;
-use crate::task::{Experiment, Sample};
+use crate::task::{Cell, Experiment, Sample};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
 pub(super) struct Loader<'a> {
@@ -19,17 +22,36 @@ pub(super) struct Loader<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// The sample of one data section; a missing dataset is fetched.
+/// What the sample of a cell is known by: its data section, and what the rows of a person are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SampleId {
+    data: Identity,
+    chosen_by: ChosenBy,
+}
+
+impl SampleId {
+    pub fn of(cell: &Cell) -> Self {
+        let setting = cell.setting();
+        // Where no rows are left out, all cells with the same data section share a sample.
+        let chosen_by = match setting.data.person_limit() {
+            Some(_) => setting.privacy.mechanism.chosen_by(),
+            None => ChosenBy::Inputs,
+        };
+        Self { data: cell.data_id(), chosen_by }
+    }
+}
+
+/// The sample of one data section, as the mechanism uses it; a missing dataset is fetched.
 ///
 /// # Errors
 /// [`RunError`] if data are missing, do not verify, lack a column, or hold a cell that is no number.
 pub fn load_sample(
     experiment: &Experiment,
-    data: &DataSetting,
+    setting: &Sections,
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
-    Loader { experiment, project, progress }.sample(data)
+    Loader { experiment, project, progress }.sample(&setting.data, setting.privacy.mechanism.chosen_by())
 }
 
 /// The inputs of a data section in another file, a row each: points to predict at.
@@ -44,21 +66,22 @@ pub fn load_points(path: &Path, data: &DataSetting) -> Result<DMatrix<f64>, RunE
 }
 
 impl Loader<'_> {
-    /// The samples that units of work read, by the data identity of their cells.
+    /// The samples that units of work read.
     ///
     /// # Errors
     /// As [`load_sample`], and if there are fewer rows than a split has folds.
-    pub fn samples(&self, units: &[Unit]) -> Result<BTreeMap<Identity, Sample>, RunError> {
+    pub fn samples(&self, units: &[Unit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
         let mut samples = BTreeMap::new();
         let cells = &self.experiment.cells;
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
-            if let Entry::Vacant(vacant) = samples.entry(cells[cell].data_id()) {
-                vacant.insert(self.sample(&cells[cell].setting().data)?);
+            if let Entry::Vacant(vacant) = samples.entry(SampleId::of(&cells[cell])) {
+                let setting = cells[cell].setting();
+                vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.chosen_by())?);
             }
         }
         // All data are read before the first fault of a spec is reported, so that missing data come first.
         for &cell in units.iter().flat_map(|unit| &unit.missing) {
-            if let Some(sample) = samples.get(&cells[cell].data_id()) {
+            if let Some(sample) = samples.get(&SampleId::of(&cells[cell])) {
                 let fits = cells[cell].check_rows(sample.rows());
                 fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
             }
@@ -70,10 +93,10 @@ impl Loader<'_> {
     ///
     /// # Errors
     /// As [`load_sample`].
-    pub fn sample(&self, data: &DataSetting) -> Result<Sample, RunError> {
+    pub fn sample(&self, data: &DataSetting, chosen_by: ChosenBy) -> Result<Sample, RunError> {
         match self.rows(data, Columns::Used)? {
-            SourceRows::Tables(tables) => joined(tables, data),
-            SourceRows::Inline(columns) => Ok(inline(columns, data)),
+            SourceRows::Tables(tables) => joined(tables, data, chosen_by),
+            SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
             SourceRows::Other(sample) => Ok(sample),
         }
     }
@@ -101,8 +124,8 @@ impl Loader<'_> {
             SourceSetting::Parquet { path } => {
                 let path = self.experiment.beside(path);
                 let table = match columns {
-                    Columns::Used => Table::read_parquet(&path, &used(data)),
-                    Columns::All => Table::read_whole_parquet(&path, &used(data)),
+                    Columns::Used => Table::read_parquet(&path, &parsed(data)),
+                    Columns::All => Table::read_whole_parquet(&path, &parsed(data)),
                 };
                 table.map_err(Box::new)?
             }
@@ -131,27 +154,52 @@ pub(super) enum SourceRows<'d> {
     Other(Sample),
 }
 
-/// The rows of all tables that pass the filters.
-pub(super) fn joined(tables: Vec<Table>, data: &DataSetting) -> Result<Sample, RunError> {
-    let mut parts = Vec::with_capacity(tables.len());
+/// The rows of all tables that pass the filters, as many of each person as are used.
+pub(super) fn joined(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Result<Sample, RunError> {
+    let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
-        parts.push(extracted(table, data).map_err(Box::new)?);
+        let table = filtered(table, data).map_err(Box::new)?;
+        parts.push(extracted(&table, data).map_err(Box::new)?);
+        if let Some(limit) = data.person_limit() {
+            persons.extend(table.persons(limit.column).map_err(Box::new)?);
+        }
     }
-    match <[Sample; 1]>::try_from(parts) {
-        Ok([only]) => Ok(only),
-        Err(parts) => Ok(Sample::concat(&parts)),
-    }
+    let whole = match <[Sample; 1]>::try_from(parts) {
+        Ok([only]) => only,
+        Err(parts) => Sample::concat(&parts),
+    };
+    Ok(used_rows(whole, &persons, data, chosen_by))
 }
 
-/// The rows of columns in the spec that pass the filters.
-pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -> Sample {
+/// The rows of columns in the spec that pass the filters, as many of each person as are used.
+pub(super) fn inline(
+    columns: &BTreeMap<String, Vec<f64>>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Sample {
     let mut kept: Vec<usize> = (0..columns.get(&data.target).map_or(0, Vec::len)).collect();
     for filter in &data.filter {
         let column = columns.get(&filter.column).map(Vec::as_slice).unwrap_or_default();
         kept.retain(|&row| filter.is.holds(column[row].partial_cmp(&filter.value)));
     }
     let inputs: Vec<Vec<f64>> = data.inputs.iter().map(|name| rows_of(columns, name, &kept)).collect();
-    Sample::new(&inputs, rows_of(columns, &data.target, &kept))
+    let sample = Sample::new(&inputs, rows_of(columns, &data.target, &kept));
+    let persons = data.person.iter().flat_map(|name| rows_of(columns, name, &kept));
+    // All numbers of a spec are finite.
+    let persons: Vec<PersonId> = persons.filter_map(PersonId::of_number).collect();
+    used_rows(sample, &persons, data, chosen_by)
+}
+
+/// As many rows of each person as are used; all rows where they are not those of persons.
+fn used_rows(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: ChosenBy) -> Sample {
+    match data.person_limit() {
+        Some(limit) => limited(&sample, persons, limit, chosen_by),
+        None => sample,
+    }
 }
 
 fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> Vec<f64> {
@@ -160,12 +208,17 @@ fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> 
 }
 
 /// The rows of a table that pass the filters.
-fn extracted(mut table: Table, data: &DataSetting) -> Result<Sample, DataError> {
+fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
     for filter in &data.filter {
         let value = FilterValue::Number(filter.value);
         table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
     }
-    Ok(Sample::new(&input_columns(&table, data)?, numbers(&table, data, &data.target)?))
+    Ok(table)
+}
+
+/// Inputs and targets of a table.
+fn extracted(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
+    Ok(Sample::new(&input_columns(table, data)?, numbers(table, data, &data.target)?))
 }
 
 fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, DataError> {
@@ -180,7 +233,14 @@ fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, Da
     }
 }
 
-/// The columns that a data section reads, each once.
+/// The columns that a data section reads, that of persons among them, each once.
+fn parsed(data: &DataSetting) -> Vec<&str> {
+    let mut columns = used(data);
+    columns.extend(data.person.as_deref().filter(|person| !used(data).contains(person)));
+    columns
+}
+
+/// The columns whose numbers a data section reads, each once.
 pub(super) fn used(data: &DataSetting) -> Vec<&str> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     let all = data.inputs.iter().chain([&data.target]).chain(filters);

@@ -14,6 +14,7 @@ mod files;
 mod load;
 mod load_dataset;
 mod options;
+mod person_rows;
 mod plan;
 mod pool;
 mod progress;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::load::{Columns, Loader, SourceRows, inline, joined, used};
 use super::{Project, RunError};
 use crate::data::{DataKey, Fingerprint, Progress, RowWitness, Table};
-use crate::setting::DataSetting;
+use crate::setting::{DataSetting, Sections};
 use crate::task::{Experiment, Sample};
 
 /// A sample, and the identity of all rows of its data, also of those that no filter lets pass.
@@ -22,19 +22,20 @@ pub struct WitnessedSample {
 /// As [`super::load_sample`].
 pub fn load_witnessed(
     experiment: &Experiment,
-    data: &DataSetting,
+    setting: &Sections,
     project: &Project,
     progress: &dyn Progress,
     key: &DataKey,
 ) -> Result<WitnessedSample, RunError> {
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
     let loader = Loader { experiment, project, progress };
     match loader.rows(data, Columns::All)? {
         SourceRows::Tables(tables) => {
             let fingerprint = witnessed(&tables, data, key);
-            Ok(WitnessedSample { sample: joined(tables, data)?, fingerprint })
+            Ok(WitnessedSample { sample: joined(tables, data, chosen_by)?, fingerprint })
         }
         SourceRows::Inline(columns) => Ok(WitnessedSample {
-            sample: inline(columns, data),
+            sample: inline(columns, data, chosen_by),
             fingerprint: witnessed_inline(columns, data, key),
         }),
         SourceRows::Other(sample) => {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::{Checked, dimension, fail};
 use super::{DrawSetting, Problem, SourceSetting, origin};
 use crate::data::{Comparison, Manifest};
+use crate::number::Count;
 
 /// Rows, columns and filters of the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,12 @@ pub struct DataSetting {
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
+    /// The column that says whose row it is, text or numbers: the guarantee is then about all rows of one person together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
+    /// The most rows that are used of a person, a public number; noise grows with it. Others are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_per_person: Option<Count>,
     /// Rows that each replicate draws from those; all of them without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawSetting>,
@@ -74,6 +81,7 @@ impl DataSetting {
             return fail(&format!("data.encode.{column}"), Problem::Shape(why));
         }
         self.check_source(manifest)?;
+        self.check_person()?;
         self.draw.as_ref().map_or(Ok(()), |draw| draw.check(self.inputs.len()))
     }
 

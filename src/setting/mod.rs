@@ -8,6 +8,7 @@ mod mechanism;
 mod model;
 mod normalise;
 mod origin;
+mod person;
 mod posterior_rule;
 mod privacy;
 mod problem;
@@ -28,6 +29,7 @@ pub use mechanism::{
 };
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting};
+pub use person::{ChosenBy, PersonLimit};
 pub use posterior_rule::NoiseAwareSetting;
 pub use privacy::{ChangeRelation, PrivacySetting};
 pub use problem::Problem;

@@ -61,7 +61,9 @@ pub(super) fn inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting) -
     let rows = columns.get(&data.target).map_or(0, Vec::len);
     let inputs = data.inputs.iter().map(|column| ("data.inputs", column));
     let filters = data.filter.iter().map(|filter| ("data.filter", &filter.column));
-    for (place, column) in std::iter::once(("data.target", &data.target)).chain(inputs).chain(filters) {
+    let person = data.person.iter().map(|column| ("data.person", column));
+    let others = inputs.chain(filters).chain(person);
+    for (place, column) in std::iter::once(("data.target", &data.target)).chain(others) {
         let path = format!("data.source.inline.{column}");
         match columns.get(column).map(Vec::len) {
             None => {

@@ -13,14 +13,15 @@ const MOST: f64 = 4_294_967_296.0;
 /// How many records lie in each bin.
 ///
 /// Obligation: a record lies in one bin at most, so that one added or removed moves one count by 1 and a replaced one moves
-/// two ([`count_sensitivity`](crate::privacy::count_sensitivity)). Counts are whole numbers, whose sums are exact.
+/// two ([`count_sensitivity`](crate::privacy::count_sensitivity)). A row that stands for at most m records moves them m times as
+/// far. Counts are whole numbers, whose sums are exact.
 ///
 /// ```
 /// use dpgp::data::rows::InMemory;
 /// use dpgp::kernel::Bins;
 /// use dpgp::stream::{CountSummand, SumRows, collect_here};
 /// // Two bins on [0, 2); rows that stand for 1, 2 and 5 records.
-/// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new() };
+/// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new(), most: None };
 /// let mut rows = InMemory::new(vec![&[0.5, 1.5, 7.0], &[1.0, 2.0, 5.0]]);
 /// let counts = collect_here(&mut rows, &summand)?.total(summand.zero());
 /// assert_eq!((counts.bins, counts.outside, counts.rows), (vec![1, 2], 5, 3));
@@ -35,12 +36,20 @@ pub struct Counts {
     pub outside: u64,
     /// Records of each bin.
     pub bins: Vec<u64>,
+    /// Rows that stood for more records than a row may.
+    #[serde(default, skip_serializing_if = "is_nought")]
+    pub clipped: u64,
+}
+
+fn is_nought(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Sum for Counts {
     fn plus(self, other: &Self) -> Self {
         let bins = self.bins.iter().zip(&other.bins).map(|(count, more)| count + more).collect();
-        Self { rows: self.rows + other.rows, outside: self.outside + other.outside, bins }
+        let (rows, outside) = (self.rows + other.rows, self.outside + other.outside);
+        Self { rows, outside, bins, clipped: self.clipped + other.clipped }
     }
 
     fn fits(&self, other: &Self) -> bool {
@@ -56,6 +65,8 @@ pub struct CountSummand {
     pub bins: Bins,
     /// Only rows that pass all of these count.
     pub filters: Vec<(Comparison, f64)>,
+    /// The most records that a row stands for; it is clipped to as many.
+    pub most: Option<u64>,
 }
 
 impl SumRows for CountSummand {
@@ -67,7 +78,7 @@ impl SumRows for CountSummand {
     }
 
     fn zero(&self) -> Counts {
-        Counts { rows: 0, outside: 0, bins: vec![0; self.bins.len()] }
+        Counts { rows: 0, outside: 0, bins: vec![0; self.bins.len()], clipped: 0 }
     }
 
     fn sum(&self, columns: &mut [Vec<f64>], point: &mut Vec<f64>) -> Result<Counts, Misfit> {
@@ -75,7 +86,9 @@ impl SumRows for CountSummand {
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
         let mut counts = self.zero();
         for row in (0..weights.len()).filter(|row| passes(&self.filters, tested, *row)) {
-            let records = records(weights[row]).map_err(|problem| Misfit { row: row as u64, problem })?;
+            let all = records(weights[row]).map_err(|problem| Misfit { row: row as u64, problem })?;
+            let records = self.most.map_or(all, |most| all.min(most));
+            counts.clipped += u64::from(records < all);
             point.clear();
             point.extend(columns[..inputs].iter().map(|column| column[row]));
             match self.bins.holding(point) {

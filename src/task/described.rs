@@ -1,6 +1,6 @@
 //! What a spec may say of a task, apart from how it is measured.
 
-use crate::setting::{Checked, Sections};
+use crate::setting::{Checked, MechanismSetting, Sections};
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
 pub trait Described {
@@ -17,6 +17,12 @@ pub trait Described {
     /// The name of the erratum that it computes, for a task that computes one.
     fn erratum(&self) -> Option<&str> {
         None
+    }
+
+    /// Whether its certificates and its noise are about all rows of one person where `data.person` says whose they are. A task
+    /// that does not say so is refused with that key.
+    fn protects_persons(&self, _mechanism: &MechanismSetting) -> bool {
+        false
     }
 
     /// Checks what depends on the number of rows that a replicate works on.

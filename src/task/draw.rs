@@ -89,7 +89,7 @@ fn gaussian_process(points: usize, test: usize, noise: f64, lengthscale: f64, st
     let mut targets: Vec<f64> = noisy.collect();
     targets.extend(f.iter().skip(points));
     let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
-    Sample { inputs: inputs.select_rows(&rows), targets }
+    Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
 }
 
 #[cfg(test)]
@@ -108,6 +108,8 @@ mod tests {
             target: "y".to_owned(),
             encode: std::collections::BTreeMap::new(),
             filter: Vec::new(),
+            person: None,
+            rows_per_person: None,
             draw: Some(draw),
         }
     }

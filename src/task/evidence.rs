@@ -55,6 +55,8 @@ pub struct RecordReleases {
     pub sums: Vec<SumsRelease>,
     /// The public box that inputs lie in; none where they may lie anywhere.
     pub domain: Option<Vec<[f64; 2]>>,
+    /// The most records that are replaced: those of one person.
+    pub records: u64,
 }
 
 /// The private selection of a candidate.
@@ -102,6 +104,8 @@ pub enum Sampled {
         bins: usize,
         /// Which data sets are neighbours.
         relation: Relation,
+        /// The most records that neighbours differ in: those of one row or person.
+        records: u64,
     },
     /// Gaussian noise on a statistic of each of some disjoint bins.
     Statistics {

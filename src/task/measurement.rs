@@ -188,7 +188,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
 
     #[test]
     fn a_run_keeps_no_evidence() {
-        let counts = vec![Sampled::Counts { sd: 1.0, bins: 2, relation: Relation::AddRemove }];
+        let counts = vec![Sampled::Counts { sd: 1.0, bins: 2, relation: Relation::AddRemove, records: 1 }];
         let measured =
             certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts)
                 .unwrap();

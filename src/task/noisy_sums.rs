@@ -33,6 +33,13 @@ pub(super) struct Sensitivity {
     pub least: f64,
 }
 
+impl Sensitivity {
+    /// Of so many records that are replaced, those of one person: they move the sums as far as each of them does, all together.
+    pub fn times(self, records: u64) -> Self {
+        Self { assumed: self.assumed * records as f64, least: self.least * records as f64 }
+    }
+}
+
 impl<'a> NoisySums<'a> {
     /// For an exponentiated quadratic kernel and a product grid of inducing inputs.
     pub fn new(
@@ -85,7 +92,7 @@ impl<'a> NoisySums<'a> {
             FeaturesSetting::Supremum(domain) => Some(domain.clone()),
             _ => None,
         };
-        RecordReleases { sums, domain }
+        RecordReleases { sums, domain, records: 1 }
     }
 
     /// What is guaranteed about a release of a cell with privacy.
@@ -114,6 +121,8 @@ pub(super) struct TargetSums<'a> {
     /// On either side of zero.
     pub bound: f64,
     pub sensitivity: Sensitivity,
+    /// The records that neighbours differ in.
+    records: u64,
 }
 
 impl<'a> TargetSums<'a> {
@@ -134,7 +143,12 @@ impl<'a> TargetSums<'a> {
 
     /// Of targets within a bound.
     pub fn within(bound: f64, sums: NoisySums<'a>) -> Self {
-        Self { sensitivity: sums.sensitivity(bound), sums, bound }
+        Self { sensitivity: sums.sensitivity(bound), sums, bound, records: 1 }
+    }
+
+    /// Where neighbours differ in so many records.
+    pub fn of_records(self, records: u64) -> Self {
+        Self { sensitivity: self.sensitivity.times(records), records, ..self }
     }
 
     /// The noise for the guarantee of a cell; none where epsilon is infinite.
@@ -149,7 +163,8 @@ impl<'a> TargetSums<'a> {
 
     /// What is sampled with this noise.
     pub fn sampled(&self, noise: SumsNoise) -> Sampled {
-        Sampled::Records(self.sums.together(vec![self.released(noise)]))
+        let releases = self.sums.together(vec![self.released(noise)]);
+        Sampled::Records(RecordReleases { records: self.records, ..releases })
     }
 
     pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {

@@ -2,13 +2,15 @@
 
 use super::TaskError;
 use crate::privacy::{Calibration, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
-use crate::setting::PrivacySetting;
+use crate::setting::{DataSetting, PrivacySetting};
 
-/// The guarantee of a cell that hides a change of one target, where inputs are public.
+/// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneTarget {
-    /// The most that the target changes, in its own units.
+    /// The most that a target changes, in its own units.
     pub change: f64,
+    /// The most targets that change: those of one person.
+    pub rows: u64,
     /// Epsilon; infinite without privacy.
     pub epsilon: f64,
     /// Delta.
@@ -18,14 +20,23 @@ pub(super) struct OneTarget {
 }
 
 impl OneTarget {
-    /// The guarantee of a cell.
+    /// The guarantee of a cell about one row.
     ///
     /// # Errors
     /// [`TaskError::Missing`] where nothing bounds the change, which the checks of a spec rule out.
     pub fn of(cell: &PrivacySetting) -> Result<Self, TaskError> {
         let PrivacySetting { epsilon, delta, calibration, .. } = *cell;
         let change = cell.change.ok_or(TaskError::Missing { needed: "privacy.change" })?;
-        Ok(Self { change: change.get(), epsilon: epsilon.get(), delta: delta.get(), calibration })
+        Ok(Self { change: change.get(), rows: 1, epsilon: epsilon.get(), delta: delta.get(), calibration })
+    }
+
+    /// The same about the rows of one person, where the data say whose they are. Its certificates are to say so
+    /// ([`Certificate::about`]).
+    ///
+    /// # Errors
+    /// As [`OneTarget::of`].
+    pub fn of_unit(cell: &PrivacySetting, data: &DataSetting) -> Result<Self, TaskError> {
+        Ok(Self { rows: data.unit().records(), ..Self::of(cell)? })
     }
 
     /// With another epsilon.
@@ -42,9 +53,17 @@ impl OneTarget {
         self.calibration.sigma(self.epsilon, self.delta)
     }
 
-    /// What multiplies noise that is designed for a change of 1.
+    /// The most that all targets together change.
+    pub fn moved(self) -> f64 {
+        self.change * self.rows as f64
+    }
+
+    /// What multiplies noise that is designed for one target and a change of 1.
+    ///
+    /// Obligation: the targets of one person move a linear map no further than one target that moves by as much as all of them
+    /// together, by the triangle inequality.
     pub fn scale(self) -> f64 {
-        self.change * self.sigma()
+        self.moved() * self.sigma()
     }
 
     pub fn neighbours(self) -> Neighbours {

@@ -8,7 +8,8 @@ use super::{
     HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
     SurfaceTask, Task, TutorialTask,
 };
-use crate::setting::Checked;
+use crate::setting::rules::fail;
+use crate::setting::{Checked, Problem};
 use crate::spec::TaskSection;
 
 /// The setting of a cell.
@@ -71,9 +72,18 @@ tasks! {
     Errata(ErrataTask),
 }
 
+/// Why a key about persons is refused.
+const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; those that protect persons are task.regression with \
+    mechanism.cloaking, task.prediction with cloaking or function, task.surface and task.dirichlet with sums, and task.density \
+    with histogram";
+
 impl TaskSection for TaskSetting {
     fn check(setting: &Setting) -> Checked {
-        setting.task.task().check(setting)
+        let task = setting.task.task();
+        if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
+            return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
+        }
+        task.check(setting)
     }
 
     fn metrics(&self, replicates: u32) -> Vec<String> {

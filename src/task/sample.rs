@@ -9,16 +9,18 @@ pub struct Sample {
     pub inputs: DMatrix<f64>,
     /// Targets (n).
     pub targets: Vec<f64>,
+    /// Whose rows they are (n), where the data say so: equal numbers for rows of one person. Empty where they do not.
+    pub persons: Vec<usize>,
 }
 
 impl Sample {
     /// From one list of numbers per input column.
     pub fn new(inputs: &[Vec<f64>], targets: Vec<f64>) -> Self {
         let inputs = DMatrix::from_fn(targets.len(), inputs.len(), |i, j| inputs[j][i]);
-        Self { inputs, targets }
+        Self { inputs, targets, persons: Vec::new() }
     }
 
-    /// The rows of several samples with the same inputs, one after the other.
+    /// The rows of several samples with the same inputs, one after the other; nobody's.
     pub fn concat(parts: &[Self]) -> Self {
         let columns = parts.first().map_or(0, |part| part.inputs.ncols());
         let mut inputs = DMatrix::zeros(parts.iter().map(Self::rows).sum(), columns);
@@ -27,14 +29,23 @@ impl Sample {
             inputs.rows_mut(targets.len(), part.rows()).copy_from(&part.inputs);
             targets.extend_from_slice(&part.targets);
         }
-        Self { inputs, targets }
+        Self { inputs, targets, persons: Vec::new() }
     }
 
     /// The rows at these positions, in this order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let targets = rows.iter().map(|&row| self.targets[row]).collect();
-        Self { inputs: self.inputs.select_rows(rows), targets }
+        let persons = rows.iter().filter_map(|&row| self.persons.get(row).copied()).collect();
+        Self { inputs: self.inputs.select_rows(rows), targets, persons }
+    }
+
+    /// The rows of the person that a row is of; that row alone where the data do not say whose they are.
+    pub fn rows_with(&self, row: usize) -> Vec<usize> {
+        match self.persons.get(row) {
+            Some(person) => (0..self.rows()).filter(|other| self.persons[*other] == *person).collect(),
+            None => vec![row],
+        }
     }
 
     /// Number of rows.

@@ -7,6 +7,7 @@ mod guarantee;
 mod mechanism;
 mod noise;
 mod statement;
+mod unit;
 
 pub use caveat::Caveat;
 pub use covers::{Neighbours, Release};
@@ -15,3 +16,4 @@ pub use guarantee::Guarantee;
 pub use mechanism::Mechanism;
 pub use noise::RoundedNoise;
 pub use statement::Certificate;
+pub use unit::PrivacyUnit;

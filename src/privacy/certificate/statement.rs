@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caveat, Guarantee, Mechanism, Neighbours, Release};
+use super::{Caveat, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release};
 use crate::privacy::accounting::{AccountantKind, Relation};
 
 /// The certificate of one release.
@@ -18,6 +18,9 @@ pub struct Certificate {
     pub release: Release,
     /// The neighbouring relation; `None` without privacy.
     pub neighbours: Option<Neighbours>,
+    /// Whose records neighbours differ in.
+    #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
+    pub unit: PrivacyUnit,
     /// The mechanism.
     pub mechanism: Mechanism,
     /// The claim; `None` without privacy.
@@ -42,6 +45,7 @@ impl Certificate {
         Self {
             release,
             neighbours: Some(neighbours),
+            unit: PrivacyUnit::Record,
             mechanism,
             guarantee: Some(guarantee),
             delta_exact: None,
@@ -92,6 +96,7 @@ impl Certificate {
         Self {
             release: Release::FoldPredictions,
             neighbours: None,
+            unit: PrivacyUnit::Record,
             mechanism: Mechanism::None,
             guarantee: None,
             delta_exact: None,
@@ -112,6 +117,19 @@ impl Certificate {
     #[must_use]
     pub fn with_gap(self, gap: Option<f64>) -> Self {
         Self { gap, ..self }
+    }
+
+    /// About the neighbours of a unit. Nothing is said of it without a claim.
+    ///
+    /// Obligation: the noise is scaled by [`PrivacyUnit::records`] times what it is for one record.
+    #[must_use]
+    pub fn about(self, unit: PrivacyUnit) -> Self {
+        if self.guarantee.is_some() { Self { unit, ..self } } else { self }
+    }
+
+    /// Which pairs of data sets it compares, in words; none without privacy.
+    pub fn between(&self) -> Option<String> {
+        self.neighbours.map(|neighbours| self.unit.between(neighbours))
     }
 
     /// With those caveats that apply.
@@ -157,8 +175,8 @@ impl fmt::Display for Certificate {
             _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,
         }
         self.mechanism.fmt(f)?;
-        if let Some(neighbours) = self.neighbours {
-            write!(f, ", {neighbours}")?;
+        if let Some(between) = self.between() {
+            write!(f, ", {between}")?;
         }
         for (i, caveat) in self.caveats.iter().enumerate() {
             write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;

@@ -72,21 +72,22 @@ fn square(entry: i64) -> u128 {
 
 /// A Gaussian release of a map of targets, in whole numbers.
 ///
-/// Obligation: let one target move by at most `moved` units of its lattice. It enters one column of the map, so that `W y`
-/// moves by at most `longest() moved` in the Euclidean norm. The noise on each entry is `round(N(0, sd^2))` with
-/// `sd >= sigma longest() moved`, all in whole numbers but for `sd`, which is rounded up. So the release is a function of that of
+/// Obligation: let at most `rows` targets, those of one person, move by at most `moved` units of their lattice each. A target
+/// enters one column of the map, so that `W y` moves by at most `longest() moved rows` in the Euclidean norm, by the triangle
+/// inequality. The noise on each entry is `round(N(0, sd^2))` with `sd >= sigma longest() moved rows`, all in whole numbers but for
+/// `sd`, which is rounded up. So the release is a function of that of
 /// a Gaussian mechanism with `mu <= 1 / sigma`.
 #[derive(Debug, Clone)]
 pub struct LatticeRelease {
     map: LatticeMap,
     noise: RoundedGaussian,
-    /// `longest() moved`.
+    /// `longest() moved rows`.
     sensitivity: u128,
     unit: f64,
 }
 
 impl LatticeRelease {
-    /// With noise of multiplier `sigma` on targets that move by at most `change`. The noise is never scaled by less than a
+    /// With noise of multiplier `sigma` on targets of which at most `rows` move, each by at most `change`. The noise is never scaled by less than a
     /// column of length 1.
     ///
     /// # Errors
@@ -95,10 +96,12 @@ impl LatticeRelease {
         map: LatticeMap,
         targets: &TargetLattice,
         change: f64,
+        rows: u64,
         sigma: f64,
     ) -> Result<Self, PrivacyError> {
-        let moved = u128::from(targets.moved(change).unsigned_abs());
-        let sensitivity = map.longest().max(LatticeMap::one()) * moved;
+        let moved = u128::from(targets.moved(change).unsigned_abs()).checked_mul(rows.into());
+        let sensitivity = moved.and_then(|moved| moved.checked_mul(map.longest().max(LatticeMap::one())));
+        let sensitivity = sensitivity.ok_or(PrivacyError::NotCovered { sensitivity: f64::INFINITY })?;
         // A u128 becomes the nearest double, and the product is rounded once more: two steps up are enough.
         let sd = (sensitivity as f64).next_up() * sigma;
         let noise = Positive::new(sd.next_up()).and_then(RoundedGaussian::new);
@@ -188,9 +191,17 @@ mod tests {
     fn the_noise_is_never_less_than_asked_for() {
         let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
         let targets = TargetLattice::new(0.0, 8.0).unwrap();
-        let release = LatticeRelease::new(map, &targets, 8.0, 2.5).unwrap();
+        let release = LatticeRelease::new(map, &targets, 8.0, 1, 2.5).unwrap();
         assert_eq!(release.sensitivity(), LatticeMap::one() * targets.width() as u128);
         let asked = 2.5 * release.sensitivity() as f64;
+        // Twelve rows of a person move it twelve times as far.
+        let map = LatticeMap::new(&DMatrix::from_row_slice(1, 1, &[0.3])).unwrap();
+        let of_persons = LatticeRelease::new(map, &targets, 8.0, 12, 2.5).unwrap();
+        assert_eq!(of_persons.sensitivity(), 12 * release.sensitivity());
+        assert!(
+            of_persons.sd() >= 12.0 * asked
+                && of_persons.record(1.0).mu() <= release.record(1.0).mu() * (1.0 + 1e-15)
+        );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
         // A prediction of .3 (y - 4) for y = 8: the map's rounding is far below its noise.
         let exact = release.exact(&[i128::from(targets.whole(8.0))]);

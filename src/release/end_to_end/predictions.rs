@@ -87,14 +87,16 @@ impl PredictionRequest<'_> {
         Ok(EndToEndCheck::of_distance(found, claimed, 5.0 / (number as f64).sqrt(), pairs))
     }
 
-    /// The sample with one record replaced, for some rows and all ways to replace them.
+    /// The sample with one record replaced, or all of one person, for some rows and all ways to replace them.
     fn neighbours(&self, relation: Option<Neighbours>) -> Vec<Sample> {
         let sample = self.sample();
         let mut neighbours = Vec::new();
         for row in replaced_rows(sample.rows()) {
-            for target in self.extremes(relation, sample.targets[row]) {
+            for way in 0..self.extremes(relation, 0.0).len() {
                 let mut neighbour = sample.clone();
-                neighbour.targets[row] = target;
+                for row in sample.rows_with(row) {
+                    neighbour.targets[row] = self.extremes(relation, sample.targets[row])[way];
+                }
                 neighbours.push(neighbour);
             }
         }

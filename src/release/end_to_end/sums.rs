@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{EndToEndCheck, replaced_rows};
 use crate::data::rows::InMemory;
-use crate::release::sum_rows::all_rows;
+use crate::release::person_rows::{HeldRows, all_rows};
 use crate::release::sums_model::{NoisyNumber, SumsModel};
 use crate::release::{ReleaseError, Streamed};
 use crate::setting::PrivacySetting;
@@ -30,19 +30,15 @@ impl<M: SumsModel> Streamed<'_, M> {
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
-        let columns = all_rows(files, &self.setting().data)?;
-        let rows = columns.first().map_or(0, Vec::len);
-        if rows == 0 {
+        let held = all_rows(files, &self.setting().data)?;
+        if held.rows() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
-        let before = self.released(&columns, privacy, seed)?;
+        let before = self.released(&held, privacy, seed)?;
         let (mut largest, mut pairs, mut same) = (0.0f64, 0, true);
-        for row in replaced_rows(rows) {
-            let record: Vec<f64> = columns.iter().map(|column| column[row]).collect();
-            for replaced in self.model().replaced(&record) {
-                let mut columns = columns.clone();
-                columns.iter_mut().zip(&replaced).for_each(|(column, value)| column[row] = *value);
-                let after = self.released(&columns, privacy, seed)?;
+        for row in replaced_rows(held.rows()) {
+            for neighbour in self.replaced(&held, row) {
+                let after = self.released(&neighbour, privacy, seed)?;
                 largest = largest.max(distance(&before.numbers, &after.numbers));
                 same &= before.public == after.public;
                 pairs += 1;
@@ -54,13 +50,21 @@ impl<M: SumsModel> Streamed<'_, M> {
         ])
     }
 
+    /// The rows with one of them replaced, or all of its person, in all ways.
+    fn replaced(&self, held: &HeldRows, row: usize) -> Vec<HeldRows> {
+        let mut neighbours = vec![held.clone(); self.model().replaced(&held.record(row)).len()];
+        for row in held.rows_with(row) {
+            let ways = self.model().replaced(&held.record(row));
+            for (neighbour, replaced) in neighbours.iter_mut().zip(ways) {
+                neighbour.columns.iter_mut().zip(&replaced).for_each(|(column, value)| column[row] = *value);
+            }
+        }
+        neighbours
+    }
+
     /// What would be written of these rows, with noise of a stream that is the same for all.
-    fn released(
-        &self,
-        columns: &[Vec<f64>],
-        privacy: &PrivacySetting,
-        seed: u64,
-    ) -> Result<Seen, ReleaseError> {
+    fn released(&self, held: &HeldRows, privacy: &PrivacySetting, seed: u64) -> Result<Seen, ReleaseError> {
+        let columns = held.marked(&self.setting().data);
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
         let forest = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
             StreamError::Data(error) => ReleaseError::Data(error),

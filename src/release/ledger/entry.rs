@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::RowTotal;
-use crate::privacy::{Budget, Neighbours};
+use crate::privacy::{Budget, Neighbours, PrivacyUnit};
 
 /// The epsilon and delta that all releases together keep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct LedgerEntry {
     pub mu: f64,
     /// Which data sets the release hides from each other.
     pub neighbours: Neighbours,
+    /// Whose records they differ in.
+    #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
+    pub unit: PrivacyUnit,
     /// What its guarantee leaves out, if anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
@@ -76,6 +79,11 @@ impl LedgerEntry {
         numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
     }
 
+    /// Which data sets the release hides from each other, in words.
+    pub fn protects_against(&self) -> String {
+        self.unit.between(self.neighbours)
+    }
+
     /// Why this release and an earlier one have no guarantee in common.
     pub(super) fn conflict(&self, earlier: &Self) -> Option<String> {
         let (now, then) = (self.neighbours, earlier.neighbours);
@@ -84,7 +92,9 @@ impl LedgerEntry {
             (now, then),
             (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)) if self.target != earlier.target
         );
-        if now != then && !apart {
+        let same = now == then && self.unit.adds_up_with(&earlier.unit);
+        if !same && !apart {
+            let [now, then] = [self, earlier].map(Self::protects_against);
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
         if self.public.contains(&earlier.target) {
@@ -120,10 +130,36 @@ mod tests {
             delta_exact: 1e-6,
             mu: 0.2,
             neighbours,
+            unit: PrivacyUnit::Record,
             number: 0,
             caveats: Vec::new(),
             data: RowTotal::default(),
             link: String::new(),
+        }
+    }
+
+    /// A person is hidden by releases about the same column, however many of his rows each uses; one about rows hides none.
+    #[test]
+    fn only_the_same_unit_adds_up() {
+        let person =
+            |column: &str, rows| PrivacyUnit::Person { column: column.to_owned(), rows, records_per_row: 1 };
+        let row = |records| PrivacyUnit::Row { records };
+        for (one, other, together) in [
+            (person("id", 3), person("id", 3), true),
+            (person("id", 3), person("id", 1), true),
+            (person("id", 3).of_rows_with(9), person("id", 1), true),
+            (person("id", 3), person("house", 3), false),
+            (person("id", 1), PrivacyUnit::Record, false),
+            (person("id", 1), row(1), false),
+            (row(1), row(5), true),
+            (row(1), PrivacyUnit::Record, false),
+        ] {
+            for neighbours in [Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneTargetChanges(1.0)]
+            {
+                let of = |unit: &PrivacyUnit| LedgerEntry { unit: unit.clone(), ..entry("a", neighbours) };
+                assert_eq!(of(&one).conflict(&of(&other)).is_none(), together, "{one:?} {other:?}");
+                assert_eq!(of(&other).conflict(&of(&one)).is_none(), together, "{one:?} {other:?}");
+            }
         }
     }
 

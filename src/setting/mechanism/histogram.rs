@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::number::Count;
 use crate::privacy::accounting::Relation;
 
 /// Gaussian noise on the counts of a histogram.
@@ -11,4 +12,8 @@ use crate::privacy::accounting::Relation;
 pub struct HistogramSetting {
     /// Which data sets are neighbours.
     pub relation: Relation,
+    /// The most records that a row stands for; more are clipped. Neighbours then differ in a row (or in a person, with
+    /// data.person), not in one of its records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_per_row: Option<Count>,
 }

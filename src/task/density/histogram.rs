@@ -7,7 +7,7 @@ use crate::kernel::Bins;
 use crate::number::{OutOfRange, Positive};
 use crate::privacy::accounting::Relation;
 use crate::privacy::{
-    Certificate, GaussianEvent, Mechanism, Neighbours, Release, RoundedGaussian, RoundedNoise,
+    Certificate, GaussianEvent, Mechanism, Neighbours, PrivacyUnit, Release, RoundedGaussian, RoundedNoise,
     count_sensitivity,
 };
 use crate::setting::{CutSetting, DataSetting, MechanismSetting, PrivacySetting};
@@ -31,19 +31,24 @@ pub struct CountsGuarantee {
 pub struct HistogramModel {
     bins: Bins,
     relation: Relation,
+    /// The most records that a row stands for.
+    most: Option<u64>,
+    unit: PrivacyUnit,
 }
 
 impl HistogramModel {
     /// None if the mechanism is another.
-    pub(super) fn new(bins: Bins, mechanism: &MechanismSetting) -> Option<Self> {
+    pub(super) fn new(bins: Bins, mechanism: &MechanismSetting, data: &DataSetting) -> Option<Self> {
         let MechanismSetting::Histogram(setting) = mechanism else { return None };
-        Some(Self { bins, relation: setting.relation })
+        let most = setting.most_per_row.map(|most| most.get() as u64);
+        let unit = most.map_or_else(|| data.unit(), |most| data.unit().of_rows_with(most));
+        Some(Self { bins, relation: setting.relation, most, unit })
     }
 
     /// The histogram of a cell; none if it has another task or mechanism.
     pub fn of(setting: &Setting) -> Option<Self> {
         let TaskSetting::Density(task) = &*setting.task else { return None };
-        Self::new(bins(&task.bins), &setting.privacy.mechanism)
+        Self::new(bins(&task.bins), &setting.privacy.mechanism, &setting.data)
     }
 
     /// The bins of a cell along each input; none if it has another task.
@@ -54,13 +59,12 @@ impl HistogramModel {
 
     /// What is counted in the rows of a file: the inputs, the number of records and the columns of the filters.
     pub fn summand(&self, data: &DataSetting) -> CountSummand {
-        let filters = data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
-        CountSummand { bins: self.bins.clone(), filters }
+        CountSummand { bins: self.bins.clone(), filters: data.comparisons(), most: self.most }
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub fn guarantee(&self, cell: &PrivacySetting) -> CountsGuarantee {
-        let sensitivity = count_sensitivity(self.relation);
+        let sensitivity = count_sensitivity(self.relation) * self.unit.records() as f64;
         let sd = sensitivity * cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
         let event = GaussianEvent {
             release: Release::Histogram,
@@ -70,12 +74,14 @@ impl HistogramModel {
             guarantee: cell.guarantee(),
             sensitivity: 1.0,
         };
-        CountsGuarantee { sd, certificate: event.certificate(), record: RoundedNoise { sensitivity, sd } }
+        let certificate = event.certificate().about(self.unit.clone());
+        CountsGuarantee { sd, certificate, record: RoundedNoise { sensitivity, sd } }
     }
 
     /// What is sampled with noise of this standard deviation.
     pub(super) fn sampled(&self, sd: f64) -> Sampled {
-        Sampled::Counts { sd, bins: self.bins.len(), relation: self.relation }
+        let (bins, records) = (self.bins.len(), self.unit.records());
+        Sampled::Counts { sd, bins, relation: self.relation, records }
     }
 }
 

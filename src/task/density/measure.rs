@@ -6,7 +6,7 @@ use super::estimate::DensityCurve;
 use super::function::PrivateDensity;
 use super::histogram::{HistogramModel, bins};
 use crate::kernel::{Bins, Interval};
-use crate::setting::PrivacySetting;
+use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::task::grid::grid;
 use crate::task::{DensityEstimate, DensityTask, ProcessSetting};
 use crate::task::{Frame, Job, Measured, Sample, Task, TaskError};
@@ -17,8 +17,9 @@ use crate::task::{Frame, Job, Measured, Sample, Task, TaskError};
 impl Task for DensityTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (bins, test) = (bins(&self.bins), bins(&self.test));
-        let counts = counts(&bins, job.sample);
-        let tested = self::counts(&test, job.sample);
+        let counts = counts(&bins, job.sample, most_per_row(&job.setting.privacy.mechanism));
+        // The truth is not clipped, so that the error shows what the clip costs.
+        let tested = self::counts(&test, job.sample, None);
         let truth = DVector::from_fn(test.len(), |i, _| tested[i] / test.volume(i));
         let block = DensityBlock { task: self, job, bins, counts, points: test.centres(), truth };
         match &self.estimate {
@@ -37,15 +38,21 @@ impl Task for DensityTask {
 }
 
 /// The records of each bin; a row's target says how many it stands for. Records outside all bins are not counted.
-fn counts(bins: &Bins, sample: &Sample) -> Vec<f64> {
+fn counts(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
     let mut counts = vec![0.0; bins.len()];
     for (row, weight) in sample.inputs.row_iter().zip(&sample.targets) {
         let point: Vec<f64> = row.iter().copied().collect();
         if let Some(bin) = bins.holding(&point) {
-            counts[bin] += weight;
+            counts[bin] += most.map_or(*weight, |most| weight.clamp(0.0, most));
         }
     }
     counts
+}
+
+/// The most records that a row stands for.
+fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
+    let MechanismSetting::Histogram(setting) = mechanism else { return None };
+    setting.most_per_row.map(|most| most.get() as f64)
 }
 
 /// What all cells of a block share.
@@ -79,7 +86,7 @@ impl DensityBlock<'_> {
         process: Option<&ProcessSetting>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let model = HistogramModel::new(self.bins.clone(), &cell.mechanism)
+        let model = HistogramModel::new(self.bins.clone(), &cell.mechanism, &self.job.setting.data)
             .ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let guarantee = model.guarantee(cell);
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
@@ -156,7 +163,7 @@ mechanism.histogram.relation = "add-remove"
         let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
         let total = collect_here(&mut rows, &summand).unwrap().total(summand.zero());
         let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();
-        assert_eq!(streamed, counts(&bins(&task.bins), &sample));
+        assert_eq!(streamed, counts(&bins(&task.bins), &sample, None));
         assert_eq!(streamed.iter().sum::<f64>() + total.outside as f64, 80_000.0);
     }
 }

@@ -91,7 +91,12 @@ impl DensityTask {
                 privacy.has_change("function")
             }
             (DensityEstimate::Function { .. }, _) => Err(privacy.wrong("function")),
-            (_, MechanismSetting::Histogram(_)) => Ok(()),
+            (_, MechanismSetting::Histogram(histogram)) => {
+                // Without a bound on what a row stands for there is none on what a person does.
+                let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
+                let missing = Problem::MissingKey { key: "most_per_row", by: "data.person" };
+                if unbounded { fail("privacy.mechanism.histogram", missing) } else { Ok(()) }
+            }
             (_, _) => Err(privacy.wrong("histogram")),
         }
     }
@@ -112,6 +117,10 @@ impl Described for DensityTask {
             process.check(&format!("{path}.estimate.process"), inputs)?;
         }
         self.check_mechanism(setting)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Histogram(_))
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

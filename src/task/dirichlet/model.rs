@@ -7,13 +7,15 @@ use crate::gp::variational::{
     DirichletLabels, Inducing, NoisyStatistics, Statistics, SumsUnits, WeightPosterior, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, HeteroscedasticRule, RoundedNoise, SumsNoise, class_sums_sensitivity};
+use crate::privacy::{
+    Caveat, HeteroscedasticRule, PrivacyUnit, RoundedNoise, SumsNoise, class_sums_sensitivity,
+};
 use crate::setting::{DataSetting, MechanismSetting, PrivacySetting, Sections, SumsSetting};
 use crate::stream::{ClassSummand, ClassSums, PackedKernel};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, Sensitivity};
 use crate::task::{DirichletRelease, DirichletTask, Setting, TaskSetting};
-use crate::task::{Sampled, SumsGuarantee, TaskError, WeightedLabel};
+use crate::task::{RecordReleases, Sampled, SumsGuarantee, TaskError, WeightedLabel};
 
 /// The model of a Dirichlet task.
 #[derive(Debug, Clone)]
@@ -24,6 +26,7 @@ pub struct ClassModel {
     variance: f64,
     lengthscale: f64,
     mechanism: SumsSetting,
+    unit: PrivacyUnit,
 }
 
 impl ClassModel {
@@ -43,6 +46,7 @@ impl ClassModel {
             variance,
             lengthscale,
             mechanism: mechanism.clone(),
+            unit: setting.data.unit(),
         })
     }
 
@@ -85,7 +89,7 @@ impl ClassModel {
                 self.noisy_sums().least / self.variance,
             ),
             classes: self.task.classes.get(),
-            filters: data.filter.iter().map(|filter| (filter.is, filter.value)).collect(),
+            filters: data.comparisons(),
             inputs,
         })
     }
@@ -119,11 +123,11 @@ impl ClassModel {
 
     fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
-        let sensitivity = self.sensitivity(&sums);
+        let sensitivity = self.sensitivity(&sums).times(self.unit.records());
         let noise = sums.noise(cell, sensitivity);
         let printed = self.task.release == DirichletRelease::WeightedSums(HeteroscedasticRule::Published);
         let caveats = [(Caveat::InvalidSensitivity, printed)];
-        let certificate = sums.certificate(cell, sensitivity).with_caveats(&caveats);
+        let certificate = sums.certificate(cell, sensitivity).about(self.unit.clone()).with_caveats(&caveats);
         let record = RoundedNoise { sensitivity: sensitivity.least, sd: noise.sd_a };
         SumsGuarantee { noise, certificate, record }
     }
@@ -159,7 +163,8 @@ impl ClassModel {
             let labels = (0..classes).map(|of| self.label(class == of));
             sums.sampled(noise, labels.collect())
         });
-        Sampled::Records(sums.together(pairs.collect()))
+        let releases = sums.together(pairs.collect());
+        Sampled::Records(RecordReleases { records: self.unit.records(), ..releases })
     }
 
     /// How a record enters the sums of a class: its own or another.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::number::{Count, Positive};
 use crate::privacy::HeteroscedasticRule;
 use crate::setting::rules::{fail, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
+use crate::setting::{Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
 /// Classification by regression on Dirichlet labels. Targets are the classes 0, 1, 2, ...
@@ -53,6 +53,10 @@ impl Described for DirichletTask {
         }
         self.posterior.check(&format!("{path}.posterior"))?;
         sums_model::mechanism(setting, Summed::Labels)?.holds(&self.inducing)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Sums(_))
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -93,15 +93,16 @@ impl NoisyMean {
 
 impl PredictionBlock<'_> {
     fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
-        let target = OneTarget::of(cell)?;
+        let data = &self.job.setting.data;
+        let target = OneTarget::of_unit(cell, data)?;
         let scale = target.scale();
         let private = self.private.as_ref().filter(|_| target.is_private());
         let (noise_sd, certified) = match private {
             None => (DVector::zeros(self.grid.nrows()), Certified::nothing()),
             Some(NoisyMean { noise, .. }) => {
-                let certificate = noise.certificate(target, &self.caveats);
+                let certificate = noise.certificate(target, &self.caveats).about(data.unit());
                 let certified =
-                    self.job.certify(certificate, || vec![noise.sampled(scale, target.change)])?;
+                    self.job.certify(certificate, || vec![noise.sampled(scale, target.moved())])?;
                 (noise.standard_deviations() * scale, certified)
             }
         };

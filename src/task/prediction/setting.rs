@@ -68,6 +68,10 @@ impl Described for PredictionTask {
         }
     }
 
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_))
+    }
+
     fn metrics(&self, _: u32) -> Vec<String> {
         let at = self
             .at

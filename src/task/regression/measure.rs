@@ -41,7 +41,7 @@ fn measured(
     folds: &[FoldErrors],
     caveats: &[(Caveat, bool)],
 ) -> Result<Measured, TaskError> {
-    let target = OneTarget::of(cell)?;
+    let target = OneTarget::of_unit(cell, &job.setting.data)?;
     let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect();
     let jitter = largest(folds.iter().map(|fold| fold.jitter));
     Ok(certified(job, target, folds, caveats)?.measured_often(jitter, [(task.metric(), rmse)]))
@@ -58,9 +58,10 @@ fn certified(
     let gaps: Option<Vec<f64>> = cloaks.iter().map(|cloak| cloak.gap).collect();
     let sensitivity = largest(cloaks.iter().map(|cloak| cloak.sensitivity));
     let certificate = target.cloaked(Release::FoldPredictions, sensitivity, gaps.map(largest));
+    let certificate = certificate.about(job.setting.data.unit());
     job.certify(certificate.with_caveats(caveats), || {
         let place = cloaks.iter().map(|cloak| LinearRelease::of(cloak)).collect();
-        vec![Sampled::Linear { places: vec![place], scale: target.scale(), change: target.change }]
+        vec![Sampled::Linear { places: vec![place], scale: target.scale(), change: target.moved() }]
     })
 }
 

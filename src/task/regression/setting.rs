@@ -64,6 +64,10 @@ impl Described for RegressionTask {
         }
     }
 
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Cloaking(_))
+    }
+
     fn metrics(&self, replicates: u32) -> Vec<String> {
         let ends =
             [("", 1), ("-replicates", 2), ("-low", FEWEST_FOR_QUANTILES), ("-high", FEWEST_FOR_QUANTILES)];

@@ -51,11 +51,11 @@ impl Means {
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
         let map = process.map(points)?;
         let noise = Noise::new(&setting.privacy.mechanism, &process, points, &map)?;
-        let target = OneTarget::of(&setting.privacy)?;
+        let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
         let lattice = TargetLattice::new(low.get(), high.get())?;
         let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
         let columns = LatticeMap::new(&noise.whitened_columns(&map))?;
-        let release = LatticeRelease::new(columns, &lattice, target.change, target.sigma())?;
+        let release = LatticeRelease::new(columns, &lattice, target.change, target.rows, target.sigma())?;
         let noise = noise.covering(release.ratio());
         let record = release.record(noise.ratio);
         let means = Self {
@@ -72,7 +72,7 @@ impl Means {
         };
         Ok(PreparedRelease {
             form: BeforeNoise::Means(means),
-            certificate: noise.certificate(target, &caveats(setting, &normalised)),
+            certificate: noise.certificate(target, &caveats(setting, &normalised)).about(setting.data.unit()),
             noise: record,
         })
     }

@@ -143,7 +143,11 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
 "#;
 
     fn prepared(mechanism: &str, targets: Vec<f64>) -> PreparedRelease {
-        let spec = SPEC.replace("MECHANISM", mechanism);
+        prepared_of(&SPEC.replace("MECHANISM", mechanism), targets)
+    }
+
+    fn prepared_of(spec: &str, targets: Vec<f64>) -> PreparedRelease {
+        let spec = spec.to_owned();
         let manifest = Manifest::shipped().unwrap();
         let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
         let inputs: Vec<f64> = (0..8).map(f64::from).collect();
@@ -187,6 +191,48 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999_999 };
             assert!(largest >= reached * release.noise.mu(), "{mechanism}: {largest}");
             assert!(release.certificate.caveats.is_empty());
+        }
+    }
+
+    /// The same for all targets of a person, in all directions together; noise for one row would be too little.
+    #[test]
+    fn the_noise_covers_all_rows_of_a_person() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        let persons: [&[usize]; 3] = [&[0, 1, 2], &[3, 7], &[4, 5, 6]];
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+        ] {
+            let of_persons = SPEC.replace("MECHANISM", mechanism).replace(
+                "12, -3] }, inputs",
+                "12, -3], id = [5, 5, 5, 6, 7, 7, 7, 6] }, person = \"id\", rows_per_person = 3, inputs",
+            );
+            let release = prepared_of(&of_persons, targets.clone());
+            let mut largest = 0.0f64;
+            for rows in persons {
+                for signs in 0..1 << rows.len() {
+                    let moved = |up: bool| {
+                        let mut targets = targets.clone();
+                        for (place, row) in rows.iter().enumerate() {
+                            targets[*row] = if (signs >> place & 1 == 1) == up { 60.0 } else { -50.0 };
+                        }
+                        means(&prepared_of(&of_persons, targets)).in_deviations()
+                    };
+                    largest = largest.max((moved(true) - moved(false)).norm());
+                }
+            }
+            let mu = release.noise.mu();
+            assert!(largest <= mu * (1.0 + 1e-12), "{mechanism}: {largest} {mu}");
+            assert!(largest > 1.2 * mu / 3.0, "{mechanism}: {largest} {mu}");
+            assert!((mu / prepared(mechanism, targets.clone()).noise.mu() - 1.0).abs() < 1e-9);
+            let text = release.certificate.to_string();
+            assert!(
+                text.ends_with(
+                    "the targets of one person (\"id\", at most 3 rows each) change by <= 10.0 each"
+                ),
+                "{text}"
+            );
         }
     }
 

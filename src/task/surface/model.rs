@@ -8,7 +8,7 @@ use crate::gp::variational::{
     Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
-use crate::privacy::{Caveat, Certificate, RoundedNoise, SumsNoise};
+use crate::privacy::{Caveat, Certificate, PrivacyUnit, RoundedNoise, SumsNoise};
 use crate::setting::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
 };
@@ -41,6 +41,7 @@ pub struct SurfaceModel {
     ranges: Vec<RangeSetting>,
     summand: Summand,
     filtered: bool,
+    unit: PrivacyUnit,
 }
 
 impl SurfaceModel {
@@ -56,7 +57,6 @@ impl SurfaceModel {
         let inputs = setting.data.inputs.len();
         let (variance, lengthscales) = model.lengthscales(inputs)?;
         let targets = targets(&setting.normalise, sums.target_bound?.get())?;
-        let filters = setting.data.filter.iter().map(|filter| (filter.is, filter.value)).collect();
         let inducing = grid(&task.inducing);
         let mechanism = scaled(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
@@ -72,10 +72,11 @@ impl SurfaceModel {
             summand: Summand {
                 kernel: PackedKernel::new(variance, &lengthscales, &inducing, least / variance),
                 targets,
-                filters,
+                filters: setting.data.comparisons(),
                 inputs,
             },
             filtered: setting.data.filter.iter().any(|filter| filter.column == setting.data.target),
+            unit: setting.data.unit(),
         })
     }
 
@@ -129,13 +130,13 @@ impl SurfaceModel {
 
     fn noisy_sums(&self) -> TargetSums<'_> {
         let sums = NoisySums::new(&self.mechanism, &self.ranges, self.variance, 1.0);
-        TargetSums::within(self.summand.targets.bound, sums)
+        TargetSums::within(self.summand.targets.bound, sums).of_records(self.unit.records())
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
     pub(in crate::task) fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
-        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell));
+        let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).about(self.unit.clone()));
         let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
         if cell.epsilon.get().is_infinite() {
             return SumsGuarantee { noise, certificate, record };

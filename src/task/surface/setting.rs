@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::Finite;
 use crate::setting::rules::{dimension, fail, grid};
-use crate::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
+use crate::setting::{Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
 use crate::task::{Described, sums_model};
 
 /// A surface over the inputs from the sums over all rows, and what privacy changes in it.
@@ -57,6 +57,10 @@ impl Described for SurfaceTask {
         }
         self.check_map(inputs)?;
         sums_model::mechanism(setting, Summed::Targets)?.holds(&self.inducing)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Sums(_))
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

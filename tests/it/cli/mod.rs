@@ -13,6 +13,7 @@ mod histogram_stats;
 mod leaderboard;
 mod ledgers;
 mod own_data;
+mod persons;
 mod places;
 mod plan;
 mod run;

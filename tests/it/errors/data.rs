@@ -498,6 +498,10 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");
     transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    let persons = "source.csv.path = \"own.csv\", person = \"who\", rows_per_person = 2";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", persons));
+    project.put("own.csv", "x,y,who\n1,2,Ann\n3,4, \n");
+    transcript.say(("CellProblem::NoPerson", "row of nobody"), &project, RUN, 2, "");
     parquet_errors(transcript);
     let project = unlocked();
     let trips = "source.trips = { dataset = \"rows\", journeys = \"rows/rows.csv\" }";

@@ -133,6 +133,42 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::OutOfRange", "delta one", "delta = 0.01", "delta = 1.0"),
     ("Problem::OutOfRange", "negative change", "change = 150.0", "change = -1.0"),
     ("Problem::MissingKey", "no change", "change = 150.0\n", ""),
+    (
+        "Problem::MissingKey",
+        "persons without a limit",
+        "target = \"height\"",
+        "target = \"height\"\nperson = \"male\"",
+    ),
+    (
+        "Problem::MissingKey",
+        "a limit without persons",
+        "target = \"height\"",
+        "target = \"height\"\nrows_per_person = 2",
+    ),
+    (
+        "Problem::OutOfRange",
+        "no rows of a person",
+        "target = \"height\"",
+        "target = \"height\"\nperson = \"male\"\nrows_per_person = 0",
+    ),
+    (
+        "Problem::Shape",
+        "persons by the target",
+        "target = \"height\"",
+        "target = \"height\"\nperson = \"height\"\nrows_per_person = 2",
+    ),
+    (
+        "Problem::Shape",
+        "persons by an input",
+        "target = \"height\"",
+        "target = \"height\"\nperson = \"age\"\nrows_per_person = 2",
+    ),
+    (
+        "Problem::Shape",
+        "rows drawn of persons",
+        "target = \"height\"",
+        "target = \"height\"\nperson = \"male\"\nrows_per_person = 2\ndraw.rows = 3",
+    ),
     ("Problem::NarrowChange", "change below the width of the bounds", "change = 150.0", "change = 100.0"),
     ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
     ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
@@ -231,6 +267,18 @@ const OTHER_MISTAKES: &[Mistake] = &[
         "no task",
         "[task.selection]\nsplit.contiguous = 2\ncandidates = [{ polynomial = 0 }, { polynomial = 1 }]\nepsilon = 1.0\nclip = 4.0\nsensitivity = \"corrected\"\n",
         "",
+    ),
+    (
+        "Problem::Shape",
+        "persons where rows are protected",
+        "target = \"y\"",
+        "target = \"y\"\nperson = \"z\"\nrows_per_person = 1",
+    ),
+    (
+        "Problem::UnknownInline",
+        "persons of no column",
+        "target = \"y\"",
+        "target = \"y\"\nperson = \"w\"\nrows_per_person = 1",
     ),
     ("Problem::CorrectedNeedsClip", "correction without its clip", "clip = 4.0", "clip = 3.0"),
     ("Problem::ClaimNeedsOneSide", "claim without a side", "value = 0.0\n", ""),
@@ -346,6 +394,18 @@ mechanism.histogram = { relation = "add-remove" }
 
 /// Mistakes in [`DENSITY`].
 const DENSITY_MISTAKES: &[Mistake] = &[
+    (
+        "Problem::MissingKey",
+        "persons with rows of any number of records",
+        "n = [1.0, 2.0, 3.0] }\ninputs = [\"x\"]\ntarget = \"n\"",
+        "n = [1.0, 2.0, 3.0], i = [1, 1, 2] }\ninputs = [\"x\"]\ntarget = \"n\"\nperson = \"i\"\nrows_per_person = 2",
+    ),
+    (
+        "Problem::OutOfRange",
+        "rows of no records",
+        "relation = \"add-remove\"",
+        "relation = \"add-remove\", most_per_row = 0",
+    ),
     ("Problem::WrongDimension", "no bins", "bins = [{ from = 0.0, to = 3.0, bins = 3 }]", "bins = []"),
     ("Problem::OutOfRange", "bins that end before they begin", "to = 3.0, bins = 3", "to = -3.0, bins = 3"),
     ("Problem::OutOfRange", "too many bins", "to = 3.0, bins = 6", "to = 3.0, bins = 60000"),

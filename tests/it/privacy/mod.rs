@@ -8,6 +8,7 @@ mod calibration;
 mod cloaking;
 mod cloaking_properties;
 mod concentrated;
+mod persons;
 mod rounded_gaussian;
 mod safety;
 mod selection_sensitivity;

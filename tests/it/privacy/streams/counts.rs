@@ -13,7 +13,7 @@ fn columns() -> Vec<Vec<f64>> {
 
 fn summand() -> CountSummand {
     let bins = Bins::grid(&[(-2.0, 3.0, 7), (-3.0, 3.0, 4)]);
-    CountSummand { bins, filters: vec![(Comparison::Greater, -2.5)] }
+    CountSummand { bins, filters: vec![(Comparison::Greater, -2.5)], most: None }
 }
 
 /// Against a plain histogram of the rows that pass.
