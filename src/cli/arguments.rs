@@ -22,6 +22,7 @@ use super::run::RunArguments;
 use super::schema::SchemaArguments;
 use super::stats::StatsArguments;
 use super::verify::VerifyArguments;
+use crate::run::VERSION;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +51,7 @@ Exit codes:
 
 /// Reproduce, certify and extend works on differentially private Gaussian processes.
 #[derive(Debug, Parser)]
-#[command(name = "dpgp", version, about, after_help = EXAMPLES)]
+#[command(name = "dpgp", version = VERSION, about, after_help = EXAMPLES)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]

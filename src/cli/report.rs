@@ -8,7 +8,8 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_file};
-use crate::publish::{commit, report_html};
+use crate::publish::report_html;
+use crate::run::commit;
 
 const EXAMPLES: &str = "\
 The page shows what stands in the results folder; nothing is computed. It is one file that needs no network and no script

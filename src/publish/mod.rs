@@ -14,7 +14,7 @@ pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
     Committed, Confused, Covered, Entered, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Standing,
-    Uniformity, VerdictCounts, commit, entered, publish, reproduction_markdown, stale,
+    Uniformity, VerdictCounts, entered, publish, reproduction_markdown, stale,
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Predictive, RowPair, Verdict, compare_tables,

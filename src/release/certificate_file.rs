@@ -7,6 +7,7 @@ use super::wider_change::WiderChange;
 use super::{Charged, PrivatePredictions};
 use crate::data::Digest;
 use crate::privacy::Neighbours;
+use crate::run::PROGRAM;
 use crate::setting::{DataSetting, SourceSetting};
 use crate::spec::label;
 use crate::task::Predictions;
@@ -115,7 +116,7 @@ impl Charged<PrivatePredictions<'_>> {
             "points": self.points(),
             "predictions_sha256": Digest::of(csv.as_bytes()).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
-            "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
+            "program": PROGRAM,
         })
     }
 

@@ -1,14 +1,11 @@
 //! `manifest.json`: where a result comes from.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::publish::report::Report;
 use crate::publish::table::NOT_PRIVATE;
-use crate::run::{Provenance, PublicDigest};
+use crate::run::{Provenance, PublicDigest, commit};
 
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../../Cargo.lock");
@@ -68,21 +65,4 @@ pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
 
 fn sha256(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
-}
-
-/// The commit of the project's folder, if it is a checkout of its own; marked where tracked files other than
-/// results differ from it.
-pub fn commit(project: &Path) -> Option<String> {
-    if !project.join(".git").exists() {
-        return None;
-    }
-    let head = git(project, &["rev-parse", "HEAD"])?;
-    let changes = git(project, &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"])?;
-    Some(if changes.is_empty() { head } else { format!("{head}-dirty") })
-}
-
-fn git(project: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").arg("-C").arg(project).args(arguments).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
 }

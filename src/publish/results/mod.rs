@@ -16,5 +16,4 @@ pub use covered::{Confused, Covered, Entered, Standing, Uniformity, entered};
 pub use error::PublishError;
 pub use folder::publish;
 pub use freshness::stale;
-pub use manifest::commit;
 pub use reproduction::{REPRODUCTION, reproduction_markdown};
