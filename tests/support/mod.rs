@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod coverage;
+pub mod energy;
 pub mod exact_certificate;
 pub mod golden;
 #[allow(dead_code, reason = "what a server was asked for matters to the tests of downloads alone")]

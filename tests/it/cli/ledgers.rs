@@ -6,57 +6,22 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::support::cli::{Project, Run};
+use crate::support::energy::{RECORDS, TARGETS, day, energy_csv, energy_project};
 use crate::support::parquet_file::{Column, write_parquet};
 
-/// Records are private, so that `predict` and `stats` protect the same thing.
-const SPEC: &str = r#"experiment.title = "energy by temperature"
-data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
-normalise.bounds = { low = 0.0, high = 40.0, scale = 20.0 }
-model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 8.0 } }
-task.surface = { inducing = [{ from = -10.0, to = 35.0, points = 5 }], posterior = { regularisation = "tight", correction = "first-order" } }
-[privacy]
-epsilon = 0.5
-delta = 1e-6
-calibration = "analytic"
-mechanism.sums = { target_bound = 1.0, features = { supremum = [[-10.0, 35.0]] }, sensitivity = "exact", split = 1.0 }
-"#;
-
-/// Targets alone are private.
-const TARGETS: &str = r#"experiment.title = "energy by temperature"
-data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
-normalise.bounds = { low = 0.0, high = 40.0 }
-model = { noise_variance = 9.0, kernel.eq = { variance = 100.0, lengthscale = 8.0 } }
-task.regression = { split.shuffled = 5, draws = 0 }
-[privacy]
-epsilon = 1.0
-delta = 1e-5
-change = 40.0
-mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
-"#;
+/// Half the epsilon, so that several releases fit into a budget of 2.
+fn records() -> String {
+    RECORDS.replace("epsilon = 1.0", "epsilon = 0.5")
+}
 
 const BUDGET: &[&str] = &["--budget-epsilon", "2", "--budget-delta", "1e-6"];
 
-/// A day, its temperature and its use of energy.
 fn rows(days: std::ops::Range<u32>) -> Vec<[f64; 3]> {
-    let mut rows = Vec::new();
-    for day in days {
-        let temperature = -8.0 + f64::from(day * 37 % 101) / 2.5;
-        rows.push([f64::from(day), temperature, 30.0 - 0.7 * temperature + f64::from(day * 53 % 17) / 4.0]);
-    }
-    rows
-}
-
-fn csv(rows: &[[f64; 3]]) -> String {
-    let lines = rows.iter().map(|[day, temperature, kwh]| format!("{day},{temperature},{kwh}\n"));
-    format!("day,temperature,kwh\n{}", lines.collect::<String>())
+    days.map(day).collect()
 }
 
 fn project() -> Project {
-    let project = Project::empty();
-    project.write("energy.toml", SPEC);
-    project.write("energy.csv", &csv(&rows(0..120)));
-    project.write("grid.csv", "temperature\n-5\n5\n15\n25\n");
-    project
+    energy_project(&records())
 }
 
 fn predict(project: &Project, spec: &str, more: &[&str]) -> Run {
@@ -95,17 +60,21 @@ fn other_forms() -> Vec<OtherForm> {
     let mut renamed = source("{ path = \"turned.csv\" }");
     renamed.extend([("[\"temperature\"]", "[\"degrees\"]"), ("target = \"kwh\"", "target = \"energy\"")]);
     vec![
-        ("copy.csv", csv(&all), source("{ path = \"copy.csv\" }")),
+        ("copy.csv", energy_csv(&all), source("{ path = \"copy.csv\" }")),
         (
             "formatted.csv",
             format!("day;temperature;kwh\n{}", formatted.collect::<String>()),
             source("{ path = \"formatted.csv\", separator = \";\" }"),
         ),
         ("turned.csv", format!("energy,day,degrees\n{}", turned.collect::<String>()), renamed),
-        ("reversed.csv", csv(&reversed), source("{ path = \"reversed.csv\" }")),
-        ("doubled.csv", csv(&[all.clone(), all.clone()].concat()), source("{ path = \"doubled.csv\" }")),
-        ("half.csv", csv(&all[..60]), source("{ path = \"half.csv\" }")),
-        ("one-more.csv", csv(&rows(0..121)), source("{ path = \"one-more.csv\" }")),
+        ("reversed.csv", energy_csv(&reversed), source("{ path = \"reversed.csv\" }")),
+        (
+            "doubled.csv",
+            energy_csv(&[all.clone(), all.clone()].concat()),
+            source("{ path = \"doubled.csv\" }"),
+        ),
+        ("half.csv", energy_csv(&all[..60]), source("{ path = \"half.csv\" }")),
+        ("one-more.csv", energy_csv(&rows(0..121)), source("{ path = \"one-more.csv\" }")),
         (
             "numbered.csv",
             format!("number,day,temperature,kwh\n{}", numbered.collect::<String>()),
@@ -129,7 +98,7 @@ fn the_same_rows_have_one_ledger_in_every_form() {
     let mut releases = 1;
     for (name, text, changes) in other_forms() {
         project.write(name, &text);
-        let spec = changes.iter().fold(SPEC.to_owned(), |spec, (from, to)| spec.replace(from, to));
+        let spec = changes.iter().fold(records(), |spec, (from, to)| spec.replace(from, to));
         project.write("other.toml", &spec);
         let grid = if name == "turned.csv" { "degrees.csv" } else { "grid.csv" };
         project.dpgp(&["predict", "other.toml", "--at", grid, "--quiet"]).expect(0);
@@ -149,7 +118,7 @@ fn the_same_rows_have_one_ledger_in_every_form() {
     write_parquet(&project.path("energy.parquet"), &columns, 50);
     let (csv, parquet) =
         ("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
-    project.write("other.toml", &SPEC.replace(csv, parquet));
+    project.write("other.toml", &records().replace(csv, parquet));
     predict(&project, "other.toml", &[]).expect(0);
     only_ledger(&project, releases + 1, "Parquet");
     let stats = ["stats", "energy.toml", "energy.parquet", "--release", "s.json", "--epsilon", "0.1"];
@@ -162,7 +131,7 @@ fn the_same_rows_have_one_ledger_in_every_form() {
         assert!(left > 0, "the budget is never spent");
     }
     for name in ["copy.csv", "doubled.csv", "half.csv", "fewer.csv"] {
-        project.write("other.toml", &SPEC.replace("energy.csv", name));
+        project.write("other.toml", &records().replace("energy.csv", name));
         let run = predict(&project, "other.toml", &[]).expect(1);
         assert!(run.err.contains("does not hold this release"), "{name}: {}", run.err);
         let run = predict(&project, "other.toml", &["--ledger", "new.toml"]).expect(2);
@@ -175,8 +144,8 @@ fn the_same_rows_have_one_ledger_in_every_form() {
 #[test]
 fn shards_are_the_rows_that_they_make() {
     let project = project();
-    project.write("a.csv", &csv(&rows(0..50)));
-    project.write("b.csv", &csv(&rows(50..120)));
+    project.write("a.csv", &energy_csv(&rows(0..50)));
+    project.write("b.csv", &energy_csv(&rows(50..120)));
     predict(&project, "energy.toml", BUDGET).expect(0);
     let stats = |more: &[&str]| project.dpgp(&[&["stats", "energy.toml"], more].concat()).expect(0);
     stats(&["b.csv", "a.csv", "--release", "1.json", "--epsilon", "0.1"]);
@@ -198,8 +167,8 @@ fn shards_are_the_rows_that_they_make() {
 fn rows_of_two_ledgers_are_charged_to_both() {
     let project = project();
     for (name, days) in [("a.csv", 0..60), ("b.csv", 60..120)] {
-        project.write(name, &csv(&rows(days)));
-        project.write("part.toml", &SPEC.replace("energy.csv", name));
+        project.write(name, &energy_csv(&rows(days)));
+        project.write("part.toml", &records().replace("energy.csv", name));
         predict(&project, "part.toml", &[]).expect(0);
     }
     let counts = |project: &Project| -> Vec<u64> {
@@ -222,14 +191,14 @@ fn rows_of_two_ledgers_are_charged_to_both() {
 fn other_rows_are_counted_apart() {
     let project = project();
     predict(&project, "energy.toml", BUDGET).expect(0);
-    project.write("energy.csv", &csv(&rows(500..600)));
+    project.write("energy.csv", &energy_csv(&rows(500..600)));
     predict(&project, "energy.toml", &[]).expect(0);
     assert_eq!(ledgers(&project).len(), 2);
-    project.write("energy.csv", &csv(&rows(110..200)));
+    project.write("energy.csv", &energy_csv(&rows(110..200)));
     predict(&project, "energy.toml", &["--other-people"]).expect(0);
     assert_eq!(ledgers(&project).len(), 3);
     // The very same rows are never those of other people.
-    project.write("energy.csv", &csv(&rows(0..120)));
+    project.write("energy.csv", &energy_csv(&rows(0..120)));
     predict(&project, "energy.toml", &["--other-people"]).expect(0);
     assert_eq!(ledgers(&project).len(), 3);
 }
@@ -237,7 +206,7 @@ fn other_rows_are_counted_apart() {
 #[test]
 fn rows_that_are_given_twice_are_refused() {
     let project = project();
-    project.write("copy.csv", &csv(&rows(0..120)));
+    project.write("copy.csv", &energy_csv(&rows(0..120)));
     std::os::unix::fs::symlink("energy.csv", project.path("link.csv")).unwrap();
     for second in ["energy.csv", "./energy.csv", "link.csv", "copy.csv"] {
         let run = project.dpgp(&["stats", "energy.toml", "energy.csv", second, "--out", "s.json"]).expect(2);
@@ -386,7 +355,7 @@ fn no_ledger_stands_in_the_certificate() {
 #[test]
 fn processes_at_once_share_one_ledger() {
     let project = project();
-    project.write("energy.toml", &SPEC.replace("epsilon = 0.5", "epsilon = 0.1"));
+    project.write("energy.toml", &records().replace("epsilon = 0.5", "epsilon = 0.1"));
     let mut children = Vec::new();
     for _ in 0..4 {
         let mut command = project.command(&["predict", "energy.toml", "--at", "grid.csv", "--quiet"]);
@@ -406,7 +375,7 @@ fn what_is_private_is_for_its_owner_alone() {
     project.write("energy.toml", TARGETS);
     project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0);
     project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out", "p.csv"]).expect(0);
-    project.write("sums.toml", SPEC);
+    project.write("sums.toml", &records());
     let stats =
         ["stats", "sums.toml", "energy.csv", "--out", "sums.json", "--release", "s.json", "--no-ledger"];
     project.dpgp(&stats).expect(0);
@@ -441,7 +410,7 @@ fn what_is_private_is_for_its_owner_alone() {
     assert!(project.json("results/energy/manifest.json")["not_private"].is_string());
     // The store notices that the rows changed.
     assert!(project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing computed"));
-    project.write("energy.csv", &csv(&rows(1..121)));
+    project.write("energy.csv", &energy_csv(&rows(1..121)));
     assert!(!project.dpgp(&["run", "energy.toml", "--quiet"]).expect(0).out.contains("nothing computed"));
     let why = project.dpgp(&["run", "energy.toml", "--quiet", "--format", "json"]).expect(0).json();
     assert!(why["not_private"].is_string());
@@ -469,8 +438,8 @@ fn counts_are_for_the_holder() {
 #[test]
 fn weak_guarantees_need_a_word() {
     let project = project();
-    let classic = SPEC.replace("\"analytic\"", "\"classic\"").replace("epsilon = 0.5", "epsilon = 20.0");
-    let large = SPEC.replace("delta = 1e-6", "delta = 0.01");
+    let classic = records().replace("\"analytic\"", "\"classic\"").replace("epsilon = 0.5", "epsilon = 20.0");
+    let large = records().replace("delta = 1e-6", "delta = 0.01");
     for (spec, message) in
         [(&classic, "outside the proof of the classic calibration"), (&large, "is not below 1 / 120")]
     {
@@ -484,7 +453,7 @@ fn weak_guarantees_need_a_word() {
         predict(&project, "weak.toml", &["--allow-caveats", "--no-ledger"]).expect(0);
         std::fs::remove_file(project.path("s.json")).unwrap();
     }
-    project.write("weak.toml", &SPEC.replace("epsilon = 0.5", "epsilon = 20.0"));
+    project.write("weak.toml", &records().replace("epsilon = 0.5", "epsilon = 20.0"));
     let run = predict(&project, "weak.toml", &["--out", "p.csv"]).expect(0);
     assert!(run.out.contains("warning: epsilon = 20.0 is above 10"), "{}", run.out);
     assert!(project.json("p.csv.certificate.json")["warnings"].to_string().contains("above 10"));

@@ -1,44 +1,24 @@
 //! From a file of the user's own to private predictions, and every mistake on the way.
 
 use crate::support::cli::{Project, Run};
+use crate::support::energy::{RECORDS, TARGETS, day, energy_csv, energy_project};
 use crate::support::parquet_file::{Column, write_parquet};
-
-const SPEC: &str = r#"experiment.title = "energy by temperature"
-data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
-normalise.bounds = { low = 0.0, high = 40.0 }
-model = { noise_variance = 9.0, kernel.eq = { variance = 100.0, lengthscale = 8.0 } }
-task.regression = { split.shuffled = 5, draws = 10 }
-[privacy]
-epsilon = 1.0
-delta = 1e-5
-change = 40.0
-calibration = "analytic"
-mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 }
-"#;
-
-const GRID: &str = "temperature\n-5\n5\n15\n25\n";
 
 const PREDICT: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
 const WITH_LEDGER: &[&str] =
     &["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--ledger", "ledger.toml"];
 const BUDGET: &[&str] = &["--budget-epsilon", "2", "--budget-delta", "1e-5"];
 
-/// Days with a temperature and an energy use that falls with it; the first two lie outside the bounds.
+/// The days; the first two lie outside the bounds.
 fn energy() -> String {
-    let rows: String = (2..120).map(energy_of_day).collect();
-    format!("day,temperature,kwh\n0,1.0,41.5\n1,2.0,-0.5\n{rows}")
-}
-
-fn energy_of_day(day: u32) -> String {
-    let temperature = -8.0 + f64::from(day * 37 % 100) / 2.5;
-    format!("{day},{temperature},{}\n", 30.0 - 0.7 * temperature + f64::from(day * 53 % 17) / 4.0)
+    let mut rows: Vec<[f64; 3]> = (0..120).map(day).collect();
+    (rows[0][2], rows[1][2]) = (41.5, -0.5);
+    energy_csv(&rows)
 }
 
 fn project() -> Project {
-    let project = Project::empty();
-    project.write("energy.toml", SPEC);
+    let project = energy_project(TARGETS);
     project.write("energy.csv", &energy());
-    project.write("grid.csv", GRID);
     project
 }
 
@@ -135,7 +115,7 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
         refused(&project, &[WITH_LEDGER, &["--out", "p3.csv"]].concat(), 1, "does not hold this release");
     assert!(run.err.contains("left for one more release at delta = 1e-5: epsilon = 0."), "{}", run.err);
     // A smaller release still fits.
-    project.write("small.toml", &SPEC.replace("epsilon = 1.0", "epsilon = 0.01"));
+    project.write("small.toml", &TARGETS.replace("epsilon = 1.0", "epsilon = 0.01"));
     let small = [&["predict", "small.toml"], &WITH_LEDGER[2..]].concat();
     project.dpgp(&small).expect(0);
 }
@@ -144,7 +124,7 @@ fn a_ledger_composes_releases_and_refuses_what_the_budget_does_not_hold() {
 #[test]
 fn concurrent_releases_are_all_counted() {
     let project = project();
-    project.write("energy.toml", &SPEC.replace("epsilon = 1.0", "epsilon = 0.1"));
+    project.write("energy.toml", &TARGETS.replace("epsilon = 1.0", "epsilon = 0.1"));
     let arguments = [WITH_LEDGER, BUDGET].concat();
     let children: Vec<_> = (0..4)
         .map(|_| {
@@ -177,14 +157,15 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
     project.write("energy.csv", &format!("day,temperature,kwh\n{other}"));
     refused(&project, WITH_LEDGER, 2, "is about other data");
     project.write("energy.csv", &energy());
-    let swapped = SPEC.replace("[\"temperature\"], target = \"kwh\"", "[\"kwh\"], target = \"temperature\"");
+    let swapped =
+        TARGETS.replace("[\"temperature\"], target = \"kwh\"", "[\"kwh\"], target = \"temperature\"");
     project.write("swapped.toml", &swapped);
     project.write("kwh.csv", "kwh\n10\n");
     let arguments = ["predict", "swapped.toml", "--at", "kwh.csv", "--ledger", "ledger.toml", "--quiet"];
     refused(&project, &arguments, 2, "protects the column \"kwh\", which this one takes as public");
-    project.write("energy.toml", &SPEC.replace("change = 40.0", "change = 20.0\nrelation = \"metric\""));
+    project.write("energy.toml", &TARGETS.replace("change = 40.0", "change = 20.0\nrelation = \"metric\""));
     refused(&project, WITH_LEDGER, 2, "an earlier one against: one target changes by <= 40.0");
-    project.write("energy.toml", SPEC);
+    project.write("energy.toml", TARGETS);
     for (mistake, message) in [
         (String::new(), "missing field `version`"),
         (sound.replace("version = 2", "version = 9"), "version 9 is not known"),
@@ -228,7 +209,7 @@ fn encoded_inputs_keep_their_words() {
     let rows: String = (0..40).map(|i| format!("{},{}\n", ["calm", "windy"][i % 2], 10 + i % 7)).collect();
     project.write("energy.csv", &format!("weather,kwh\n{rows}"));
     let encoded = "inputs = [\"weather\"], encode.weather = [\"calm\", \"windy\"]";
-    project.write("energy.toml", &SPEC.replace("inputs = [\"temperature\"]", encoded));
+    project.write("energy.toml", &TARGETS.replace("inputs = [\"temperature\"]", encoded));
     project.write("grid.csv", "place;weather\nharbour;windy\n");
     project.dpgp(PREDICT).expect(0);
     assert!(project.read("p.csv").lines().nth(1).unwrap().starts_with("windy,"));
@@ -269,8 +250,8 @@ const MISTAKES: &[(&str, &str, i32, &str)] = &[
 fn mistakes_change_nothing() {
     for (from, to, code, message) in MISTAKES {
         let project = project();
-        assert!(SPEC.contains(from), "{from}");
-        project.write("energy.toml", &SPEC.replace(from, to));
+        assert!(TARGETS.contains(from), "{from}");
+        project.write("energy.toml", &TARGETS.replace(from, to));
         refused(&project, PREDICT, *code, message);
     }
 }
@@ -310,7 +291,7 @@ fn broken_grids_are_refused() {
 #[test]
 fn caveats_need_a_word_and_no_budget_takes_them() {
     let project = project();
-    let classic = SPEC.replace("\"analytic\"", "\"classic\"").replace("epsilon = 1.0", "epsilon = 2.0");
+    let classic = TARGETS.replace("\"analytic\"", "\"classic\"").replace("epsilon = 1.0", "epsilon = 2.0");
     project.write("energy.toml", &classic);
     refused(&project, PREDICT, 2, "epsilon > 1 is outside the proof of the classic calibration");
     refused(&project, &[WITH_LEDGER, BUDGET, &["--allow-caveats"]].concat(), 2, "--allow-caveats");
@@ -332,7 +313,7 @@ fn outputs_are_not_replaced() {
 #[test]
 fn a_cell_is_chosen_by_its_labels() {
     let project = project();
-    project.write("energy.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n"));
+    project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [0.5, 1.0]\n"));
     refused(&project, PREDICT, 2, "choose one with --cell AXIS=VALUE; the axes are\n  epsilon = 0.5, 1");
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "no cell has epsilon=7");
     project.dpgp(&[PREDICT, &["--cell", "epsilon=0.5"]].concat()).expect(0);
@@ -340,7 +321,7 @@ fn a_cell_is_chosen_by_its_labels() {
     // A cell without privacy is no choice.
     let project = self::project();
     refused(&project, &[PREDICT, &["--cell", "epsilon=7"]].concat(), 2, "one cell, which needs no --cell");
-    project.write("energy.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
+    project.write("energy.toml", &format!("{TARGETS}[grid]\n\"privacy.epsilon\" = [2.0, inf]\n"));
     project.dpgp(PREDICT).expect(0);
     assert_eq!(project.json("p.csv.certificate.json")["epsilon"], 2.0);
 }
@@ -413,10 +394,10 @@ fn parquet_gives_the_same_as_csv() {
     ];
     write_parquet(&project.path("energy.parquet"), &columns, 50);
     // Nothing drawn: the random streams are those of the spec, and the two differ in their source.
-    let rows = SPEC.replace("split.shuffled = 5, draws = 10", "split.contiguous = 5, draws = 0");
+    let rows = TARGETS.replace("split.shuffled = 5, draws = 10", "split.contiguous = 5, draws = 0");
     let columns =
         rows.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"energy.parquet\"");
-    assert!(rows != SPEC && columns != rows);
+    assert!(rows != TARGETS && columns != rows);
     project.write("rows.toml", &rows);
     project.write("columns.toml", &columns);
     let found = |name: &str| {
@@ -440,7 +421,8 @@ fn parquet_gives_the_same_as_csv() {
 #[test]
 fn broken_parquet_names_file_row_and_column() {
     let project = project();
-    let spec = SPEC.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"e.parquet\"");
+    let spec =
+        TARGETS.replace("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"e.parquet\"");
     project.write("energy.toml", &spec);
     let file = |kwh: Column| {
         let temperature = Column::Float((0..5_u8).map(|t| Some(f32::from(t))).collect());
@@ -466,19 +448,6 @@ fn broken_parquet_names_file_row_and_column() {
     project.write("e.parquet", "temperature,kwh\n1,2\n");
     refused(&project, PREDICT, 2, "e.parquet: cannot be read as a Parquet file");
 }
-
-/// Inputs private too: a posterior from noisy sums.
-const RECORDS: &str = r#"experiment.title = "energy by temperature, both private"
-data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
-normalise.bounds = { low = 0.0, high = 40.0, scale = 20.0 }
-model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 8.0 } }
-task.surface = { inducing = [{ from = -10.0, to = 35.0, points = 7 }], posterior = { regularisation = "tight", correction = "first-order" }, map = [{ from = -5.0, to = 25.0, points = 4 }] }
-[privacy]
-epsilon = 1.0
-delta = 1e-6
-calibration = "analytic"
-mechanism.sums = { target_bound = 1.0, features = { supremum = [[-10.0, 35.0]] }, sensitivity = "exact", split = 1.0 }
-"#;
 
 /// The numbers of a file of predictions, a list for each row.
 fn predicted(text: &str) -> Vec<Vec<f64>> {
