@@ -207,6 +207,8 @@ fn of_release(error: &ReleaseError) -> u8 {
         ReleaseError::Task(_) => NUMERICAL,
         ReleaseError::Io { .. }
         | ReleaseError::FileChanged(_)
+        | ReleaseError::Unsigned(_)
+        | ReleaseError::CannotVerify(_)
         | ReleaseError::Randomness(_)
         | ReleaseError::Ledger(
             LedgerError::Io { .. }

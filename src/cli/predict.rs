@@ -10,7 +10,9 @@ use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use crate::publish::short;
-use crate::release::{Charged, PredictionFiles, PredictionRequest, PrivatePredictions, chosen_cell};
+use crate::release::{
+    Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, chosen_cell,
+};
 use crate::run::{Clipped, watcher};
 
 const EXAMPLES: &str = "\
@@ -26,6 +28,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --out predictions.csv
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
+  dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
   dpgp ledger show my.toml";
 
@@ -45,6 +48,10 @@ pub struct PredictArguments {
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Sign the certificate with this SSH key, private or held by an agent: FILE.certificate.json.sig is what
+    /// `ssh-keygen -Y sign -n dpgp-release` makes
+    #[arg(long, value_name = "KEY", requires = "out")]
+    sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
     /// Release in spite of exceptions to the guarantee, for example statistics of private targets in the spec, or a delta that
@@ -69,9 +76,12 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let watcher = watcher(arguments.quiet);
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let key = place.as_ref().map(|place| place.state.key());
+    let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
+    let signing = signing.map_err(ReleaseError::CannotSign)?;
     let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, key)?;
     let drawn = request.draw(arguments.allow_caveats)?;
-    let files = arguments.out.as_deref().map(PredictionFiles::open).transpose()?;
+    let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
+    let files = files.transpose()?;
     let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
     let written = files.map(|files| files.write(&charged)).transpose()?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
@@ -105,6 +115,9 @@ fn summary(
         if charged.points() == 1 { "1 point".to_owned() } else { format!("{} points", charged.points()) };
     let mut text =
         format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
+    if arguments.sign.is_some() {
+        text.push_str("the certificate is signed: its name and .sig\n");
+    }
     text.push_str(&format!("guarantee: {certificate}\n"));
     let delta = certificate.delta_exact.map(short).unwrap_or_default();
     text.push_str(&format!("exact delta at that epsilon: {delta}; randomness of the operating system\n"));

@@ -1,6 +1,6 @@
 //! `dpgp stats`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -12,7 +12,9 @@ use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
 use crate::data::DataKey;
 use crate::release::ledger::LedgerPlace;
-use crate::release::{Streamed, StreamedRelease, StreamedTotal, SumsDescription, SumsModel, ensure_writable};
+use crate::release::{
+    ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal, SumsDescription, SumsModel, SumsPlace,
+};
 use crate::run::{RunError, Shard, StateError, StateFolder};
 use crate::setting::PrivacySetting;
 
@@ -31,6 +33,7 @@ Examples:
   dpgp stats my.toml --add part*.json --out sums.json             all parts together
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
+  dpgp stats my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
   dpgp ledger show                                                what was released about which rows";
 
 /// `dpgp stats`.
@@ -64,6 +67,10 @@ pub struct StatsArguments {
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release")]
     epsilon: Option<f64>,
+    /// Sign the release with this SSH key, private or held by an agent: FILE.sig is what `ssh-keygen -Y sign -n dpgp-release`
+    /// makes; neither file may be there
+    #[arg(long, value_name = "KEY", requires = "release")]
+    sign: Option<PathBuf>,
     #[command(flatten)]
     ledger: LedgerArguments,
     /// Release in spite of exceptions to the guarantee, or of a delta that is not below one over the number of rows
@@ -99,6 +106,9 @@ fn answer<M: SumsModel>(
     // An epsilon that cannot be released for is refused before hours of sums.
     let privacy = arguments.release.as_ref().map(|_| streamed.privacy(arguments.epsilon)).transpose()?;
     let place = privacy.as_ref().map(|_| arguments.ledger.place()).transpose()?.flatten();
+    // So is a key that does not sign.
+    let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
+    let signing = signing.map_err(ReleaseError::CannotSign)?;
     let start = Instant::now();
     let total = match arguments.add.as_slice() {
         [] => {
@@ -109,8 +119,13 @@ fn answer<M: SumsModel>(
     };
     let seconds = start.elapsed().as_secs_f64();
     arguments.out.as_deref().map(|path| total.write(path)).transpose()?;
-    let balance =
-        privacy.map(|privacy| release(streamed, &total, &privacy, place.as_ref(), arguments)).transpose()?;
+    let balance = match (&privacy, &arguments.release) {
+        (Some(privacy), Some(path)) => {
+            let to = ReleaseTo { privacy, place: place.as_ref(), path, key: signing.as_ref() };
+            release(streamed, &total, &to, arguments.allow_caveats)?
+        }
+        _ => String::new(),
+    };
     let description = streamed.described(&total);
     let SumsDescription { mut facts, mut text, rows, inducing } =
         if arguments.for_holder { description.of_holder() } else { description.of_all() };
@@ -128,7 +143,15 @@ fn answer<M: SumsModel>(
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
     }
-    print(&(text + &balance.unwrap_or_default()))
+    print(&(text + &balance))
+}
+
+/// What is released, for which ledger, and where it is written.
+struct ReleaseTo<'a> {
+    privacy: &'a PrivacySetting,
+    place: Option<&'a LedgerPlace>,
+    path: &'a Path,
+    key: Option<&'a SigningKey>,
 }
 
 /// Draws a release, charges the ledger and writes the file; returns what the ledger holds. Nothing is spent on a file that
@@ -136,16 +159,18 @@ fn answer<M: SumsModel>(
 fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
-    privacy: &PrivacySetting,
-    place: Option<&LedgerPlace>,
-    arguments: &StatsArguments,
+    to: &ReleaseTo<'_>,
+    allow_caveats: bool,
 ) -> Result<String, CliError> {
-    let Some(path) = &arguments.release else { return Ok(String::new()) };
-    ensure_writable(path)?;
-    let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), arguments.allow_caveats)?;
-    let charged = drawn.charge(place, &streamed.subject(privacy), total.fingerprint())?;
-    charged.write(path)?;
+    let ReleaseTo { privacy, place, path, key } = to;
+    let file = SumsPlace::open(path, *key)?;
+    let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), allow_caveats)?;
+    let charged = drawn.charge(*place, &streamed.subject(privacy), total.fingerprint())?;
+    file.write(&charged)?;
     let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
+    if key.is_some() {
+        text.push_str(&format!("signed: {}.sig\n", path.display()));
+    }
     text.push_str(&balance(charged.receipt(), privacy.delta.get()));
     Ok(text)
 }

@@ -8,18 +8,22 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
-use crate::release::{VerifiedFact, VerifiedRelease, verify as verify_release};
+use crate::release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
 
 const EXAMPLES: &str = "\
 What is checked needs neither the data nor the spec: that the certificate is about this file, byte for byte; that mu is the
 sensitivity over the noise; that the exact delta at the claimed epsilon follows from it and is at most the delta claimed; and that
 the guarantee has no exceptions. That noise was drawn at all cannot be seen in a file: trust who made it, and verify a signature.
 
+With --signers it is checked, too, that one of them signed the certificate, by `ssh-keygen`. The same without this program:
+  ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
+
 Exit code 1 says that something does not hold.
 
 Examples:
   dpgp verify predictions.csv.certificate.json predictions.csv
-  dpgp verify surface.json                           sums and counts carry their certificate";
+  dpgp verify surface.json                           sums and counts carry their certificate
+  dpgp verify surface.json --signers allowed_signers --signer me@example.org";
 
 /// `dpgp verify`.
 #[derive(Debug, Args)]
@@ -31,21 +35,30 @@ pub struct VerifyArguments {
     /// The predictions that the certificate is about
     #[arg(value_name = "PREDICTIONS")]
     predictions: Option<PathBuf>,
+    /// Check the signature CERTIFICATE.sig, too, which must be of somebody in this file (`allowed_signers` of OpenSSH)
+    #[arg(long, value_name = "FILE")]
+    signers: Option<PathBuf>,
+    /// Who must have signed [default: anybody in that file]
+    #[arg(long, value_name = "NAME", requires = "signers")]
+    signer: Option<String>,
 }
 
 /// Checks a published release.
 pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliError> {
-    let verified = verify_release(&arguments.certificate, arguments.predictions.as_deref())?;
+    let VerifyArguments { certificate, predictions, signers, signer } = arguments;
+    let signers = signers.clone().map(|file| Signers { file, signer: signer.clone() });
+    let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref())?;
     match format {
         Format::Text => print(&text(&verified))?,
         Format::Json => {
             let checks = verified.checks.iter();
             let checks: Vec<_> =
                 checks.map(|check| json!({ "fact": check.fact, "holds": check.holds })).collect();
-            let VerifiedRelease { guarantee, program, .. } = &verified;
-            print_json(
-                &json!({ "guarantee": guarantee, "program": program, "checks": checks, "holds": verified.holds() }),
-            )?;
+            let VerifiedRelease { guarantee, program, unchecked, .. } = &verified;
+            print_json(&json!({
+                "guarantee": guarantee, "program": program, "checks": checks, "unchecked_signature": unchecked,
+                "holds": verified.holds(),
+            }))?;
         }
     }
     let failed = verified.checks.iter().filter(|check| !check.holds).count();
@@ -59,6 +72,12 @@ fn text(verified: &VerifiedRelease) -> String {
     }
     for VerifiedFact { fact, holds } in &verified.checks {
         text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
+    }
+    if let Some(signature) = &verified.unchecked {
+        text.push_str(&format!(
+            "not checked: {}; --signers FILE says whose signature it may be\n",
+            signature.display()
+        ));
     }
     text
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::SignatureError;
 use super::ledger::LedgerError;
 use crate::data::DataError;
 use crate::run::RunError;
@@ -143,6 +144,18 @@ pub enum ReleaseError {
         /// What is wrong.
         cause: String,
     },
+    /// A key that does not sign, found before anything was drawn.
+    #[error("nothing was released and nothing charged: {0}")]
+    CannotSign(SignatureError),
+    /// A key that signed before the release was drawn, and did not after it was charged.
+    #[error(
+        "the release was drawn and charged, and then could not be signed: {0}. Nothing was written; the release is lost, and what \
+         it cost is spent"
+    )]
+    Unsigned(SignatureError),
+    /// A signature that could not be checked.
+    #[error("the signature was not checked: {0}")]
+    CannotVerify(SignatureError),
     /// A file that would be overwritten.
     #[error("{0} is there already; choose another name")]
     Exists(PathBuf),

@@ -7,7 +7,7 @@
 //! | prepare | [`PredictionRequest`], [`Streamed`] | read the rows, fit, design the noise |
 //! | draw | [`Drawn`] | be charged: it cannot be read |
 //! | charge | [`Charged`] | be written: what it costs is in the ledger |
-//! | write | [`PredictionFiles`], [`Charged::write`] | |
+//! | write | [`PredictionFiles`], [`SumsPlace`] | |
 //!
 //! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
 //!
@@ -15,6 +15,7 @@
 //!
 //! ```
 //! use dpgp::prelude::*;
+//! use dpgp::release::SumsPlace;
 //! use dpgp::release::ledger::BudgetSetting;
 //! use dpgp::run::StateFolder;
 //!
@@ -40,7 +41,7 @@
 //! let drawn = streamed.draw(&total, &privacy)?.without_exceptions(total.rows(), false)?;
 //! let charged = drawn.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?;
 //! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
-//! charged.write(&folder.path().join("counts.json"))?;
+//! SumsPlace::open(&folder.path().join("counts.json"), None)?.write(&charged)?;
 //!
 //! // The budget is spent: another draw cannot be charged, and so cannot be written.
 //! let second = streamed.draw(&total, &privacy)?;
@@ -59,8 +60,10 @@ mod error;
 mod exceptions;
 pub mod ledger;
 mod person_rows;
+mod new_file;
 mod prediction_files;
 mod predictions;
+mod signature;
 mod streamed;
 mod subject;
 mod sum_rows;
@@ -78,9 +81,10 @@ pub use end_to_end::{EndToEndCheck, PairedRelease};
 pub use error::ReleaseError;
 pub use prediction_files::PredictionFiles;
 pub use predictions::{PredictionRequest, PrivatePredictions};
+pub use signature::{NAMESPACE, SignatureError, Signers, SigningKey};
 pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
 pub use subject::Subject;
-pub use sums_file::{SumsFile, ensure_writable};
+pub use sums_file::{SumsFile, SumsPlace};
 pub use sums_model::{HeldDescription, SumsDescription, SumsModel};
 pub use surface_sums::SurfaceSumsRelease;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};

@@ -1,16 +1,17 @@
 //! The file of released sums.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
 use super::certificate_file::several_names;
+use super::new_file::SignedFile;
 use super::sums_model::matrix_rows;
-use super::{Charged, ReleaseError};
+use super::{Charged, ReleaseError, SigningKey};
 use crate::gp::variational::{NoisyStatistics, SumsUnits};
 use crate::privacy::PrivacyUnit;
-use crate::run::{folder_of, write_named};
+use crate::run::{PROGRAM, folder_of, write_named};
 
 /// What a release that no ledger counts says of others.
 pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger (--no-ledger), so \
@@ -28,7 +29,7 @@ impl Charged<SumsFile> {
         value["guarantee"] = json!({
             "text": certificate.to_string(), "epsilon": certificate.epsilon(), "delta": certificate.delta(),
             "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
-            "certificate": certificate, "warnings": self.warnings(), "program": concat!("dpgp ", env!("CARGO_PKG_VERSION")),
+            "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
         });
         value["all_releases"] = json!(self.all_releases());
         let mut not_covered = Vec::new();
@@ -43,22 +44,46 @@ impl Charged<SumsFile> {
         }
         value
     }
-
-    /// Writes it to a file that the user named.
-    ///
-    /// # Errors
-    /// [`ReleaseError::Io`].
-    pub fn write(&self, path: &Path) -> Result<(), ReleaseError> {
-        write_named(path, &format!("{:#}\n", self.json())).map_err(ReleaseError::io(path))
-    }
 }
 
-/// Whether a file could be made at a path; makes none. To be asked before a release is charged.
-///
-/// # Errors
-/// [`ReleaseError::Io`].
-pub fn ensure_writable(path: &Path) -> Result<(), ReleaseError> {
-    NamedTempFile::new_in(folder_of(path)).map(|_| ()).map_err(ReleaseError::io(path))
+/// Where a release is written, before it is charged.
+pub enum SumsPlace<'k> {
+    /// A file that the user named, which may replace one, or be a link or a pipe.
+    Named(PathBuf),
+    /// A new file with its signature.
+    Signed(SignedSums<'k>),
+}
+
+/// A new file that is signed.
+pub struct SignedSums<'k>(SignedFile<'k>);
+
+impl<'k> SumsPlace<'k> {
+    /// Makes sure that the file could be made, and its signature if there is a key. What is signed replaces nothing: a kill between
+    /// two files would leave one with the signature of another.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`]; with a key also [`ReleaseError::Exists`].
+    pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
+        match key {
+            Some(_) => Ok(Self::Signed(SignedSums(SignedFile::open(path, key)?))),
+            None => {
+                NamedTempFile::new_in(folder_of(path)).map_err(ReleaseError::io(path))?;
+                Ok(Self::Named(path.to_path_buf()))
+            }
+        }
+    }
+
+    /// Writes the release.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
+    pub fn write(self, charged: &Charged<SumsFile>) -> Result<(), ReleaseError> {
+        let text = format!("{:#}\n", charged.json());
+        match self {
+            Self::Named(path) => write_named(&path, &text).map_err(ReleaseError::io(&path)),
+            Self::Signed(SignedSums(file)) => file.put(&text),
+        }
+    }
 }
 
 /// Sums with noise, which are whole numbers of the units beside them, to the nearest double.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::ReleaseError;
+use super::new_file::signature_of;
+use super::{ReleaseError, Signers};
 use crate::data::Digest;
 use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
 
@@ -33,6 +34,8 @@ pub struct VerifiedRelease {
     pub program: Option<String>,
     /// What was checked, in order.
     pub checks: Vec<VerifiedFact>,
+    /// The signature, if there is one and no signers were named.
+    pub unchecked: Option<PathBuf>,
 }
 
 /// One check.
@@ -61,30 +64,42 @@ impl VerifiedRelease {
 /// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, and that it is at most what
 /// is claimed. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
 ///
+/// With signers, the signature beside the certificate is checked, too.
+///
 /// # Errors
-/// [`ReleaseError::Io`], or [`ReleaseError::NoCertificate`] for a file that holds none.
-pub fn verify(certificate: &Path, predictions: Option<&Path>) -> Result<VerifiedRelease, ReleaseError> {
-    let published = read(certificate)?;
+/// [`ReleaseError::Io`], or [`ReleaseError::NoCertificate`] for a file that holds none; [`ReleaseError::CannotVerify`].
+pub fn verify(
+    path: &Path,
+    predictions: Option<&Path>,
+    signers: Option<&Signers>,
+) -> Result<VerifiedRelease, ReleaseError> {
+    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+    let published = read(path, &text)?;
     let mut checks = Vec::new();
+    if let Some(signers) = signers {
+        // Of the very text that was read.
+        let found = signers.check(&text, &signature_of(path)).map_err(ReleaseError::CannotVerify)?;
+        checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
+    }
     match (&published.predictions_sha256, predictions) {
         (Some(claimed), Some(file)) => {
             let bytes = std::fs::read(file).map_err(ReleaseError::io(file))?;
             let holds = Digest::of(&bytes).to_string() == *claimed;
             checks.push(VerifiedFact::new(format!("the digest is that of {}", file.display()), holds));
         }
-        (Some(_), None) => return Err(no_certificate(certificate, "name the file that it is about, too")),
-        (None, Some(_)) => return Err(no_certificate(certificate, "it is about no other file")),
+        (Some(_), None) => return Err(no_certificate(path, "name the file that it is about, too")),
+        (None, Some(_)) => return Err(no_certificate(path, "it is about no other file")),
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
     let CertificateRead { certificate, program, .. } = published;
-    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks })
+    let unchecked = Some(signature_of(path)).filter(|file| signers.is_none() && file.exists());
+    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, unchecked })
 }
 
-fn read(path: &Path) -> Result<CertificateRead, ReleaseError> {
-    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+fn read(path: &Path, text: &str) -> Result<CertificateRead, ReleaseError> {
     let value: Value =
-        serde_json::from_str(&text).map_err(|error| no_certificate(path, &error.to_string()))?;
+        serde_json::from_str(text).map_err(|error| no_certificate(path, &error.to_string()))?;
     // The certificate of predictions is the file; sums and counts carry theirs.
     let value = match value.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),

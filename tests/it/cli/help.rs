@@ -2,7 +2,7 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "list",
     "run",
     "predict",
@@ -16,6 +16,7 @@ const VERBS: [&str; 18] = [
     "collect",
     "emit",
     "stats",
+    "verify",
     "generate",
     "data",
     "new",

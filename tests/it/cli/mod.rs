@@ -18,5 +18,6 @@ mod places;
 mod plan;
 mod run;
 mod shards;
+mod signatures;
 mod stats;
 mod verbs;
