@@ -10,6 +10,7 @@ mod end_to_end;
 mod extremes;
 mod help;
 mod histogram_stats;
+mod kills;
 mod leaderboard;
 mod ledgers;
 mod own_data;
