@@ -141,7 +141,7 @@ impl Noise {
 
     /// The standard deviations at multiplier 1 and change 1.
     pub fn standard_deviations(&self) -> DVector<f64> {
-        DVector::from_iterator(self.map.nrows(), self.map.row_iter().map(|row| row.norm()))
+        DVector::from_fn(self.map.nrows(), |row, _| row_norm(&self.map, row))
     }
 
     /// The certificate of a release with it.
@@ -157,4 +157,16 @@ impl Noise {
                 .with_caveats(&[(Caveat::InvalidSensitivity, self.ratio > 1.0)]),
         }
     }
+}
+
+/// The Euclidean norm of a row, also of one whose squares are too small for a double: far from all data the noise is tiny, and
+/// must not be said to be none.
+fn row_norm(map: &DMatrix<f64>, row: usize) -> f64 {
+    let row = map.row(row);
+    let largest = row.amax();
+    // The square root of the least normal double: above it no square that counts is rounded away.
+    if largest > f64::MIN_POSITIVE.sqrt() / f64::EPSILON || largest == 0.0 {
+        return row.norm();
+    }
+    largest * (row / largest).norm()
 }
