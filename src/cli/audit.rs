@@ -36,8 +36,10 @@ of the correct ones. --samples attacks a mechanism of your own by what it printe
 each output: the files are CSV or Parquet. Exit code 1 says that the attack was wrong about a mutant, or that the samples
 refute the claim; that nothing was found proves nothing. docs/audit.md tells the rest.
 
---end-to-end does not ask the code what it did: it replaces records by extremes, makes the release of both data sets with one
-stream of noise, and measures what is left in standard deviations of the noise. Exit code 1 says that something is broken.
+--end-to-end does not ask the code what it did: it replaces records by extremes and compares what would be written. One stream
+of noise for both leaves what noise has to hide; releases with noise of their own are told apart by their numbers and last bits;
+and the program itself, run on the file and its neighbours, must print and write the same but for noise. Nothing that is released
+so is charged: it is thrown away. Exit code 1 says that something is broken.
 
 Examples:
   dpgp audit smith2021/table1

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::paired_verbs::{run_predict, run_stats};
 use crate::audit::AuditVerdict;
 use crate::release::{EndToEndCheck, PredictionRequest, StreamedRelease, chosen_cell};
 use crate::run::{Project, watcher};
@@ -21,10 +22,10 @@ pub struct EndToEndArguments {
     end_to_end: Option<String>,
     /// Predict at the points of this file [default: at inputs of the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]
-    at: Option<PathBuf>,
+    pub at: Option<PathBuf>,
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
-    cell: Vec<String>,
+    pub cell: Vec<String>,
     /// Sum these files of rows, for a spec of `dpgp stats` [default: the file of the spec]
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
     rows: Vec<PathBuf>,
@@ -79,20 +80,40 @@ fn checks(
         [] => own_file(experiment).into_iter().collect(),
         files => files.to_vec(),
     };
+    let streamed = StreamedRelease::of(experiment).ok();
     // A grid asks for predictions, also of a spec whose sums can be released.
-    let streamed = if arguments.at.is_none() { StreamedRelease::of(experiment).ok() } else { None };
-    let Some(streamed) = streamed else {
-        let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
-        let request = match &arguments.at {
-            Some(at) => PredictionRequest::read(project, experiment, cell, at, watcher.downloads(), None)?,
-            None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
-        };
-        return Ok(request.attack(project, watcher.downloads(), seed)?);
+    if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
+        let mut checks = attack_sums(streamed, &files, seed)?;
+        checks.extend(run_stats(experiment, streamed, &files)?);
+        return Ok(checks);
+    }
+    let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
+    let request = match &arguments.at {
+        Some(at) => PredictionRequest::read(project, experiment, cell, at, watcher.downloads(), None)?,
+        None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
     };
+    let mut checks = request.attack(project, watcher.downloads(), seed)?;
+    // Predictions that follow from noisy sums hide what the sums hide.
+    if let Some(streamed) = streamed.filter(|_| !files.is_empty()) {
+        for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, seed)? {
+            checks.push(EndToEndCheck::new(verdict, format!("sums that they follow from: {note}")));
+        }
+    }
+    if let Some(file) = own_file(experiment) {
+        checks.extend(run_predict(experiment, &request, &file, arguments)?);
+    }
+    Ok(checks)
+}
+
+fn attack_sums(
+    streamed: &StreamedRelease<'_>,
+    files: &[PathBuf],
+    seed: u64,
+) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
-        StreamedRelease::Surface(streamed) => streamed.attack(&files, &streamed.privacy(None)?, seed)?,
-        StreamedRelease::Classes(streamed) => streamed.attack(&files, &streamed.privacy(None)?, seed)?,
-        StreamedRelease::Counts(streamed) => streamed.attack(&files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
     })
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, matrix_rows};
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, exact_sums, list, matrix_rows};
 use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, ClassSums};
 use crate::task::{ClassModel, Setting, TaskError};
@@ -36,6 +36,10 @@ impl SumsModel for ClassSumsRelease {
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
         list(&file["sums"]).flat_map(NoisyNumber::of_sums).collect()
+    }
+
+    fn exact_numbers(&self, sums: &ClassSums) -> Vec<f64> {
+        sums.0.iter().flat_map(|sums| exact_sums(sums, self.rows.units())).collect()
     }
 
     /// Every class, at the same place and at one without any correlation.

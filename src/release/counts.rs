@@ -40,6 +40,10 @@ impl SumsModel for CountsRelease {
         list(&file["counts"]).map(|count| NoisyNumber { number: number(count), sd }).collect()
     }
 
+    fn exact_numbers(&self, counts: &Counts) -> Vec<f64> {
+        counts.bins.iter().map(|count| *count as f64).collect()
+    }
+
     /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A record that is
     /// replaced leaves its bin, too: another row, which this attack does not change, so that it finds less than the sensitivity.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {

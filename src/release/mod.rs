@@ -77,7 +77,7 @@ pub use cell::chosen_cell;
 pub use class_sums::ClassSumsRelease;
 pub use counts::CountsRelease;
 pub use draw::{Charged, Drawn};
-pub use end_to_end::{EndToEndCheck, PairedRelease};
+pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
 pub use error::ReleaseError;
 pub use prediction_files::PredictionFiles;
 pub use predictions::{PredictionRequest, PrivatePredictions};

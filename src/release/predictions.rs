@@ -78,14 +78,24 @@ impl<'a> PredictionRequest<'a> {
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
     pub fn draw(&self, allow_caveats: bool) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
-        let setting = self.cell.setting();
         let prepared = self.releasable(&self.sample)?;
         refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
+        self.drawn(&prepared)
+    }
+
+    /// A draw of noise for what was prepared.
+    ///
+    /// # Errors
+    /// As [`PredictionRequest::draw`].
+    pub(super) fn drawn(
+        &self,
+        prepared: &PreparedRelease,
+    ) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
         Drawn::new(|source| {
             let predictions = prepared.draw(source)?;
-            let spec = self.experiment.source.text();
+            let (setting, spec) = (self.setting(), self.experiment.source.text());
             let value = PrivatePredictions { setting, spec, points: &self.points, predictions };
-            Ok(Noisy { value, certificate: prepared.certificate, noise: prepared.noise })
+            Ok(Noisy { value, certificate: prepared.certificate.clone(), noise: prepared.noise })
         })
     }
 

@@ -127,9 +127,20 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         total: &StreamedTotal<M>,
         privacy: &PrivacySetting,
     ) -> Result<Drawn<SumsFile>, ReleaseError> {
+        self.drawn(&total.sums, privacy)
+    }
+
+    /// The same for sums of rows in memory.
+    ///
+    /// # Errors
+    /// As [`Streamed::draw`].
+    pub(super) fn drawn(
+        &self,
+        sums: &SumsOf<M>,
+        privacy: &PrivacySetting,
+    ) -> Result<Drawn<SumsFile>, ReleaseError> {
         Drawn::new(|noise| {
-            let Noisy { value, certificate, noise } =
-                self.model.noisy(self.setting, privacy, &total.sums, noise)?;
+            let Noisy { value, certificate, noise } = self.model.noisy(self.setting, privacy, sums, noise)?;
             Ok(Noisy { value: SumsFile { value }, certificate, noise })
         })
     }

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use rand::Rng;
 
 use super::draw::Noisy;
+use crate::gp::variational::{Statistics, SumsUnits};
 use crate::setting::PrivacySetting;
-use crate::stream::SumRows;
+use crate::stream::{SumRows, Sums};
 use crate::task::{Setting, TaskError};
 
 /// A model whose sums over rows are released.
@@ -22,6 +23,9 @@ pub trait SumsModel {
 
     /// The independent noisy numbers of a file, and the standard deviation of the noise on each.
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
+
+    /// The same without noise, in the same order: what an attacker has who knows the rows. Never to be shown.
+    fn exact_numbers(&self, sums: &SumsOf<Self>) -> Vec<f64>;
 
     /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
@@ -69,6 +73,16 @@ impl NoisyNumber {
         }
         found
     }
+}
+
+/// A and the lower triangle of B without noise, in the order of [`NoisyNumber::of_sums`].
+pub(super) fn exact_sums(sums: &Sums, units: SumsUnits) -> Vec<f64> {
+    let Statistics { a, b, .. } = sums.statistics(units);
+    let mut numbers = a.as_slice().to_vec();
+    for (i, row) in b.row_iter().enumerate() {
+        numbers.extend(row.iter().take(i + 1));
+    }
+    numbers
 }
 
 /// What is no number is none of a release, and as far from others as can be.

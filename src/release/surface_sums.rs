@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, matrix_rows};
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, exact_sums, matrix_rows};
 use crate::gp::variational::{Located, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::{Summand, Sums};
@@ -48,6 +48,10 @@ impl SumsModel for SurfaceSumsRelease {
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
         NoisyNumber::of_sums(&file["sums"])
+    }
+
+    fn exact_numbers(&self, sums: &Sums) -> Vec<f64> {
+        exact_sums(sums, self.rows().units())
     }
 
     /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any

@@ -13,7 +13,7 @@ const RIDGE: f64 = 1e-9;
 /// Obligation: for Gaussian noise of covariance M, the distance of two data sets is `max_w |w'd| / sqrt(w'M w)` for their
 /// difference d, which is reached at `w = M^-1 d`. Each w is chosen by one half of the draws, and its variance is that of the other
 /// half, so that a choice does not favour itself; what is found is a lower bound of the distance, but for the error of that
-/// variance.
+/// variance. A number of a release is rounded when it is written, after its noise: what that can add to a difference is taken off.
 #[derive(Debug, Clone)]
 pub struct PairedRelease {
     /// A draw in each column (t x N).
@@ -40,23 +40,23 @@ impl PairedRelease {
         Ok(Self { draws, factor })
     }
 
-    /// The distance of neighbours with this difference.
-    pub fn distance(&self, difference: &DVector<f64>) -> f64 {
+    /// The distance of neighbours with this difference, each number of which has at most this error of rounding.
+    pub fn distance(&self, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
         let optimal =
             self.factor.solve(&DMatrix::from_column_slice(difference.len(), 1, difference.as_slice()));
-        let mut largest = self.along(&optimal.column(0).into_owned(), difference);
+        let mut largest = self.along(&optimal.column(0).into_owned(), difference, rounding);
         for place in 0..difference.len() {
             let axis = DVector::from_fn(difference.len(), |i, _| f64::from(u8::from(i == place)));
-            largest = largest.max(self.along(&axis, difference));
+            largest = largest.max(self.along(&axis, difference, rounding));
         }
         largest
     }
 
     /// `|w'd|` over the standard deviation of `w'x` for the second half of the draws x.
-    fn along(&self, direction: &DVector<f64>, difference: &DVector<f64>) -> f64 {
-        let apart = direction.dot(difference).abs();
+    fn along(&self, direction: &DVector<f64>, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
+        let apart = direction.dot(difference).abs() - direction.abs().dot(rounding);
         // Nothing moves along it, whatever its noise is.
-        if apart == 0.0 {
+        if apart <= 0.0 {
             return 0.0;
         }
         let first = self.draws.ncols() / 2;
@@ -89,9 +89,13 @@ mod tests {
         }
         let paired = PairedRelease::new(draws).unwrap();
         for (difference, truth) in [([1.0, 0.0], 1.0f64), ([0.0, 1.0], 2f64.sqrt()), ([1.0, 1.0], 1.0)] {
-            let found = paired.distance(&DVector::from_column_slice(&difference));
+            let exact = DVector::zeros(2);
+            let found = paired.distance(&DVector::from_column_slice(&difference), &exact);
             assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
         }
-        assert_eq!(paired.distance(&DVector::zeros(2)), 0.0);
+        assert_eq!(paired.distance(&DVector::zeros(2), &DVector::zeros(2)), 0.0);
+        // What rounding can do proves nothing.
+        let (difference, rounding) = (DVector::from_element(2, 0.5), DVector::from_element(2, 0.5));
+        assert_eq!(paired.distance(&difference, &rounding), 0.0);
     }
 }

@@ -1,27 +1,25 @@
 //! Attacks on the release path: it is run on neighbouring data, and what it would write is looked at.
 //!
-//! Nothing is asked of the code that designs the noise. Records are replaced by extremes; the release is made of both data sets
-//! with one stream of noise, so that what is left of their difference is what the noise has to hide; and the size of the noise is
-//! that of many draws. Both come from the numbers of the file that a user would publish.
+//! Nothing is asked of the code that designs the noise. Records are replaced by extremes, and both data sets go through the release:
+//!
+//! | what is done | what is found |
+//! |---|---|
+//! | one stream of noise for both: what is left of their difference is what the noise has to hide; the size of the noise is that of many draws, or as the file states it | a clip that does not hold, noise that is lost in rounding |
+//! | many releases of each, with noise of the operating system, as the text that would be written | whatever shows in numbers ([`attack`](crate::audit::attack)) |
+//! | of the same releases the last bits: which of the two data sets could not have given them | noise in floating point |
+//! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
 
+mod candidates;
 mod metric;
+mod neighbours;
 mod predictions;
+mod releases;
 mod sums;
 
 pub use metric::PairedRelease;
+pub use neighbours::ReplacedCell;
 
 use crate::audit::AuditVerdict;
-
-/// Rows whose record is replaced.
-const ROWS: usize = 6;
-
-/// Some of so many rows, evenly from the first to the last.
-fn replaced_rows(rows: usize) -> Vec<usize> {
-    let mut chosen: Vec<usize> = (0..ROWS).map(|place| place * rows.saturating_sub(1) / (ROWS - 1)).collect();
-    // Few rows are chosen several times.
-    chosen.dedup();
-    chosen
-}
 
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,24 +31,32 @@ pub struct EndToEndCheck {
 }
 
 impl EndToEndCheck {
-    fn new(verdict: AuditVerdict, note: String) -> Self {
+    /// What was found.
+    pub fn new(verdict: AuditVerdict, note: String) -> Self {
         Self { verdict, note }
+    }
+
+    /// Something that must be so.
+    pub fn of(holds: bool, note: String) -> Self {
+        Self::new(if holds { AuditVerdict::Holds } else { AuditVerdict::Broken }, note)
     }
 
     /// The largest distance of neighbours that was found, against the mu of the certificate.
     fn of_distance(found: f64, claimed: f64, tolerance: f64, pairs: usize) -> Self {
-        let holds = found <= claimed * (1.0 + tolerance);
-        let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
         let note = format!(
             "{pairs} pairs of neighbours lie at most {found:.4} standard deviations of the noise apart; mu = {claimed:.4} is claimed"
         );
-        Self { verdict, note }
+        Self::of(found <= claimed * (1.0 + tolerance), note)
     }
 
     /// Whether numbers that must not depend on private data are the same for all neighbours.
     fn of_public(same: bool, what: &str) -> Self {
-        let (verdict, word) =
-            if same { (AuditVerdict::Holds, "are the same") } else { (AuditVerdict::Broken, "DIFFER") };
-        Self { verdict, note: format!("{what} {word} for all neighbours") }
+        let word = if same { "are the same" } else { "DIFFER" };
+        Self::of(same, format!("{what} {word} for all neighbours"))
+    }
+
+    /// A release that fails for one of two neighbours tells which it was.
+    fn of_failure(error: &impl std::fmt::Display) -> Self {
+        Self::of(false, format!("the release of a neighbour fails: {error}"))
     }
 }

@@ -4,19 +4,33 @@ use nalgebra::{DMatrix, DVector};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-use super::{EndToEndCheck, PairedRelease, replaced_rows};
-use crate::audit::AuditVerdict;
+use super::releases::{Releases, releases};
+use super::{EndToEndCheck, PairedRelease};
+use crate::audit::{AuditVerdict, Outputs};
 use crate::data::Progress;
 use crate::privacy::Neighbours;
 use crate::release::exceptions::{refuse_exceptions, warnings};
 use crate::release::{PredictionRequest, ReleaseError};
 use crate::run::{Project, data_caveats};
-use crate::setting::NormaliseSetting;
 use crate::task::{Predictions, PreparedRelease, Sample};
 
 /// Draws for each point, and the least number of them.
 const DRAWS: usize = 8;
 const LEAST: usize = 1200;
+
+/// The columns of a file that have noise: where targets alone are private, and where all follows from noisy sums.
+const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "noise_sd"]];
+
+/// The release of data in which one record is replaced.
+struct Neighbour {
+    release: PreparedRelease,
+    /// Of the predictions, with the stream of noise that those of the data have.
+    difference: DVector<f64>,
+    /// The most that rounding has added to it.
+    rounding: DVector<f64>,
+    /// Whether the other columns are the same.
+    same: bool,
+}
 
 impl PredictionRequest<'_> {
     /// Attacks the release of this request: records are replaced by extremes, and what would be written is compared.
@@ -32,20 +46,33 @@ impl PredictionRequest<'_> {
         let release = self.releasable(self.sample())?;
         let mut checks = self.caveats(&release, project, progress);
         let before = release.draw(&mut Pcg64::seed_from_u64(seed))?;
-        let (mut differences, mut same) = (Vec::new(), true);
-        for neighbour in self.neighbours(release.certificate.neighbours) {
-            let after = self.releasable(&neighbour)?.draw(&mut Pcg64::seed_from_u64(seed))?;
-            same &=
-                bits(&after.gp_sd) == bits(&before.gp_sd) && bits(&after.noise_sd) == bits(&before.noise_sd);
-            differences.push(DVector::from_vec(after.mean) - DVector::from_column_slice(&before.mean));
+        let mut neighbours = Vec::new();
+        for sample in self.neighbours(release.certificate.neighbours) {
+            match self.neighbour(&sample, &before, seed) {
+                Ok(neighbour) => neighbours.push(neighbour),
+                Err(error) => checks.push(EndToEndCheck::of_failure(&error)),
+            }
         }
-        // Where whole records are private, all columns follow from noisy sums, and none is public.
+        // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far apart as
+        // noise on them is large.
         if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
+            let same = neighbours.iter().all(|neighbour| neighbour.same);
             checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
-            checks.push(self.distances(&release, &differences, seed)?);
+            checks.push(self.distances(&release, &neighbours, seed)?);
         }
-        checks.extend(finite(&before));
+        checks.extend(self.told_apart(&release, &neighbours)?);
         Ok(checks)
+    }
+
+    /// The release of a neighbour, with the stream of noise that the data have.
+    fn neighbour(&self, sample: &Sample, before: &Predictions, seed: u64) -> Result<Neighbour, ReleaseError> {
+        let release = self.releasable(sample)?;
+        let after = release.draw(&mut Pcg64::seed_from_u64(seed))?;
+        let same =
+            bits(&after.gp_sd) == bits(&before.gp_sd) && bits(&after.noise_sd) == bits(&before.noise_sd);
+        let rounding = DVector::from_fn(after.mean.len(), |i, _| spacing(after.mean[i], before.mean[i]));
+        let difference = DVector::from_vec(after.mean) - DVector::from_column_slice(&before.mean);
+        Ok(Neighbour { release, difference, rounding, same })
     }
 
     /// What the claim excepts, and what data and settings leave open.
@@ -67,63 +94,85 @@ impl PredictionRequest<'_> {
     fn distances(
         &self,
         release: &PreparedRelease,
-        differences: &[DVector<f64>],
+        neighbours: &[Neighbour],
         seed: u64,
     ) -> Result<EndToEndCheck, ReleaseError> {
-        let points = differences.first().map_or(0, DVector::len);
+        let points = neighbours.first().map_or(0, |neighbour| neighbour.difference.len());
         let number = LEAST.max(DRAWS * points);
         let mut source = Pcg64::seed_from_u64(seed + 1);
         let mut draws = DMatrix::zeros(points, number);
         for mut draw in draws.column_iter_mut() {
             draw.copy_from_slice(&release.draw(&mut source)?.mean);
         }
-        let claimed = release.noise.mu();
-        let pairs = differences.len();
+        let (claimed, pairs) = (release.noise.mu(), neighbours.len());
         let Ok(paired) = PairedRelease::new(draws) else {
             return Ok(EndToEndCheck::of_distance(f64::INFINITY, claimed, 0.0, pairs));
         };
-        let found = differences.iter().map(|difference| paired.distance(difference)).fold(0.0, f64::max);
+        let distances =
+            neighbours.iter().map(|neighbour| paired.distance(&neighbour.difference, &neighbour.rounding));
+        let found = distances.fold(0.0, f64::max);
+        let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
+        if found == 0.0 && moved {
+            let note =
+                "predictions are rounded by as much as neighbours differ: no distance could be measured";
+            return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
+        }
         // Five standard errors of a standard deviation from half of the draws.
         Ok(EndToEndCheck::of_distance(found, claimed, 5.0 / (number as f64).sqrt(), pairs))
     }
 
-    /// The sample with one record replaced, or all of one person, for some rows and all ways to replace them.
-    fn neighbours(&self, relation: Option<Neighbours>) -> Vec<Sample> {
-        let sample = self.sample();
-        let mut neighbours = Vec::new();
-        for row in replaced_rows(sample.rows()) {
-            for way in 0..self.extremes(relation, 0.0).len() {
-                let mut neighbour = sample.clone();
-                for row in sample.rows_with(row) {
-                    neighbour.targets[row] = self.extremes(relation, sample.targets[row])[way];
-                }
-                neighbours.push(neighbour);
-            }
-        }
-        neighbours
+    /// Releases of the data and of the neighbour that differs most, as files.
+    fn told_apart(
+        &self,
+        release: &PreparedRelease,
+        neighbours: &[Neighbour],
+    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        let furthest =
+            neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
+        let Some((furthest, claim)) = furthest.zip(release.certificate.guarantee) else {
+            return Ok(Vec::new());
+        };
+        let outputs = [self.outputs(release)?, self.outputs(&furthest.release)?];
+        let exact = release.without_noise().zip(furthest.release.without_noise());
+        let exact = exact.map(|(one, other)| [one, other]);
+        Ok(Releases { outputs, exact, stated: None }.checks(claim))
     }
 
-    /// Targets at both ends of what a neighbour may have: beyond the bounds, where a clip must hold them.
-    fn extremes(&self, relation: Option<Neighbours>, target: f64) -> Vec<f64> {
-        let NormaliseSetting::Bounds { low, high, .. } = *self.setting().normalise else { return Vec::new() };
-        let width = high.get() - low.get();
-        match relation {
-            // A metric: the target may move by less than the width.
-            Some(Neighbours::OneTargetChanges(change)) if change < width => {
-                vec![target - change, target + change]
-            }
-            _ => vec![low.get() - 1e6 * width, high.get() + 1e6 * width, f64::MAX],
+    /// Releases with noise of the operating system, read from their files.
+    fn outputs(&self, release: &PreparedRelease) -> Result<Outputs, ReleaseError> {
+        let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
+        let names = NOISY[usize::from(hides_inputs)];
+        let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
+        while made < releases(width) {
+            let charged = self.drawn(release)?.charge(None, &self.subject(), None)?;
+            let read = numbers_of(&charged.csv()?, names)?;
+            (width, made) = (read.len(), made + 1);
+            numbers.extend(read);
+        }
+        Ok(Outputs::new(width, numbers))
+    }
+}
+
+/// The numbers of some columns of a file.
+fn numbers_of(text: &str, names: &[&str]) -> Result<Vec<f64>, csv::Error> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers()?.clone();
+    let mut numbers = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        for (_, cell) in headers.iter().zip(&record).filter(|(name, _)| names.contains(name)) {
+            numbers.push(cell.parse().unwrap_or(f64::NAN));
         }
     }
+    Ok(numbers)
+}
+
+/// Of doubles around two numbers: each is rounded by half of it, and a difference by both.
+fn spacing(one: f64, other: f64) -> f64 {
+    let greater = one.abs().max(other.abs());
+    greater.next_up() - greater
 }
 
 fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
-}
-
-/// Numbers that are none would show which rows are extreme.
-fn finite(predictions: &Predictions) -> Option<EndToEndCheck> {
-    let all = predictions.mean.iter().chain(&predictions.gp_sd).chain(&predictions.noise_sd);
-    let broken = all.into_iter().any(|number| !number.is_finite());
-    broken.then(|| EndToEndCheck::new(AuditVerdict::Broken, "a released number is not finite".to_owned()))
 }

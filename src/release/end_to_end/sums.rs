@@ -6,10 +6,14 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-use super::{EndToEndCheck, replaced_rows};
+use super::EndToEndCheck;
+use super::neighbours::replaced_rows;
+use super::releases::{Releases, releases};
+use crate::audit::Outputs;
 use crate::data::rows::InMemory;
+use crate::privacy::Guarantee;
 use crate::release::person_rows::{HeldRows, all_rows};
-use crate::release::sums_model::{NoisyNumber, SumsModel};
+use crate::release::sums_model::{NoisyNumber, SumsModel, SumsOf};
 use crate::release::{ReleaseError, Streamed};
 use crate::setting::PrivacySetting;
 use crate::stream::{StreamError, SumRows, collect_here};
@@ -23,7 +27,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     /// compared. The noise that hides the difference is that which the file states.
     ///
     /// # Errors
-    /// [`ReleaseError`] if rows cannot be read, or a release of some neighbour fails.
+    /// [`ReleaseError`] if rows cannot be read, or their release fails.
     pub fn attack(
         &self,
         files: &[PathBuf],
@@ -34,20 +38,34 @@ impl<M: SumsModel> Streamed<'_, M> {
         if held.rows() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
         }
-        let before = self.released(&held, privacy, seed)?;
-        let (mut largest, mut pairs, mut same) = (0.0f64, 0, true);
+        let before = self.seen(&held, privacy, seed)?;
+        let (mut largest, mut pairs, mut same, mut furthest) = (-1.0f64, 0, true, None);
         for row in replaced_rows(held.rows()) {
             for neighbour in self.replaced(&held, row) {
-                let after = self.released(&neighbour, privacy, seed)?;
-                largest = largest.max(distance(&before.numbers, &after.numbers));
-                same &= before.public == after.public;
-                pairs += 1;
+                let after = match self.seen(&neighbour, privacy, seed) {
+                    Ok(after) => after,
+                    Err(error) => return Ok(vec![EndToEndCheck::of_failure(&error)]),
+                };
+                (same, pairs) = (same && before.public == after.public, pairs + 1);
+                let apart = distance(&before.numbers, &after.numbers);
+                // What is no number is as far as can be.
+                if apart.is_nan() || apart > largest {
+                    (largest, furthest) = (apart, Some(after.sums));
+                }
             }
         }
-        Ok(vec![
+        let mut checks = vec![
             EndToEndCheck::of_public(same, "all but noisy sums and what follows from them"),
             EndToEndCheck::of_distance(largest, before.mu, TOLERANCE, pairs),
-        ])
+        ];
+        if let Some((furthest, claim)) = furthest.zip(before.claim) {
+            let stated = before.numbers.iter().map(|noisy| noisy.sd).collect();
+            let outputs = [self.outputs(&before.sums, privacy)?, self.outputs(&furthest, privacy)?];
+            let exact = [&before.sums, &furthest].map(|sums| self.model().exact_numbers(sums));
+            let releases = Releases { outputs, exact: Some(exact), stated: Some(stated) };
+            checks.extend(releases.checks(claim));
+        }
+        Ok(checks)
     }
 
     /// The rows with one of them replaced, or all of its person, in all ways.
@@ -63,7 +81,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 
     /// What would be written of these rows, with noise of a stream that is the same for all.
-    fn released(&self, held: &HeldRows, privacy: &PrivacySetting, seed: u64) -> Result<Seen, ReleaseError> {
+    fn seen(&self, held: &HeldRows, privacy: &PrivacySetting, seed: u64) -> Result<Seen<SumsOf<M>>, ReleaseError> {
         let columns = held.marked(&self.setting().data);
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
         let forest = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
@@ -80,18 +98,35 @@ impl<M: SumsModel> Streamed<'_, M> {
         if let Value::Object(fields) = &mut public {
             M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
         }
-        Ok(Seen { numbers, public, mu: noisy.noise.mu() })
+        Ok(Seen { sums, numbers, public, mu: noisy.noise.mu(), claim: noisy.certificate.guarantee })
+    }
+
+    /// Releases with noise of the operating system, read from their files.
+    fn outputs(&self, sums: &SumsOf<M>, privacy: &PrivacySetting) -> Result<Outputs, ReleaseError> {
+        let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
+        while made < releases(width) {
+            let charged = self.drawn(sums, privacy)?.charge(None, &self.subject(privacy), None)?;
+            // The very digits of the file.
+            let file = serde_json::from_str(&charged.json().to_string()).unwrap_or(Value::Null);
+            let read = self.model().noisy_numbers(&file);
+            (width, made) = (read.len(), made + 1);
+            numbers.extend(read.iter().map(|noisy| noisy.number));
+        }
+        Ok(Outputs::new(width, numbers))
     }
 }
 
 /// What a reader of a release sees.
-struct Seen {
+struct Seen<S> {
+    /// Before their noise.
+    sums: S,
     /// Each with noise of its own.
     numbers: Vec<NoisyNumber>,
     /// All else.
     public: Value,
     /// As claimed.
     mu: f64,
+    claim: Option<Guarantee>,
 }
 
 /// In standard deviations of independent noise.

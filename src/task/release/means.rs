@@ -87,8 +87,7 @@ impl Means {
         Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
     }
 
-    /// The predictions without noise.
-    #[cfg(test)]
+    /// The predictions without noise; never to be shown.
     pub fn exact(&self) -> DVector<f64> {
         (&self.map * DVector::from_vec(self.release.exact(&self.sums))).add_scalar(self.centre)
     }

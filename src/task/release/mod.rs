@@ -94,6 +94,17 @@ impl PreparedRelease {
     }
 }
 
+impl PreparedRelease {
+    /// The predictions without noise, where noise is added to predictions and not to sums; never to be shown. An attacker who
+    /// knows the data has them, too.
+    pub fn without_noise(&self) -> Option<Vec<f64>> {
+        match &self.form {
+            BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
+            BeforeNoise::Sums(_) => None,
+        }
+    }
+}
+
 /// Why targets without public bounds are not released.
 const NO_BOUNDS: &str =
     "its targets have no public bounds; set normalise.bounds, which the targets are clipped to";

@@ -1,17 +1,11 @@
 //! The attack on the release path.
 
 use crate::support::cli::Project;
-
-const ENERGY: &str = r#"experiment.title = "energy by temperature"
-data = { source.csv = { path = "rows.csv" }, inputs = ["temperature"], target = "kwh" }
-normalise.bounds = { low = 0.0, high = 40.0 }
-model = { noise_variance = 9.0, kernel.eq = { variance = 100.0, lengthscale = 8.0 } }
-task.regression = { split.shuffled = 4, draws = 2 }
-privacy = { epsilon = 1.0, delta = 1e-5, change = 40.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
-"#;
+use crate::support::energy::{TARGETS, day, energy_project};
+use crate::support::parquet_file::{Column, write_parquet};
 
 const SURFACE: &str = r#"experiment.title = "sums"
-data = { source.csv = { path = "rows.csv" }, inputs = ["temperature"], target = "kwh" }
+data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "kwh" }
 normalise.bounds = { low = 0.0, high = 40.0, scale = 20.0 }
 model = { noise_variance = 0.5, kernel.eq = { variance = 1.0, lengthscale = 8.0 } }
 task.surface = { inducing = [{ from = 0.0, to = 40.0, points = 6 }], posterior = { regularisation = "tight", correction = "first-order" } }
@@ -19,49 +13,99 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.sums = { target_bound = 1.0, 
 "#;
 
 const HISTOGRAM: &str = r#"experiment.title = "bins"
-data = { source.csv = { path = "rows.csv" }, inputs = ["temperature"], target = "records" }
+data = { source.csv = { path = "energy.csv" }, inputs = ["temperature"], target = "records" }
 task.density = { bins = [{ from = 0.0, to = 40.0, bins = 8 }], test = [{ from = 0.0, to = 40.0, bins = 2 }], draws = 1, estimate.histogram = {} }
 privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add-remove" } }
 "#;
 
 fn project(spec: &str) -> Project {
-    let project = Project::empty();
-    let row = |day: u32| {
-        format!("{},{},1\n", f64::from(day * 37 % 100) / 2.5, 5.0 + f64::from(day * 53 % 67) / 2.5)
-    };
-    let rows: String = (0..80).map(row).collect();
-    project.write("rows.csv", &format!("temperature,kwh,records\n{rows}"));
-    project.write("grid.csv", "temperature\n-5\n5\n15\n25\n");
+    let project = energy_project(TARGETS);
+    let rows: String =
+        (0..80).map(day).map(|[_, temperature, kwh]| format!("{temperature},{kwh},1\n")).collect();
+    project.write("energy.csv", &format!("temperature,kwh,records\n{rows}"));
     project.write("s.toml", spec);
     project
 }
 
 #[test]
 fn sound_releases_hold() {
-    let function = ENERGY
+    let function = TARGETS
         .replace(
             "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
             "function.sensitivity = \"exact\"",
         )
         .replace(
-            "regression = { split.shuffled = 4, draws = 2 }",
+            "regression = { split.shuffled = 5, draws = 10 }",
             "prediction.grid = [{ from = 0.0, to = 40.0, points = 2 }]",
         );
-    for spec in [ENERGY, SURFACE, HISTOGRAM, &function] {
+    for spec in [TARGETS, SURFACE, HISTOGRAM, &function] {
         let project = project(spec);
         let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
         assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
-        assert!(run.out.contains("standard deviations of the noise apart"), "{}", run.out);
+        for line in [
+            "standard deviations of the noise apart",
+            "prove epsilon >= 0.0",
+            "the last bits of 2000 releases",
+        ] {
+            assert!(run.out.contains(line), "{line}: {}", run.out);
+        }
+        assert!(run.out.contains("prints and writes the same of the file and of"), "{}", run.out);
         project.assert_nothing_left();
     }
-    let run = project(ENERGY).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
+    let run = project(TARGETS).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
     assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
+}
+
+/// Predictions from noisy sums: the predictions themselves, the sums that they follow from, and the program.
+#[test]
+fn predictions_from_sums_are_attacked_too() {
+    let run = project(SURFACE).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
+    assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
+    assert_eq!(run.out.matches("1000 releases of each of two neighbours").count(), 2, "{}", run.out);
+    assert!(run.out.contains("sums that they follow from: 36 pairs of neighbours"), "{}", run.out);
+    assert!(run.out.contains("`dpgp predict` prints and writes the same"), "{}", run.out);
+}
+
+/// Rows that are chosen by their target: another target, and the files have other public columns. The certificate excepts it.
+#[test]
+fn files_that_tell_neighbours_apart_are_found() {
+    let filtered = TARGETS.replace(
+        "target = \"kwh\" }",
+        "target = \"kwh\", filter = [{ column = \"kwh\", is = \">\", value = 10.0 }] }",
+    );
+    assert_ne!(filtered, TARGETS);
+    let run = project(&filtered).dpgp(&["audit", "--end-to-end", "s.toml", "--at", "grid.csv"]).expect(0);
+    assert!(run.out.starts_with("s: caveat\n"), "{}", run.out);
+    assert!(
+        run.out.contains("caveat  `dpgp predict` TELLS NEIGHBOURS APART by predictions.csv"),
+        "{}",
+        run.out
+    );
+}
+
+/// The same file in other forms is run, too: Parquet, and columns with other separators and words.
+#[test]
+fn files_of_any_form_are_run() {
+    let project = project(TARGETS);
+    let all: Vec<[f64; 3]> = (0..60).map(day).collect();
+    let column = |at: usize| Column::Double(all.iter().map(|row| Some(row[at])).collect());
+    write_parquet(&project.path("rows.parquet"), &[("temperature", column(1)), ("kwh", column(2))], 50);
+    let (csv, parquet) = ("source.csv = { path = \"energy.csv\" }", "source.parquet.path = \"rows.parquet\"");
+    project.write("p.toml", &TARGETS.replace(csv, parquet));
+    let text: String = all.iter().map(|[_, t, kwh]| format!("{t};\"{kwh}\";mild\n")).collect();
+    project.write("rows.csv", &format!("temperature;kwh;word\n{text}"));
+    let semicolons = "source.csv = { path = \"rows.csv\", separator = \";\" }";
+    project.write("c.toml", &TARGETS.replace(csv, semicolons));
+    for spec in ["p.toml", "c.toml"] {
+        let run = project.dpgp(&["audit", "--end-to-end", spec, "--at", "grid.csv"]).expect(0);
+        assert!(run.out.contains("holds   `dpgp predict` prints and writes the same"), "{spec}: {}", run.out);
+    }
 }
 
 /// The distance that is found is that of the noise: one pair of neighbours nearly reaches it.
 #[test]
 fn distances_are_those_of_the_claim() {
-    for spec in [ENERGY, HISTOGRAM] {
+    for spec in [TARGETS, HISTOGRAM] {
         let run = project(spec).dpgp(&["audit", "--end-to-end", "s.toml", "--format", "json"]).expect(0);
         let checks = run.json()["checks"].clone();
         let note = checks
@@ -80,15 +124,16 @@ fn distances_are_those_of_the_claim() {
 #[test]
 fn weak_claims_do_not_hold() {
     for (from, to, note) in [
-        ("change = 40.0", "change = 1.0, relation = \"metric\"", "a change of 1.0 is protected"),
+        ("change = 40.0", "change = 1.0\nrelation = \"metric\"", "a change of 1.0 is protected"),
         ("delta = 1e-5", "delta = 0.05", "delta"),
         ("epsilon = 1.0", "epsilon = 20.0", "hides hardly anything"),
     ] {
-        assert!(ENERGY.contains(from));
-        let run = project(&ENERGY.replace(from, to)).dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
+        assert!(TARGETS.contains(from));
+        let audit = ["audit", "--end-to-end", "s.toml", "--at", "grid.csv"];
+        let run = project(&TARGETS.replace(from, to)).dpgp(&audit).expect(0);
         assert!(run.out.starts_with("s: caveat\n") && run.out.contains(note), "{}", run.out);
     }
-    let unbounded = ENERGY
+    let unbounded = TARGETS
         .replace("normalise.bounds = { low = 0.0, high = 40.0 }", "normalise.constants = { scale = 10.0 }");
     let run = project(&unbounded).dpgp(&["audit", "--end-to-end", "s.toml"]).expect(2);
     assert!(run.err.contains("no public bounds"), "{}", run.err);

@@ -1,0 +1,99 @@
+//! What is run on a file and its neighbours for `dpgp audit --end-to-end`.
+
+use std::path::{Path, PathBuf};
+
+use super::CliError;
+use super::audit_end_to_end::EndToEndArguments;
+use super::paired_files::{FileCells, NoisyParts};
+use super::paired_runs::{PairedPlan, PairedVerb, Points, ReplacedRow};
+use crate::audit::AuditVerdict;
+use crate::privacy::Neighbours;
+use crate::release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
+use crate::task::Experiment;
+
+/// The columns of predictions that are noisy where targets alone are private, and where all follow from noisy sums.
+const OF_TARGETS: &[&str] = &["private_mean", "low", "high"];
+const FROM_SUMS: &[&str] = &["private_mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// The most points where none are named.
+const POINTS: usize = 30;
+
+/// Bytes of files beyond which the program is not run on copies of them.
+const LARGE: u64 = 200 << 20;
+
+/// Runs `dpgp stats` on the rows and their neighbours.
+pub fn run_stats(
+    experiment: &Experiment,
+    streamed: &StreamedRelease<'_>,
+    files: &[PathBuf],
+) -> Result<Option<EndToEndCheck>, CliError> {
+    if are_large(files) {
+        return Ok(Some(not_run()));
+    }
+    let (rows, columns) = (FileCells::read(files)?, streamed.columns());
+    let mut replaced = Vec::new();
+    for row in [0, rows.len().saturating_sub(1)] {
+        let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
+        let Some(record) = record else { return Ok(None) };
+        replaced.extend(ends(row, streamed.replaced_cells(&record)));
+    }
+    let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
+    let verb = PairedVerb { name: "stats", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
+    PairedPlan { experiment, rows, replaced, points: None, verb }.check().map(Some)
+}
+
+/// Runs `dpgp predict` on the user's file and its neighbours; nothing where a target is no number.
+pub fn run_predict(
+    experiment: &Experiment,
+    request: &PredictionRequest<'_>,
+    file: &Path,
+    arguments: &EndToEndArguments,
+) -> Result<Option<EndToEndCheck>, CliError> {
+    let files = [file.to_path_buf()];
+    if are_large(&files) {
+        return Ok(Some(not_run()));
+    }
+    let (rows, claim) = (FileCells::read(&files)?, request.claim()?);
+    let data = &request.subject().setting.data;
+    let mut replaced = Vec::new();
+    for row in [0, rows.len().saturating_sub(1)] {
+        let Some(target) = rows.number(row, &data.target) else { return Ok(None) };
+        replaced.extend(ends(row, request.replaced_cells(claim.neighbours, target)));
+    }
+    let points = match &arguments.at {
+        Some(at) => Points::File(at.clone()),
+        None => Points::Text(rows.csv(Some(&data.inputs), rows.len().div_ceil(POINTS))?),
+    };
+    let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
+    others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));
+    let noisy = match claim.neighbours {
+        Some(Neighbours::OneTargetChanges(_)) => OF_TARGETS,
+        _ => FROM_SUMS,
+    };
+    let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
+    let mut check = PairedPlan { experiment, rows, replaced, points: Some(points), verb }.check()?;
+    // What the certificate excepts, such as rows that are chosen by their target, is no break of it.
+    if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
+        check.verdict = AuditVerdict::Caveat;
+    }
+    Ok(Some(check))
+}
+
+/// Whether files are too large for a copy of them for each neighbour.
+fn are_large(files: &[PathBuf]) -> bool {
+    let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len());
+    bytes.sum::<u64>() > LARGE
+}
+
+fn not_run() -> EndToEndCheck {
+    let note =
+        format!("the program itself was not run on neighbours: the files have more than {} MB", LARGE >> 20);
+    EndToEndCheck::new(AuditVerdict::NotAudited, note)
+}
+
+/// The first and the last way to replace a row: opposite ends of what a neighbour may have.
+fn ends(row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<ReplacedRow> {
+    let last = ways.pop();
+    let both = ways.into_iter().take(1).chain(last);
+    both.map(|cells| ReplacedRow { row, cells }).collect()
+}

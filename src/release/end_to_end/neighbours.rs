@@ -1,0 +1,134 @@
+//! Records that are replaced, and by what.
+
+use crate::privacy::{Certificate, Neighbours};
+use crate::release::sum_rows::columns;
+use crate::release::sums_model::SumsModel;
+use crate::release::{PredictionRequest, ReleaseError, Streamed, StreamedRelease};
+use crate::setting::NormaliseSetting;
+use crate::task::Sample;
+
+/// Rows whose record is replaced.
+const ROWS: usize = 6;
+
+/// Where the inputs of a record go that is private as a whole.
+const PLACES: [f64; 2] = [0.0, 1e3];
+
+/// A cell of a file that a neighbour has another number in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplacedCell {
+    /// The column.
+    pub column: String,
+    /// The number.
+    pub value: f64,
+}
+
+/// Some of so many rows, evenly from the first to the last.
+pub(super) fn replaced_rows(rows: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..ROWS).map(|place| place * rows.saturating_sub(1) / (ROWS - 1)).collect();
+    // Few rows are chosen several times.
+    chosen.dedup();
+    chosen
+}
+
+impl PredictionRequest<'_> {
+    /// The sample with one record replaced, or all of one person, for some rows and all ways to replace them.
+    pub(super) fn neighbours(&self, relation: Option<Neighbours>) -> Vec<Sample> {
+        let sample = self.sample();
+        let moved: &[f64] = if hides_inputs(relation) { &PLACES } else { &PLACES[..1] };
+        let mut neighbours = Vec::new();
+        for row in replaced_rows(sample.rows()) {
+            for way in 0..self.extremes(relation, 0.0).len() {
+                for place in moved {
+                    let mut neighbour = sample.clone();
+                    for row in sample.rows_with(row) {
+                        neighbour.targets[row] = self.extremes(relation, sample.targets[row])[way];
+                        neighbour.inputs.row_mut(row).add_scalar_mut(*place);
+                    }
+                    neighbours.push(neighbour);
+                }
+            }
+        }
+        neighbours
+    }
+
+    /// Targets at both ends of what a neighbour may have: beyond the bounds, where a clip must hold them.
+    fn extremes(&self, relation: Option<Neighbours>, target: f64) -> Vec<f64> {
+        let NormaliseSetting::Bounds { low, high, .. } = *self.setting().normalise else { return Vec::new() };
+        let width = high.get() - low.get();
+        match relation {
+            // A metric: the target may move by less than the width.
+            Some(Neighbours::OneTargetChanges(change)) if change < width => {
+                vec![target - change, target + change]
+            }
+            _ => vec![low.get() - 1e6 * width, high.get() + 1e6 * width, f64::MAX],
+        }
+    }
+
+    /// What a neighbour may have in a row of the file with this target: the cells of one neighbour, then those of another.
+    pub fn replaced_cells(&self, relation: Option<Neighbours>, target: f64) -> Vec<Vec<ReplacedCell>> {
+        let column = &self.setting().data.target;
+        let mut all = Vec::new();
+        for value in self.extremes(relation, target) {
+            all.push(vec![ReplacedCell { column: column.clone(), value }]);
+        }
+        all
+    }
+
+    /// What a release would claim.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the spec describes no release.
+    pub fn claim(&self) -> Result<Certificate, ReleaseError> {
+        Ok(self.releasable(self.sample())?.certificate)
+    }
+}
+
+/// Whether records are private as a whole, so that all numbers follow from noisy sums.
+fn hides_inputs(relation: Option<Neighbours>) -> bool {
+    matches!(relation, Some(Neighbours::OneRecord(_)))
+}
+
+impl StreamedRelease<'_> {
+    /// The columns that are read of a file, each once.
+    pub fn columns(&self) -> Vec<String> {
+        match self {
+            Self::Surface(streamed) => columns(&streamed.setting().data),
+            Self::Classes(streamed) => columns(&streamed.setting().data),
+            Self::Counts(streamed) => columns(&streamed.setting().data),
+        }
+    }
+
+    /// What a neighbour may have in the place of a record, in the order of the columns.
+    pub fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
+        match self {
+            Self::Surface(streamed) => streamed.cells(record),
+            Self::Classes(streamed) => streamed.cells(record),
+            Self::Counts(streamed) => streamed.cells(record),
+        }
+    }
+
+    /// The fields of a file that are noisy or follow from what is.
+    pub fn noisy_fields(&self) -> &'static [&'static str] {
+        match self {
+            Self::Surface(streamed) => streamed.noisy_fields(),
+            Self::Classes(streamed) => streamed.noisy_fields(),
+            Self::Counts(streamed) => streamed.noisy_fields(),
+        }
+    }
+}
+
+impl<M: SumsModel> Streamed<'_, M> {
+    fn cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
+        let names = columns(&self.setting().data);
+        let mut all = Vec::new();
+        for replaced in self.model().replaced(record) {
+            let cells = names.iter().cloned().zip(replaced);
+            all.push(cells.map(|(column, value)| ReplacedCell { column, value }).collect());
+        }
+        all
+    }
+
+    fn noisy_fields(&self) -> &'static [&'static str] {
+        M::NOISY
+    }
+}

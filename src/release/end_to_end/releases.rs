@@ -1,0 +1,185 @@
+//! Releases of two neighbours, as their readers see them.
+
+use std::cmp::Ordering;
+
+use super::EndToEndCheck;
+use super::candidates::Candidates;
+use crate::audit::{Outputs, Trials, attack};
+use crate::privacy::Guarantee;
+
+/// One correct release of a million is called broken.
+const ERROR: f64 = 1e-6;
+/// Numbers that all releases of a data set have together, and the least and the most releases.
+const NUMBERS: usize = 1_000_000;
+const LEAST: usize = 100;
+const MOST: usize = 1000;
+/// The columns that are attacked together.
+const COLUMNS: usize = 4;
+
+/// Releases of two data sets, each with noise of its own from the operating system: a row of numbers for each.
+pub(super) struct Releases {
+    pub outputs: [Outputs; 2],
+    /// The numbers of each without noise, where noise is added to them.
+    pub exact: Option<[Vec<f64>; 2]>,
+    /// The standard deviation of the noise on each, as the file states it.
+    pub stated: Option<Vec<f64>>,
+}
+
+/// How many releases of so many numbers are made.
+pub(super) fn releases(numbers: usize) -> usize {
+    (NUMBERS / numbers.max(1)).clamp(LEAST, MOST)
+}
+
+impl Releases {
+    /// What they tell of the data set that they were made of.
+    pub fn checks(&self, claim: Guarantee) -> Vec<EndToEndCheck> {
+        let mut numbers = self.outputs.iter().flat_map(Outputs::rows).flatten();
+        if !numbers.all(|number| number.is_finite()) {
+            return vec![EndToEndCheck::of(false, "a released number is not finite".to_owned())];
+        }
+        let mut checks = vec![self.sampled(claim)];
+        if let Some(exact) = &self.exact {
+            checks.extend(self.stated.as_ref().map(|stated| self.size(exact, stated)));
+            let [one, other] = exact;
+            checks.push(self.bits(&Candidates { one, other }, claim));
+        }
+        checks
+    }
+
+    /// Whether the noise is as large as the file states, by which the distance of neighbours was measured.
+    fn size(&self, exact: &[Vec<f64>; 2], stated: &[f64]) -> EndToEndCheck {
+        let mut squares = vec![0.0; stated.len()];
+        for (outputs, exact) in self.outputs.iter().zip(exact) {
+            for row in outputs.rows() {
+                for (place, number) in row.iter().enumerate() {
+                    squares[place] += ((number - exact[place]) / stated[place]).powi(2);
+                }
+            }
+        }
+        let draws = self.outputs.iter().map(Outputs::len).sum::<usize>() as f64;
+        let all = draws * squares.len() as f64;
+        let mean = squares.iter().sum::<f64>() / all;
+        let least = squares.iter().copied().fold(f64::INFINITY, f64::min) / draws;
+        // A mean of n squares has the standard error (2 / n)^(1/2), and a lighter tail below than a normal distribution.
+        let holds = mean >= 1.0 - 5.0 * (2.0 / all).sqrt() && least >= 1.0 - 7.0 * (2.0 / draws).sqrt();
+        let note = format!(
+            "the noise of {} numbers has {mean:.3} of the variance that the file states, the least of them {least:.3}",
+            squares.len()
+        );
+        EndToEndCheck::of(holds, note)
+    }
+
+    /// The attack on samples, on the numbers that differ most.
+    fn sampled(&self, claim: Guarantee) -> EndToEndCheck {
+        let places = self.places();
+        let [one, other] = self.outputs.each_ref().map(|outputs| columns(outputs, &places));
+        let found = attack([&one, &other], claim, 1.0 - ERROR);
+        let note = format!(
+            "{} releases of each of two neighbours prove epsilon >= {:.4} at delta = {:?} and delta >= {:.4} at epsilon = {:?}",
+            one.len(),
+            found.epsilon,
+            claim.delta,
+            found.delta,
+            claim.epsilon,
+        );
+        EndToEndCheck::of(!found.refute(claim), note)
+    }
+
+    /// The places of the numbers that differ most between the two.
+    fn places(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.outputs[0].width()).collect();
+        if let Some([one, other]) = &self.exact {
+            places.sort_by(|i, j| (one[*j] - other[*j]).abs().total_cmp(&(one[*i] - other[*i]).abs()));
+        }
+        places.truncate(COLUMNS);
+        places
+    }
+
+    /// The consistency test of raw bits.
+    ///
+    /// Obligation: that more numbers rule out one data set than the other is a set of outputs, chosen before any of them was drawn.
+    /// Its probabilities p and q under two neighbours have `p <= e^epsilon q + delta`; their bounds are those of Clopper and Pearson,
+    /// four in all.
+    fn bits(&self, candidates: &Candidates<'_>, claim: Guarantee) -> EndToEndCheck {
+        let [one, other] = self.outputs.each_ref().map(|outputs| Leanings::of(outputs, candidates));
+        let broken = exceeds(one.other, other.other, claim) || exceeds(other.one, one.one, claim);
+        let note = format!(
+            "the last bits of {} releases speak against the other of two neighbours in {}, and against the one they were made of \
+             in {}",
+            one.one.trials + other.one.trials,
+            one.other.successes + other.one.successes,
+            one.one.successes + other.other.successes,
+        );
+        EndToEndCheck::of(!broken, note)
+    }
+}
+
+/// How many releases speak against each of two data sets.
+struct Leanings {
+    one: Trials,
+    other: Trials,
+}
+
+impl Leanings {
+    fn of(outputs: &Outputs, candidates: &Candidates<'_>) -> Self {
+        let (mut one, mut other) = (0, 0);
+        for released in outputs.rows() {
+            match candidates.ruled_out(released) {
+                Ordering::Less => one += 1,
+                Ordering::Greater => other += 1,
+                Ordering::Equal => {}
+            }
+        }
+        let trials = outputs.len() as u32;
+        Self { one: Trials { successes: one, trials }, other: Trials { successes: other, trials } }
+    }
+}
+
+/// Whether a set is likelier under one data set than the claim allows.
+fn exceeds(likely: Trials, unlikely: Trials, claim: Guarantee) -> bool {
+    let error = ERROR / 4.0;
+    likely.at_least(error) > claim.epsilon.exp() * unlikely.at_most(error) + claim.delta
+}
+
+fn columns(outputs: &Outputs, places: &[usize]) -> Outputs {
+    let numbers = outputs.rows().flat_map(|row| places.iter().map(|place| row[*place]));
+    Outputs::new(places.len(), numbers.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+    use crate::audit::AuditVerdict::{Broken, Holds};
+
+    /// Releases of 0 and 1 with noise of this standard deviation; a number is what `shown` makes of it.
+    fn of_zero_and_one(sd: f64, shown: fn(f64) -> f64) -> Releases {
+        let mut stream = Pcg64::seed_from_u64(3);
+        let outputs = [0.0, 1.0].map(|exact| {
+            let noise = StandardNormal.sample_iter(&mut stream).take(MOST);
+            Outputs::new(1, noise.map(|z: f64| shown(exact + sd * z)).collect())
+        });
+        Releases { outputs, exact: Some([vec![0.0], vec![1.0]]), stated: Some(vec![4.0]) }
+    }
+
+    #[test]
+    fn too_little_noise_and_noise_in_doubles_are_found() {
+        // The exact delta at epsilon = 1 of mu = 1/4 is 7e-7; of mu = 2 it is .45.
+        let claim = Guarantee { epsilon: 1.0, delta: 1e-6 };
+        for (sd, shown, expected) in [
+            (4.0, f64::round as fn(f64) -> f64, [Holds, Holds, Holds]),
+            (4.0, |x| x, [Holds, Holds, Broken]),
+            (3.0, f64::round, [Holds, Broken, Holds]),
+            (0.5, f64::round, [Broken, Broken, Holds]),
+        ] {
+            let checks = of_zero_and_one(sd, shown).checks(claim);
+            assert_eq!(checks.iter().map(|check| check.verdict).collect::<Vec<_>>(), expected, "{checks:?}");
+        }
+        let nothing =
+            Releases { outputs: [0, 1].map(|_| Outputs::new(1, vec![f64::NAN])), exact: None, stated: None };
+        assert_eq!(nothing.checks(claim)[0].verdict, Broken);
+    }
+}
