@@ -81,7 +81,12 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 
     /// What would be written of these rows, with noise of a stream that is the same for all.
-    fn seen(&self, held: &HeldRows, privacy: &PrivacySetting, seed: u64) -> Result<Seen<SumsOf<M>>, ReleaseError> {
+    fn seen(
+        &self,
+        held: &HeldRows,
+        privacy: &PrivacySetting,
+        seed: u64,
+    ) -> Result<Seen<SumsOf<M>>, ReleaseError> {
         let columns = held.marked(&self.setting().data);
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
         let forest = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
