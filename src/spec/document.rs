@@ -10,6 +10,7 @@ use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::counterpart::Owner;
 use super::figure::FigureSetting;
+use super::layout::TableLayout;
 use super::source::SourceText;
 use super::value_table::ValueTable;
 use super::words::ErratumWords;
@@ -104,6 +105,8 @@ pub(super) struct Document {
     pub erratum: Vec<ErratumWords>,
     #[serde(default)]
     pub broken: Vec<RawBroken>,
+    #[serde(default)]
+    pub table: Option<TableLayout>,
     #[serde(default)]
     pub figure: Option<FigureSetting>,
     #[serde(default)]

@@ -10,6 +10,7 @@ use super::document::{Deviation, Document, Meta};
 use super::errata::{all_described, described_once};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
+use super::layout::TableLayout;
 use super::quick::reduced;
 use super::source::SourceText;
 use super::words::ErratumWords;
@@ -46,6 +47,8 @@ pub struct Experiment<T> {
     pub broken: Vec<Broken>,
     /// Numbers and claims that the reduced grid has no cells for.
     pub left_out: usize,
+    /// How its table is laid out for people, if not as a list.
+    pub layout: Option<TableLayout>,
     /// The figure, if it has one.
     pub figure: Option<FigureSetting>,
     /// The cells that it shows.
@@ -93,6 +96,7 @@ impl<T: TaskSection> Experiment<T> {
         let claims = context.all(&document.claim, Context::claim)?;
         let broken = context.all(&document.broken, Context::broken)?;
         context.errata(&document.erratum)?;
+        context.layout(document.table.as_ref())?;
         context.figure(document.figure.as_ref())?;
         let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
             Err(_) if quick => Selector::default(),
@@ -107,6 +111,7 @@ impl<T: TaskSection> Experiment<T> {
             meta: document.experiment,
             deviations: document.deviation,
             errata: document.erratum,
+            layout: document.table,
             figure: document.figure,
             figure_cells,
             counterparts: counterparts.found,
@@ -215,6 +220,13 @@ impl<T: TaskSection> Context<'_, T> {
         let place = ["broken", &i.to_string(), "cells"];
         let cells = Selector::new(&raw.cells, self.axes, self.source, &place)?;
         Ok(Broken { cells, note: raw.note.clone() })
+    }
+
+    fn layout(&self, layout: Option<&TableLayout>) -> Result<(), SpecError> {
+        let Some(TableLayout { metric, rows, columns, .. }) = layout else { return Ok(()) };
+        self.metric(&["table", "metric"], metric)?;
+        rows.iter().try_for_each(|name| self.axis(&["table", "rows"], Some(name)))?;
+        columns.iter().try_for_each(|name| self.axis(&["table", "columns"], Some(name)))
     }
 
     fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {

@@ -19,6 +19,7 @@ mod error;
 mod expand;
 mod experiment;
 mod figure;
+mod layout;
 mod quick;
 mod schema;
 mod section;
@@ -43,6 +44,7 @@ pub use figure::{
     BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting,
     LinesFigure, MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
 };
+pub use layout::{Best, TableLayout};
 pub use schema::schema;
 pub use section::SectionText;
 pub use select::Selector;

@@ -9,6 +9,7 @@ use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::document::{Deviation, Meta};
 use super::figure::FigureSetting;
+use super::layout::TableLayout;
 use super::value_table::ValueTable;
 use super::words::ErratumWords;
 use crate::data::toml_schema;
@@ -40,6 +41,8 @@ struct Spec<T> {
     deviation: Option<Vec<Deviation>>,
     erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBroken>>,
+    /// How the table is laid out for people, as the paper does.
+    table: Option<TableLayout>,
     figure: Option<FigureSetting>,
     /// The cells that the figure shows: labels of axes; all cells without it.
     figure_cells: Option<Map<String, Value>>,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::laid_out::laid_out;
+use super::notes::GuaranteeNotes;
 use super::terminal::{HEADINGS, cells, said};
 use crate::publish::report::{Report, ReportRow};
 use crate::run::Provenance;
@@ -24,6 +26,10 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
             "Reproduces {artefact} of {paper}. Spreads are standard deviations over folds or replicates.\n"
         );
     }
+    if let Some(layout) = &report.experiment.layout {
+        text.push_str(&laid_out(report, layout));
+        text.push_str("## All rows\n\n");
+    }
     table(&mut text, report);
     provenance.clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
     claims(&mut text, report);
@@ -37,14 +43,21 @@ fn table(text: &mut String, report: &Report<'_>) {
         axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
     line(text, &headings.iter().map(ToString::to_string).collect::<Vec<_>>());
     line(text, &vec!["---".to_owned(); headings.len()]);
+    let mut notes = GuaranteeNotes::default();
     for row in &report.rows {
-        line(text, &columns(row, &axes));
+        line(text, &columns(row, &axes, &mut notes));
+    }
+    if !notes.texts.is_empty() {
+        text.push_str("\nGuarantees:\n\n");
+    }
+    for (number, guarantee) in notes.texts.iter().enumerate() {
+        let _ = writeln!(text, "- [{}] {guarantee}", number + 1);
     }
 }
 
-fn columns(row: &ReportRow, axes: &[(usize, &str)]) -> Vec<String> {
+fn columns(row: &ReportRow, axes: &[(usize, &str)], notes: &mut GuaranteeNotes) -> Vec<String> {
     let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-    labels.chain(cells(row)).chain([row.row.certificate.to_string()]).collect()
+    labels.chain(cells(row)).chain([notes.reference(&row.row.certificate.to_string())]).collect()
 }
 
 fn line(text: &mut String, cells: &[String]) {

@@ -4,6 +4,7 @@ pub(super) mod claims;
 mod claims_csv;
 mod compare;
 mod csv;
+mod laid_out;
 mod markdown;
 pub(super) mod notes;
 pub(super) mod number;

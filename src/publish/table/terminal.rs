@@ -111,7 +111,7 @@ fn other(whose: &str, judged: &Judged) -> String {
 }
 
 /// A number and its spread with the digits that are printed.
-fn printed(published: &Counterpart) -> String {
+pub(super) fn printed(published: &Counterpart) -> String {
     let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
     let digits = digits.max(0.0) as usize;
     let [value, spread] = [Some(published.value), published.spread].map(|number| {
@@ -120,7 +120,7 @@ fn printed(published: &Counterpart) -> String {
     with_spread(value.unwrap_or_default(), spread)
 }
 
-fn with_spread(value: String, spread: Option<String>) -> String {
+pub(super) fn with_spread(value: String, spread: Option<String>) -> String {
     match spread {
         Some(spread) => format!("{value} ± {spread}"),
         None => value,

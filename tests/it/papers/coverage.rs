@@ -1,0 +1,90 @@
+//! What is said to be checked of each paper is checked, and nothing else is entered.
+
+use std::collections::BTreeSet;
+
+use dpgp::publish::entered;
+
+use dpgp::run::{DataPlaces, Project};
+use dpgp::spec::{ClaimOwner, Coverage, CoverageItem, Owner};
+use dpgp::task::Experiment;
+
+use crate::support::shipped::root;
+
+struct Paper {
+    coverage: Coverage,
+    experiments: Vec<Experiment>,
+}
+
+fn papers() -> Vec<Paper> {
+    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+    let experiments = project.experiments().unwrap();
+    let mut papers = Vec::new();
+    for coverage in project.coverage().unwrap() {
+        let own = experiments.iter().filter(|one| one.meta.paper.as_deref() == Some(&coverage.paper));
+        papers.push(Paper { experiments: own.cloned().collect(), coverage });
+    }
+    papers
+}
+
+#[test]
+fn all_five_works_have_a_page_of_coverage() {
+    let names: Vec<String> = papers().into_iter().map(|paper| paper.coverage.paper).collect();
+    assert_eq!(names, ["honkela2021", "jalko2016", "lawrence2017", "smith2016", "smith2021"]);
+}
+
+/// A part is checked whole, or says why not.
+#[test]
+fn what_is_counted_is_entered() {
+    for Paper { coverage, experiments } in papers() {
+        let names: BTreeSet<&str> = experiments.iter().map(|one| one.name.as_str()).collect();
+        let all: Vec<&Experiment> = experiments.iter().collect();
+        for item in &coverage.items {
+            let place = format!("{}: {}", coverage.paper, item.place);
+            for name in &item.checked {
+                assert!(names.contains(name.as_str()), "{place}: there is no experiment {name}");
+            }
+            let found = entered(item, &all);
+            assert!(found.numbers <= item.numbers, "{place}: {found:?} of {} numbers", item.numbers);
+            assert!(
+                found.statements <= item.statements,
+                "{place}: {found:?} of {} statements",
+                item.statements
+            );
+            let whole = found.numbers == item.numbers && found.statements == item.statements;
+            assert!(whole || item.why_not.is_some(), "{place}: {found:?} of {item:?}");
+        }
+    }
+}
+
+/// Every number and sentence of a paper stands in one part of it.
+#[test]
+fn what_is_entered_is_counted() {
+    for Paper { coverage, experiments } in papers() {
+        for experiment in &experiments {
+            let numbers = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
+            let claims = experiment.claims.iter().filter(|one| one.from == ClaimOwner::Paper);
+            for place in numbers.map(|one| &one.source).chain(claims.map(|one| &one.place)) {
+                let parts = coverage.items.iter().filter(|item| is_part(item, place, &experiment.name));
+                assert_eq!(parts.count(), 1, "{}: {place:?}", experiment.name);
+            }
+        }
+    }
+}
+
+fn is_part(item: &CoverageItem, place: &str, experiment: &str) -> bool {
+    item.holds(place) && item.checked.iter().any(|name| name == experiment)
+}
+
+/// A tolerance by hand is for readings and for what is not random.
+#[test]
+fn random_numbers_have_no_tolerance() {
+    for Paper { experiments, .. } in papers() {
+        for experiment in experiments.iter().filter(|one| one.meta.replicates > 1) {
+            for one in &experiment.counterparts {
+                let read = one.read == dpgp::spec::HowRead::Figure;
+                let by_hand = one.tolerance.is_some() && !read && one.owner == Owner::Paper;
+                assert!(!by_hand, "{}: {} {}", experiment.name, one.metric, one.source);
+            }
+        }
+    }
+}
