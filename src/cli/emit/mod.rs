@@ -17,7 +17,7 @@ The number of shards is written into what is printed. All shards write to one st
 run again computes only what it had not stored.
 
 Examples:
-  dpgp emit slurm smith2021/table1-shuffles --shards 8 > job.sh
+  dpgp emit slurm smith2021/table1 --shards 8 > job.sh
   bash job.sh --time=1:00:00        submits the array, and a collector after it; arguments go to sbatch
   dpgp emit slurm beyond/citibike-scale --shards 8 --stats trips.parquet > sums.sh
   dpgp emit make smith2021/table1 --shards 4 --out Makefile && make -j4
