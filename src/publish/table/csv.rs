@@ -32,7 +32,7 @@ fn values(row: &ReportRow) -> [String; 22] {
     let [published, authors, reference] = [&row.published, &row.authors, &row.reference].map(Option::as_ref);
     // The interval is that of the number that counts most.
     let interval = row.beside().next().and_then(|judged| judged.predictive);
-    let p_value = published.and_then(|judged| judged.predictive?.p_value(judged.counterpart.value));
+    let p_value = published.and_then(Judged::p_value);
     [
         row.row.metric.clone(),
         exact(row.row.value),

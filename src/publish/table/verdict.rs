@@ -73,10 +73,22 @@ impl Judged {
         let verdict = excused(verdict.unwrap_or(Verdict::Inconclusive), counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
-            Some(excused(interval.verdict(spread, None), counterpart, conditions))
+            // No setting was chosen so that a spread fits.
+            let plain = Counterpart { fitted: None, ..counterpart.clone() };
+            Some(excused(interval.verdict(spread, None), &plain, conditions))
         });
         let spread_verdict = spread.unwrap_or(Verdict::None);
         Self { counterpart: counterpart.clone(), predictive, verdict, spread_verdict }
+    }
+}
+
+impl Judged {
+    /// The share of runs of ours that lie farther out; none where nothing is random, or where agreement shows nothing.
+    pub fn p_value(&self) -> Option<f64> {
+        match (self.verdict, &self.counterpart.fitted) {
+            (Verdict::StandIn | Verdict::None, _) | (_, Some(_)) => None,
+            _ => self.predictive?.p_value(self.counterpart.value),
+        }
     }
 }
 
@@ -208,6 +220,9 @@ mod tests {
         let fitted = |value| Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) };
         assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).verdict, Verdict::Fitted);
         assert_eq!(Judged::new(&row, &fitted(12.0), PLAIN).verdict, Verdict::Differs);
+        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).spread_verdict, Verdict::Agrees);
+        assert!(Judged::new(&row, &fitted(10.0), PLAIN).p_value().is_none());
+        assert!(Judged::new(&row, &printed(10.0, 1.0), PLAIN).p_value().is_some());
         let read = Counterpart { tolerance: Some(2.0), ..printed(12.0, 1.0) };
         assert_eq!(Judged::new(&row, &read, PLAIN).verdict, Verdict::Agrees);
     }
