@@ -46,9 +46,11 @@ fn one() -> u32 {
     1
 }
 
+/// Deviations as a spec writes them: for each sort what deviates, and what was done, and why.
+pub(super) type Deviations = BTreeMap<DeviationKind, BTreeMap<String, String>>;
+
 /// A point where the protocol is ambiguous, corrected or uses other data, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Deviation {
     /// The sort of deviation.
     pub kind: DeviationKind,
@@ -59,7 +61,7 @@ pub struct Deviation {
 }
 
 /// Sorts of deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviationKind {
     /// The paper does not say; the best fit decided.
@@ -100,7 +102,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub claim: Vec<RawClaim>,
     #[serde(default)]
-    pub deviation: Vec<Deviation>,
+    pub deviation: Deviations,
     #[serde(default)]
     pub erratum: Vec<ErratumWords>,
     #[serde(default)]
@@ -131,6 +133,17 @@ impl Document {
             return Err(source.error(&["experiment", "replicates"], problem));
         }
         Ok(self)
+    }
+
+    /// The deviations, by their sorts.
+    pub fn deviations(&self) -> Vec<Deviation> {
+        let mut all = Vec::new();
+        for (kind, notes) in &self.deviation {
+            for (about, note) in notes {
+                all.push(Deviation { kind: *kind, about: about.clone(), note: note.clone() });
+            }
+        }
+        all
     }
 
     /// The tables of numbers of one owner.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::broken::RawBroken;
 use super::claim::RawClaim;
-use super::document::{Deviation, Meta};
+use super::document::{Deviations, Meta};
 use super::figure::FigureSetting;
 use super::layout::TableLayout;
 use super::value_table::ValueTable;
@@ -38,7 +38,8 @@ struct Spec<T> {
     /// Numbers of an independent computation.
     reference: Option<BTreeMap<String, ValueTable>>,
     claim: Option<Vec<RawClaim>>,
-    deviation: Option<Vec<Deviation>>,
+    /// What is left open, corrected, replaced or not reproduced, by its sort: what it is about, and what was done, and why.
+    deviation: Option<Deviations>,
     erratum: Option<Vec<ErratumWords>>,
     broken: Option<Vec<RawBroken>>,
     /// How the table is laid out for people, as the paper does.
@@ -54,7 +55,7 @@ struct Spec<T> {
 type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 
 /// Types that are always written in full; any other may be completed by the grid.
-const COMPLETE: [&str; 6] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken", "Deviation"];
+const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken"];
 
 /// The schema of a spec whose task section is a `T`.
 pub fn schema<T: JsonSchema>() -> Value {
