@@ -125,8 +125,8 @@ pub struct SumsNoise {
 }
 
 impl SumsNoise {
-    /// From the noise on A and the split ratio: `sd_b = sd_a / sqrt(c)`. (Algorithm 1 of the paper divides by
-    /// c, its Eq. 6 by the root; they agree at 1.)
+    /// From the noise on A and the split ratio: `sd_b = sd_a / sqrt(c)`. (c is the ratio of the variances,
+    /// as in Appendix A of the paper; its Algorithm 1 gives that name to the ratio of the standard deviations.)
     pub fn new(sd_a: f64, c: f64) -> Self {
         Self { sd_a, sd_b: sd_a / c.sqrt() }
     }

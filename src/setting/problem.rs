@@ -110,6 +110,12 @@ pub enum Problem {
         /// The erratum.
         name: String,
     },
+    /// A statement against a paper that does not quote it.
+    #[error("the erratum {name:?} says something of a paper: quote its words (only a remark needs none)")]
+    ErratumWithoutQuote {
+        /// The erratum.
+        name: String,
+    },
     /// A selector that names an axis that is not there.
     #[error("there is no axis {axis:?}; the axes are: {known}")]
     UnknownAxis {

@@ -1,4 +1,4 @@
-//! Each erratum that is computed is described, once.
+//! Each erratum that is computed is described, once, and in the paper's own words.
 
 use std::collections::BTreeSet;
 
@@ -35,6 +35,15 @@ pub(super) fn described_once<T: TaskSection>(
             continue;
         };
         return Err(source.error(&["erratum", &i.to_string(), "name"], problem));
+    }
+    Ok(())
+}
+
+/// Checks that whatever is said against a paper quotes it.
+pub(super) fn all_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
+    for (i, words) in errata.iter().enumerate().filter(|(_, words)| words.lacks_quote()) {
+        let problem = Problem::ErratumWithoutQuote { name: words.name.clone() };
+        return Err(source.error(&["erratum", &i.to_string(), "quote"], problem));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::broken::{Broken, RawBroken};
 use super::claim::{Claim, RawClaim};
 use super::counterpart::Counterpart;
 use super::document::{Deviation, Document, Meta};
-use super::errata::{all_described, described_once};
+use super::errata::{all_described, all_quoted, described_once};
 use super::expand::{blocks, expand};
 use super::figure::{FigureSetting, Named};
 use super::layout::TableLayout;
@@ -210,6 +210,7 @@ impl<T: TaskSection> Context<'_, T> {
 
     /// With reduced settings, more errata are described than are computed.
     fn errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
+        all_quoted(errata, self.source)?;
         if !self.quick {
             described_once(errata, self.cells, self.source)?;
         }

@@ -50,6 +50,6 @@ pub use section::SectionText;
 pub use select::Selector;
 pub use source::SourceText;
 pub use task_section::TaskSection;
-pub use words::ErratumWords;
+pub use words::{ErratumKind, ErratumWords};
 
 use crate::setting::Problem;

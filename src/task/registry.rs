@@ -68,7 +68,7 @@ tasks! {
     Leaderboard(LeaderboardTask),
     /// A surface from the sums over all rows, and what privacy changes in it.
     Surface(SurfaceTask),
-    /// An error of a paper, with its counter-example.
+    /// A statement of a paper, or a remark, against computed numbers.
     Errata(ErrataTask),
 }
 

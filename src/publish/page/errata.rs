@@ -1,9 +1,9 @@
-//! Errors of the papers on the page: words and numbers.
+//! Statements of the papers against computed numbers, on the page: words first.
 
 use serde::Serialize;
 
 use crate::publish::{Committed, short};
-use crate::spec::ErratumWords;
+use crate::spec::{ErratumKind, ErratumWords};
 use crate::task::{Cell, Experiment};
 
 /// An erratum as the page shows it.
@@ -12,22 +12,26 @@ pub(super) struct PageErratum {
     words: ErratumWords,
     claimed: String,
     found: String,
-    holds: bool,
     corrected: String,
+    /// How many times too large a bound is that holds; none of another kind.
+    factor: Option<String>,
 }
 
-/// The errata among the cells of an experiment, with the numbers of its table.
+/// The errata among the cells of an experiment, by paper and then by kind, with the numbers of its table.
 pub(super) fn errata(committed: &Committed, experiment: &Experiment) -> Vec<PageErratum> {
     let cells = experiment.cells.iter();
-    cells.filter_map(|cell| Some(page_erratum(committed, cell, experiment.erratum(cell)?))).collect()
+    let told = cells.filter_map(|cell| Some(page_erratum(committed, cell, experiment.erratum(cell)?)));
+    let mut all: Vec<PageErratum> = told.collect();
+    all.sort_by(|a, b| (&a.words.paper, a.words.kind).cmp(&(&b.words.paper, b.words.kind)));
+    all
 }
 
 fn page_erratum(committed: &Committed, cell: &Cell, words: &ErratumWords) -> PageErratum {
     let id = cell.id().short();
-    let [claimed, found, corrected] = ["claimed", "found", "corrected"]
+    let [claimed, found, corrected, factor] = ["claimed", "found", "corrected", "factor"]
         .map(|metric| number(committed, &id, metric).map(short).unwrap_or_default());
-    let holds = number(committed, &id, "holds") == Some(1.0);
-    PageErratum { words: words.clone(), claimed, found, holds, corrected }
+    let factor = (words.kind == ErratumKind::Loose).then_some(factor);
+    PageErratum { words: words.clone(), claimed, found, corrected, factor }
 }
 
 /// The value of a metric in the row of a cell; none if the table has no such row.

@@ -1,4 +1,4 @@
-//! Errors of Jälkö, Dikmen and Honkela 2016, "Differentially private variational inference for non-conjugate models".
+//! Statements of Jälkö, Dikmen and Honkela 2016, "Differentially private variational inference for non-conjugate models".
 
 use super::Numbers;
 use crate::number::Budget;
@@ -28,7 +28,7 @@ pub(super) fn epsilon_per_step() -> Result<Numbers, TaskError> {
         _ => None,
     });
     let limit = limits.fold(10.0, f64::min);
-    Ok(Numbers { claimed: 10.0, found: limit, holds: limit >= 10.0, corrected: limit })
+    Ok(Numbers::at_least(10.0, limit, limit))
 }
 
 /// The probability that a batch of 66 of 3341 rows, drawn with replacement, holds a given row more than once.

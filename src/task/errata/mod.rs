@@ -1,12 +1,17 @@
-//! Errors of the papers, each with a counter-example that is computed.
+//! Statements of the papers against computed numbers: errors, loose bounds, gaps, and remarks on what is no paper's.
 //!
-//! A row holds what the paper says (`claimed`), what is true of that very statement (`found`), whether the statement holds,
-//! and the number that a right statement has (`corrected`). The words stand in the spec, in its `[[erratum]]` tables.
+//! A row holds what is said (`claimed`), what is true of that very statement (`found`), whether the statement holds, the number
+//! that a right statement has (`corrected`), and the first over the second (`factor`). Whether a statement holds always follows
+//! from a comparison of computed numbers. The words, with what kind of statement it is, stand in the spec, in its `[[erratum]]`
+//! tables.
 
 mod honkela2021;
 mod jalko2016;
+mod lawrence2017;
+mod measure;
 mod numbers;
 mod registry;
+mod selection;
 mod setting;
 mod smith2016;
 mod smith2021;

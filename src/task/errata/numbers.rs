@@ -1,8 +1,6 @@
-//! The numbers of an erratum, and the task that measures them.
+//! The numbers of an erratum.
 
-use super::ErrataTask;
 use crate::privacy::gaussian_delta;
-use crate::task::{Certified, Job, Measured, Task, TaskError};
 
 /// The numbers of an erratum.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,24 +21,24 @@ impl Numbers {
         Self { claimed, found, holds: found <= claimed, corrected }
     }
 
+    /// A statement that something is at least `claimed`.
+    pub(super) fn at_least(claimed: f64, found: f64, corrected: f64) -> Self {
+        Self { claimed, found, holds: found >= claimed, corrected }
+    }
+
     /// A statement that two numbers are the same.
     pub(super) fn equal(claimed: f64, found: f64, corrected: f64) -> Self {
         Self { claimed, found, holds: (found - claimed).abs() <= 1e-9 * claimed.abs(), corrected }
+    }
+
+    /// How many times the claimed number is of the found one: by how much a bound that holds is loose.
+    pub fn factor(&self) -> f64 {
+        self.claimed / self.found
     }
 
     /// A statement that Gaussian noise is (epsilon, delta)-private: the exact deltas of the published standard deviation and of
     /// the right one, both per unit of sensitivity.
     pub(super) fn noise(epsilon: f64, delta: f64, [published, right]: [f64; 2]) -> Self {
         Self::at_most(delta, gaussian_delta(published, epsilon), gaussian_delta(right, epsilon))
-    }
-}
-
-impl Task for ErrataTask {
-    /// The same exact numbers for every cell; nothing of them is private.
-    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        let Numbers { claimed, found, holds, corrected } = self.erratum.numbers()?;
-        let values = [claimed, found, f64::from(u8::from(holds)), corrected];
-        let measured = Certified::nothing().measured(0.0, Self::METRICS.into_iter().zip(values));
-        Ok(vec![measured; job.cells.len()])
     }
 }

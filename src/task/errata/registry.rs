@@ -3,14 +3,14 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Numbers, honkela2021, jalko2016, smith2016, smith2021};
+use super::{Numbers, honkela2021, jalko2016, lawrence2017, selection, smith2016, smith2021};
 use crate::data::suggest::closest;
 use crate::task::TaskError;
 
 /// Computes a counter-example.
 type Computation = fn() -> Result<Numbers, TaskError>;
 
-const REGISTRY: [(&str, Computation); 33] = [
+const REGISTRY: [(&str, Computation); 35] = [
     ("row-norm", smith2016::row_norm),
     ("inducing-gain", smith2016::inducing_gain),
     ("density-change", || Ok(smith2016::density_change())),
@@ -19,31 +19,33 @@ const REGISTRY: [(&str, Computation); 33] = [
     ("kernel-scale", || Ok(smith2016::kernel_scale())),
     ("private-normalisation", || Ok(smith2021::private_normalisation())),
     ("variance-for-deviation", || Ok(smith2021::variance_for_deviation())),
-    ("selection-sensitivity", smith2021::selection_sensitivity),
-    ("toy-clip", smith2021::toy_clip),
+    ("dual-direction", || Ok(smith2021::dual_direction())),
+    ("selection-sensitivity", selection::selection_sensitivity),
+    ("ascending-sort", selection::ascending_sort),
+    ("sum-twice", selection::sum_twice),
+    ("toy-clip", selection::toy_clip),
     ("dropped-directions", smith2021::dropped_directions),
     ("rank-tolerance", smith2021::rank_tolerance),
-    ("squared-sensitivity", || Ok(smith2021::squared_sensitivity())),
     ("gradient-scheme", smith2021::gradient_scheme),
     ("square-cloak", smith2021::square_cloak),
     ("curvature-sign", || Ok(smith2021::curvature_sign())),
     ("latent-mean", || Ok(smith2021::latent_mean())),
     ("sums-sensitivity", || Ok(honkela2021::sums_sensitivity())),
-    ("split-ratio", || Ok(honkela2021::split_ratio())),
     ("feature-bound", || Ok(honkela2021::feature_bound())),
     ("separated-bound", || Ok(honkela2021::separated_bound())),
     ("regularisation", || Ok(honkela2021::regularisation())),
     ("correction-covariance", || Ok(honkela2021::correction_covariance())),
     ("zcdp-conversion", || Ok(honkela2021::zcdp_conversion())),
+    ("dirichlet-variance", || Ok(honkela2021::dirichlet_variance())),
     ("label-variance", || Ok(honkela2021::label_variance())),
     ("heteroscedastic-noise", || Ok(honkela2021::heteroscedastic_noise())),
     ("refusal-test", || Ok(honkela2021::refusal_test())),
     ("sums-dimension", || Ok(honkela2021::sums_dimension())),
-    ("target-bound", || Ok(honkela2021::target_bound())),
     ("epsilon-per-step", jalko2016::epsilon_per_step),
     ("repeated-records", || Ok(jalko2016::repeated_records())),
     ("looseness", jalko2016::looseness),
     ("clipped-prior", || Ok(jalko2016::clipped_prior())),
+    ("squared-bound", || Ok(lawrence2017::squared_bound())),
 ];
 
 /// An erratum that has a function, as specs name it.

@@ -7,18 +7,19 @@ use super::Erratum;
 use crate::setting::{Checked, Sections};
 use crate::task::Described;
 
-/// The claim of a paper against a computed counter-example.
+/// A statement against computed numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrataTask {
-    /// The error, by its name in the registry. An `[[erratum]]` of the spec describes it.
+    /// The statement, by its name in the registry. An `[[erratum]]` of the spec describes it.
     #[schemars(with = "String", extend("enum" = Erratum::names()))]
     pub erratum: Erratum,
 }
 
 impl ErrataTask {
-    /// The metrics: what the paper says, what is true of that very statement, whether it holds, and the right number.
-    pub(super) const METRICS: [&str; 4] = ["claimed", "found", "holds", "corrected"];
+    /// The metrics: what the paper says, what is true of that very statement, whether it holds, the right number, and the
+    /// first over the second.
+    pub(super) const METRICS: [&str; 5] = ["claimed", "found", "holds", "corrected", "factor"];
 }
 
 impl Described for ErrataTask {

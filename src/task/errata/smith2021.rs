@@ -1,20 +1,18 @@
-//! Errors of Smith, Alvarez, Zwiessele and Lawrence 2021, "Differentially private regression and classification with sparse
+//! Statements of Smith, Alvarez, Zwiessele and Lawrence 2021, "Differentially private regression and classification with sparse
 //! Gaussian processes".
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 use super::Numbers;
-use crate::gp::{LinearMap, exact, fitc, logistic, polynomial};
+use crate::gp::{LinearMap, exact, fitc, logistic};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::number::Positive;
 use crate::privacy::{
-    Calibration, Cloak, CloakingOptions, FoldColumns, Objective, ReleaseRecipe, SensitivityRule, Solver,
-    cloak, gaussian_delta, selection_probabilities, sse_sensitivity,
+    Calibration, Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak, gaussian_delta,
 };
 use crate::setting::{CentreSetting, NormaliseSetting};
 use crate::task::TaskError;
 use crate::task::normalise::normalise;
-use crate::task::selection::expected_square;
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.
 pub(super) fn private_normalisation() -> Numbers {
@@ -31,85 +29,6 @@ pub(super) fn variance_for_deviation() -> Numbers {
     Numbers::noise(1.0, 0.01, [sigma.sqrt(), sigma])
 }
 
-/// The change that targets are bounded to in the counter-example and in the toy.
-const CHANGE: f64 = 2.0;
-
-/// Lines through four points (0 to 3) and through ten (6.5 to 7.5), each predicting the other.
-fn two_folds() -> Result<[FoldColumns; 2], TaskError> {
-    let few = DMatrix::from_fn(4, 1, |i, _| i as f64);
-    let many = DMatrix::from_fn(10, 1, |i, _| 6.5 + i as f64 / 9.0);
-    let (forth, back) = (polynomial(1, &few, &many)?, polynomial(1, &many, &few)?);
-    Ok([
-        FoldColumns { columns: forth.expand(), rows: (0..4).collect() },
-        FoldColumns { columns: back.expand(), rows: (4..14).collect() },
-    ])
-}
-
-/// The greatest change of the clipped sum of squares when one target goes from 0 to 2, over all others at 0 or 2.
-pub(super) fn selection_sensitivity() -> Result<Numbers, TaskError> {
-    let folds = two_folds()?;
-    let mut map = DMatrix::from_diagonal_element(14, 14, -1.0);
-    map.view_mut((4, 0), (10, 4)).copy_from(&folds[0].columns);
-    map.view_mut((0, 4), (4, 10)).copy_from(&folds[1].columns);
-    let mut most = 0.0f64;
-    for corner in 0..1u32 << 14 {
-        let targets = DVector::from_fn(14, |k, _| if corner >> k & 1 == 1 { CHANGE } else { 0.0 });
-        let errors = &map * &targets;
-        for j in (0..14).filter(|j| targets[*j] == 0.0) {
-            let column = map.column(j);
-            let pairs = errors.iter().zip(column.iter());
-            let moved = pairs.map(|(e, c)| clipped_square(e + CHANGE * c) - clipped_square(*e)).sum::<f64>();
-            most = most.max(moved.abs());
-        }
-    }
-    let [published, corrected] = [SensitivityRule::Published, SensitivityRule::Corrected]
-        .map(|rule| sse_sensitivity(rule, &folds, 14, CHANGE));
-    Ok(Numbers::at_most(published, most, corrected))
-}
-
-fn clipped_square(error: f64) -> f64 {
-    error.clamp(-4.0 * CHANGE, 4.0 * CHANGE).powi(2)
-}
-
-/// The probability of the constant in Section 5.1 as printed, without the clip at four times the change, and with it.
-pub(super) fn toy_clip() -> Result<Numbers, TaskError> {
-    let candidates = [toy(0)?, toy(1)?];
-    let bound = candidates[0].sensitivity.max(candidates[1].sensitivity);
-    // The sums of both candidates, first without and then with the clip.
-    let [plain, clipped] = [0, 1].map(|clip| {
-        let sums = [candidates[0].sums[clip], candidates[1].sums[clip]];
-        selection_probabilities(&sums, bound, 1.0)[0]
-    });
-    Ok(Numbers::equal(plain, clipped, clipped))
-}
-
-/// A candidate of Section 5.1.
-struct Toy {
-    /// The expected sums of squared errors without and with a clip.
-    sums: [f64; 2],
-    sensitivity: f64,
-}
-
-/// The polynomial of a degree through two of the four points of Section 5.1, each half predicting the other.
-fn toy(degree: u32) -> Result<Toy, TaskError> {
-    let (x, y) = ([0.0, 1.0, 2.0, 4.0], [0.0, 0.5, 1.0, 2.0]);
-    let noise = CHANGE * Calibration::Classic.sigma(1.0, 0.01);
-    let (mut sums, mut folds) = ([0.0; 2], Vec::new());
-    for halves in [[[2, 3], [0, 1]], [[0, 1], [2, 3]]] {
-        let [training, test] = halves.map(|rows| DMatrix::from_fn(2, 1, |i, _| x[rows[i]]));
-        let map = polynomial(degree, &training, &test)?;
-        let mean = map.predict(&halves[0].map(|row| y[row]));
-        let sds = designed(&map, DESIGN)?.standard_deviations();
-        for (i, row) in halves[1].into_iter().enumerate() {
-            for (sum, clip) in sums.iter_mut().zip([f64::INFINITY, 4.0 * CHANGE]) {
-                *sum += expected_square(mean[i] - y[row], noise * sds[i], clip);
-            }
-        }
-        folds.push(FoldColumns { columns: map.expand(), rows: halves[0].to_vec() });
-    }
-    Ok(Toy { sums, sensitivity: sse_sensitivity(SensitivityRule::Published, &folds, 4, CHANGE) })
-}
-
 /// Heights by age as in the first dimension of Table 1: predictions at 0, 5, ..., 80 from 84 ages, sparse where there are
 /// inducing inputs.
 fn by_age(inducing: &[f64]) -> Result<LinearMap, TaskError> {
@@ -124,14 +43,14 @@ fn by_age(inducing: &[f64]) -> Result<LinearMap, TaskError> {
 }
 
 /// The published design; the counter-examples change one thing each.
-const DESIGN: CloakingOptions = CloakingOptions {
+pub(super) const DESIGN: CloakingOptions = CloakingOptions {
     objective: Objective::LogDet,
     rank_tolerance: 1e-8,
     solver: Solver::InteriorPoint,
     release: ReleaseRecipe::Projection,
 };
 
-fn designed(map: &LinearMap, options: CloakingOptions) -> Result<Cloak, TaskError> {
+pub(super) fn designed(map: &LinearMap, options: CloakingOptions) -> Result<Cloak, TaskError> {
     Ok(cloak(map.columns(), &map.counts(), &options)?)
 }
 
@@ -160,11 +79,11 @@ fn noise_rms(map: &LinearMap, objective: Objective, rank_tolerance: f64) -> Resu
     Ok(100.0 * Calibration::Classic.sigma(1.0, 0.01) * (sds.norm_squared() / sds.len() as f64).sqrt())
 }
 
-/// Noise for a sensitivity of 1/2 that is scaled by its square: the true delta at (1, 0.01).
-pub(super) fn squared_sensitivity() -> Numbers {
-    let (sensitivity, sigma) = (0.5f64, Calibration::Classic.sigma(1.0, 0.01));
-    let factors = [sensitivity.powi(2), sensitivity];
-    Numbers::noise(1.0, 0.01, factors.map(|factor| sigma * factor / sensitivity))
+/// The Lagrangian at the least noise and at half of it, for one column of length one: `P = 1 / lambda`, so that
+/// `L = -ln(lambda) + lambda - 1`. The solution has `c' P c = 1`; it is the least value of L over lambda, not the greatest.
+pub(super) fn dual_direction() -> Numbers {
+    let [solution, half] = [1.0f64, 0.5].map(|lambda| -lambda.ln() + lambda - 1.0);
+    Numbers::at_most(solution, half, solution)
 }
 
 /// How far the gradient scheme is from the optimum after 1000 steps on a sparse model (nats of log det), and an interior

@@ -476,18 +476,25 @@ const WORDS: &str = r#"
 [[erratum]]
 name = "row-nrm"
 paper = "smith2016"
+kind = "error"
 place = "Section 2"
+quote = "q"
 statement = "s"
 example = "e"
 correction = "c"
 effect = "f"
 "#;
 
-/// An erratum without words, and words without their erratum.
+/// An erratum without words, words without their erratum, and words against a paper without its own.
 fn errata_and_words() -> Vec<(&'static str, Run)> {
     let cases = [
         ("Problem::ErratumWithoutWords", ERRATUM.to_owned(), "task.errata.erratum: no [[erratum]]"),
         ("Problem::ErratumOfNoCell", format!("{ERRATUM}{WORDS}"), "no cell computes the erratum \"row-nrm\""),
+        (
+            "Problem::ErratumWithoutQuote",
+            format!("{ERRATUM}{WORDS}").replace("quote = \"q\"\n", "").replace("row-nrm", "row-norm"),
+            "erratum.0.quote: the erratum \"row-norm\" says something of a paper",
+        ),
     ];
     let mut runs = Vec::new();
     for (variant, spec, words) in cases {

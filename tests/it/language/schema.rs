@@ -56,7 +56,8 @@ fn specs(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(specs(&path));
-        } else if path.extension().is_some_and(|ending| ending == "toml") {
+        } else if path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with("coverage.toml")
+        {
             found.push(path);
         }
     }
