@@ -120,7 +120,7 @@
       heading.setAttribute("aria-sort", "none");
       heading.append(button);
     }
-    const chips = ["agrees", "differs", "inconclusive", "fitted", "stand-in", ""]
+    const chips = ["agrees", "differs", "inconclusive", "not-judged", "fitted", "stand-in", ""]
       .map((verdict) => [verdict, table.rows.filter((row) => row.verdict === verdict).length])
       .filter(([, number]) => number > 0);
     table.input = make("input", { type: "search", oninput: () => update(table) });

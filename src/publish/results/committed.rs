@@ -84,7 +84,7 @@ impl Committed {
     pub fn spread_counts(&self) -> VerdictCounts {
         let printed = self.rows.iter().filter(|row| !self.field(row, "published_spread").is_empty());
         VerdictCounts::of(printed.map(|row| match self.field(row, "spread_verdict") {
-            "" => Verdict::Inconclusive.name(),
+            "" => Verdict::NotJudged.name(),
             verdict => verdict,
         }))
     }

@@ -14,6 +14,8 @@ pub struct VerdictCounts {
     pub differs: usize,
     /// Of an interval that tells nothing.
     pub inconclusive: usize,
+    /// Replicates do not tell the interval.
+    pub not_judged: usize,
     /// Within, by a setting that was chosen so.
     pub fitted: usize,
     /// Of other data.
@@ -29,6 +31,7 @@ impl VerdictCounts {
                 Some(Verdict::Agrees) => counts.agrees += 1,
                 Some(Verdict::Differs) => counts.differs += 1,
                 Some(Verdict::Inconclusive) => counts.inconclusive += 1,
+                Some(Verdict::NotJudged) => counts.not_judged += 1,
                 Some(Verdict::Fitted) => counts.fitted += 1,
                 Some(Verdict::StandIn) => counts.stand_in += 1,
                 Some(Verdict::None) | None => {}
@@ -39,7 +42,7 @@ impl VerdictCounts {
 
     /// All together.
     pub fn total(&self) -> usize {
-        self.agrees + self.differs + self.inconclusive + self.fitted + self.stand_in
+        self.agrees + self.differs + self.inconclusive + self.not_judged + self.fitted + self.stand_in
     }
 
     /// Adds those of other rows.
@@ -47,6 +50,7 @@ impl VerdictCounts {
         self.agrees += other.agrees;
         self.differs += other.differs;
         self.inconclusive += other.inconclusive;
+        self.not_judged += other.not_judged;
         self.fitted += other.fitted;
         self.stand_in += other.stand_in;
     }

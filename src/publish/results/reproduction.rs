@@ -15,25 +15,27 @@ use crate::task::Experiment;
 /// The name of the page in a results folder.
 pub const REPRODUCTION: &str = "REPRODUCTION.md";
 
-const HEAD: &str =
-    "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` proves that it is fresh.\n";
+const HEAD: &str = "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` compares its numbers with fresh ones; the words \
+    of notes are their authors'.\n";
 
 const COVERED: &str = "\
 \n## What is covered\n\n\
 A *printed number* stands in the text, a table or a figure of a paper and is about results; a value and its spread are two. It *agrees* \
-if it lies within the central 95 % of what one run of our procedure gives, rounded as it is printed; it *differs* outside. It is \
-*inconclusive* where that interval is wider than the effect in question or replicates do not tell, *fitted* where a setting was chosen \
-so that it agrees, and *stand-in* where other data are used. A *statement* about results *holds* or *fails* where every difference, or \
-one, is more than two standard errors, and is *undecided* else.\n\n\
-| paper | printed numbers | agree | differ | inconclusive | fitted | stand-in | not checked | statements | hold | fail | undecided | not checked |\n\
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+if it lies within the central 95 % of what one run of our procedure gives, widened by half a unit of the last printed digit; it *differs* \
+outside. It is *inconclusive* where that interval is wider than the effect in question, *not judged* where our replicates do not tell \
+how far it may move, *fitted* where a setting was chosen so that it agrees, and *stand-in* where other data are used. A *statement* about \
+results is tested by one or more comparisons, which are counted: a test *holds* if every difference has the stated sign by more than two \
+standard errors, *fails* if one has the other sign by as much (exact numbers by any difference), and is *undecided* else. Statements on \
+other data are tested all the same.\n\n\
+| paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | tests of statements | hold | fail | undecided | not entered |\n\
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const EXPERIMENTS: &str = "\
 \n## Experiments\n\n\
 Only *published* numbers are a paper's; *authors* are of its authors' files or code, *references* of independent computations of ours. \
 *our claims* are statements that no paper makes. *power*: of the printed numbers beside which another method stands, those for which \
 that method's number would agree as well (fewer is better). *guarantees*: rows that claim a finite epsilon whose exact delta is known \
-and within the claim. Counts are agree / differ / other.\n";
+and within the claim; exceptions that the tables list beside a guarantee are not counted against it. Counts are agree / differ / other.\n";
 
 /// The page, from the results that stand in a folder.
 ///
@@ -58,7 +60,10 @@ pub fn reproduction_markdown(
         text.push_str(&covered_line(of_paper, &covered));
         checks.push_str(&chance(of_paper, &covered));
     }
-    let _ = write!(text, "\n{checks}\n## What does not reproduce, and why\n");
+    let _ = write!(
+        text,
+        "\n{checks}\n## What does not reproduce, and why\n\nAlso where our own references or the authors' files disagree with ours, which says nothing of what is printed.\n"
+    );
     for (paper, standings) in &papers {
         text.push_str(&unreproduced(paper, standings));
     }
@@ -83,11 +88,12 @@ fn paper(experiment: &Experiment) -> &str {
 fn covered_line(coverage: &Coverage, covered: &Covered) -> String {
     let Covered { numbers, entered, statements, claims, .. } = covered;
     format!(
-        "| {} | {numbers} | {} | {} | {} | {} | {} | {} | {statements} | {} | {} | {} | {} |\n",
+        "| {} | {numbers} | {} | {} | {} | {} | {} | {} | {} | {statements} | {} | {} | {} | {} |\n",
         coverage.paper,
         entered.agrees,
         entered.differs,
         entered.inconclusive,
+        entered.not_judged,
         entered.fitted,
         entered.stand_in,
         covered.unchecked(),
@@ -102,18 +108,27 @@ fn covered_line(coverage: &Coverage, covered: &Covered) -> String {
 fn chance(coverage: &Coverage, covered: &Covered) -> String {
     let Some(share) = covered.share_outside() else { return String::new() };
     let outside = format!(
-        "- {}: of {} random numbers {:.0} % lie outside the central 95 % (5 % are expected of a paper that reproduces)",
+        "- {}: {} printed numbers are random in our replicates, on the paper's data and not fitted; {:.0} % of them lie outside the \
+         central 95 % (5 % are expected of a paper that reproduces)",
         coverage.paper,
         covered.p_values.len(),
         100.0 * share
     );
     match covered.uniformity() {
         Some(test) => format!(
-            "{outside}; that their p-values are uniform has p = {:.2} (Kolmogorov and Smirnov, D = {:.2}).\n",
-            test.p_value, test.distance
+            "{outside}; if they were independent, which numbers of one table are not, the test of uniform p-values would have {} \
+             (Kolmogorov and Smirnov, D = {:.2}).\n",
+            at_least_told(test.p_value),
+            test.distance
         ),
-        None => format!("{outside}.\n"),
+        // Fewer tell nothing.
+        None => String::new(),
     }
+}
+
+/// A p-value as far as it can be told.
+fn at_least_told(p_value: f64) -> String {
+    if p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {p_value:.2}") }
 }
 
 /// What of the papers is not checked.

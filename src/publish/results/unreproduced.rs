@@ -20,8 +20,13 @@ fn section(standing: &Standing<'_>) -> Option<String> {
     let committed = standing.committed.as_ref()?;
     let (experiment, mut points) = (standing.experiment, Vec::new());
     points.extend(differing(committed, "published", "verdict", "the paper prints"));
-    points.extend(differing(committed, "authors", "authors_verdict", "the authors' files say"));
-    points.extend(differing(committed, "reference", "reference_verdict", "our reference is"));
+    points.extend(differing(committed, "authors", "authors_verdict", "the authors' files (not printed) say"));
+    points.extend(differing(
+        committed,
+        "reference",
+        "reference_verdict",
+        "our own reference (not printed) is",
+    ));
     points.extend(spreads(committed));
     let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
     points.extend(statements.filter_map(statement));
@@ -30,7 +35,9 @@ fn section(standing: &Standing<'_>) -> Option<String> {
     }
     let why = experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
     points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
-    let mut text = format!("[{0}]({0}/table.md): {1}\n\n", experiment.name, experiment.meta.title);
+    let other_data = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
+    let data = if other_data { " (on other data than the paper's)" } else { "" };
+    let mut text = format!("[{0}]({0}/table.md): {1}{data}\n\n", experiment.name, experiment.meta.title);
     points.iter().for_each(|point| {
         let _ = writeln!(text, "- {point}");
     });

@@ -12,7 +12,7 @@ use crate::spec::{Best, TableLayout};
 type Labels = Vec<String>;
 
 /// What the marks behind a printed number mean.
-const LEGEND: &str = "Ours ± spread; below it what the paper prints: ✓ agrees, ✗ differs, ~ inconclusive, ≈ fitted, ○ other data.";
+const LEGEND: &str = "Ours ± spread; below it what the paper prints: ✓ agrees, ✗ differs, ~ inconclusive or not judged, ≈ fitted, ○ other data.";
 
 /// The tables of a layout, one for each combination of labels on the axes that it does not name.
 pub fn laid_out(report: &Report<'_>, layout: &TableLayout) -> String {
@@ -91,7 +91,7 @@ fn mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Agrees => "✓",
         Verdict::Differs => "✗",
-        Verdict::Inconclusive => "~",
+        Verdict::Inconclusive | Verdict::NotJudged => "~",
         Verdict::Fitted => "≈",
         Verdict::StandIn => "○",
         Verdict::None => "",

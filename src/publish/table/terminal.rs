@@ -114,10 +114,14 @@ fn other(whose: &str, judged: &Judged) -> String {
 pub(super) fn printed(published: &Counterpart) -> String {
     let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
     let digits = digits.max(0.0) as usize;
-    let [value, spread] = [Some(published.value), published.spread].map(|number| {
-        number.map(|x| if published.precision > 0.0 { format!("{x:.digits$}") } else { exact(x) })
+    let value = published.value;
+    let value = if published.precision > 0.0 { format!("{value:.digits$}") } else { exact(value) };
+    // A spread may be printed with more digits than its value.
+    let spread = published.spread.map(|spread| {
+        let (plain, rounded) = (exact(spread), format!("{spread:.digits$}"));
+        if plain.len() > rounded.len() { plain } else { rounded }
     });
-    with_spread(value.unwrap_or_default(), spread)
+    with_spread(value, spread)
 }
 
 pub(super) fn with_spread(value: String, spread: Option<String>) -> String {

@@ -11,8 +11,10 @@ pub enum Verdict {
     Agrees,
     /// Outside.
     Differs,
-    /// The interval is wider than the effect that matters, or unknown.
+    /// The interval is wider than the effect that matters.
     Inconclusive,
+    /// Our replicates do not tell the interval.
+    NotJudged,
     /// It would agree, but a setting was chosen so that it does.
     Fitted,
     /// Computed from other data than the paper's.
@@ -22,8 +24,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    const ALL: [Self; 6] =
-        [Self::Agrees, Self::Differs, Self::Inconclusive, Self::Fitted, Self::StandIn, Self::None];
+    const ALL: [Self; 7] = [
+        Self::Agrees,
+        Self::Differs,
+        Self::Inconclusive,
+        Self::NotJudged,
+        Self::Fitted,
+        Self::StandIn,
+        Self::None,
+    ];
 
     /// The verdict of this name.
     pub fn named(name: &str) -> Option<Self> {
@@ -36,6 +45,7 @@ impl Verdict {
             Self::Agrees => "agrees",
             Self::Differs => "differs",
             Self::Inconclusive => "inconclusive",
+            Self::NotJudged => "not-judged",
             Self::Fitted => "fitted",
             Self::StandIn => "stand-in",
             Self::None => "",
@@ -70,7 +80,7 @@ impl Judged {
     pub fn new(row: &Row, counterpart: &Counterpart, conditions: Conditions) -> Self {
         let predictive = predictive(row, counterpart);
         let verdict = predictive.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
-        let verdict = excused(verdict.unwrap_or(Verdict::Inconclusive), counterpart, conditions);
+        let verdict = excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
             // No setting was chosen so that a spread fits.
@@ -207,7 +217,7 @@ mod tests {
     #[test]
     fn one_split_tells_nothing() {
         let judged = Judged::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);
-        assert_eq!((judged.verdict, judged.spread_verdict), (Verdict::Inconclusive, Verdict::None));
+        assert_eq!((judged.verdict, judged.spread_verdict), (Verdict::NotJudged, Verdict::None));
     }
 
     #[test]

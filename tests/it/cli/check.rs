@@ -129,12 +129,20 @@ fn reduced_settings_have_results_of_their_own() {
     );
     project.write("study.toml", &spec);
     let run = project.dpgp(&["run", "study.toml", "--quick"]).expect(0);
-    assert!(run.out.contains("results/study/quick") && !run.out.contains(", ours: privacy costs"), "{}", run.out);
+    assert!(
+        run.out.contains("results/study/quick") && !run.out.contains(", ours: privacy costs"),
+        "{}",
+        run.out
+    );
     assert!(run.out.contains("1 numbers and claims are left out by [quick]"), "{}", run.out);
     assert_eq!(project.read("results/study/quick/table.csv").lines().count(), 3);
     project.dpgp(&["check", "study.toml", "--quick"]).expect(0);
     project.dpgp(&["check", "study.toml"]).expect(1);
     let run = project.dpgp(&["run", "study.toml"]).expect(0);
-    assert!(run.out.contains("2 of 8 results were stored") && run.out.contains(", ours: privacy costs"), "{}", run.out);
+    assert!(
+        run.out.contains("2 of 8 results were stored") && run.out.contains(", ours: privacy costs"),
+        "{}",
+        run.out
+    );
     project.dpgp(&["check", "study.toml"]).expect(0);
 }
