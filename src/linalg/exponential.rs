@@ -22,7 +22,10 @@ const POWERS: [f64; 10] = [
     0.500_000_000_000_000_1,
 ];
 
-/// `e^x` for `x <= 0`, accurate to one unit in the last place down to -708, and zero below.
+/// `e^x` for `x <= 0`, accurate to 1.4 units in the last place down to -708, and zero below.
+///
+/// In units of the last place of a mantissa below 1: the last sum rounds by .5, the two steps of r and the fused product by .25 each,
+/// `r^2` and the polynomial by less than .07 each.
 ///
 /// There is no branch, so that a loop over it becomes vector instructions: `x = n ln 2 + r`, a polynomial in r, and n
 /// added to the exponent. Every step is one IEEE operation, and so the result is the same on every processor.
@@ -71,7 +74,7 @@ mod tests {
 
         #[test]
         fn it_is_accurate_to_the_last_place(x in prop_oneof![-708.0..0.0f64, -40.0..0.0f64, -1.0..0.0f64]) {
-            prop_assert!(ulps(x) <= 1.0, "{x}: {}", ulps(x));
+            prop_assert!(ulps(x) <= 1.4, "{x}: {}", ulps(x));
         }
     }
 
