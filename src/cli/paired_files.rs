@@ -66,8 +66,10 @@ impl FileCells {
 
     /// Some columns of some rows, as the text of a file.
     pub fn csv(&self, columns: Option<&[String]>, step: usize) -> Result<String, CliError> {
-        let kept = |name: &&String| columns.is_none_or(|columns| columns.contains(name));
-        let places: Vec<usize> = (0..self.names.len()).filter(|place| kept(&&self.names[*place])).collect();
+        let mut places: Vec<usize> = (0..self.names.len()).collect();
+        if let Some(columns) = columns {
+            places.retain(|place| columns.contains(&self.names[*place]));
+        }
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(places.iter().map(|place| &self.names[*place]))?;
         for row in self.rows.iter().step_by(step) {

@@ -13,8 +13,8 @@ pub use page::report_html;
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    Committed, Confused, Covered, Entered, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Standing,
-    Uniformity, VerdictCounts, entered, publish, reproduction_markdown, stale,
+    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, VerdictCounts, publish,
+    reproduction_markdown, stale,
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Predictive, RowPair, Verdict, compare_tables,

@@ -56,7 +56,7 @@ impl<T: TaskSection> Context<'_, T> {
         let selector = Selector::new(&entry.cells, self.axes, self.source, &at)?;
         let cell = selector.only(self.cells).map_err(|problem| self.source.error(&at, problem))?;
         self.metric(&at, &entry.metric)?;
-        let value = self.numbers(&at, &entry)?;
+        let (value, runs) = (self.numbers(&at, &entry)?, self.runs(&at, &entry)?);
         Ok(Counterpart {
             owner: place.owner,
             cell,
@@ -65,7 +65,7 @@ impl<T: TaskSection> Context<'_, T> {
             spread: entry.spread,
             spread_kind: entry.spread_kind,
             count: entry.count,
-            runs: entry.runs.unwrap_or(1).max(1),
+            runs,
             precision: entry.precision,
             tolerance: entry.tolerance,
             effect: entry.effect,
@@ -73,6 +73,15 @@ impl<T: TaskSection> Context<'_, T> {
             source: entry.source,
             read: entry.read,
         })
+    }
+
+    /// Of how many runs an entry is the mean: of one where it says nothing.
+    fn runs(&self, at: &[&str], entry: &ValueEntry) -> Result<u32, SpecError> {
+        match entry.runs {
+            None => Ok(1),
+            Some(0) => Err(self.source.error(at, OutOfRange::new("at least 1", 0.0).into())),
+            Some(runs) => Ok(runs),
+        }
     }
 
     /// The numbers of an entry: finite, and none negative but the value itself, which is returned.

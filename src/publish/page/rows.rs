@@ -96,8 +96,10 @@ pub(super) fn rows(
 
 /// Leaves out the columns in which no row says anything.
 fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
-    let told = |at: &usize| rows.iter().any(|row| !row.cells[*at].text.is_empty());
-    let kept: Vec<bool> = (0..columns.len()).map(|at| told(&at)).collect();
+    let mut kept = vec![false; columns.len()];
+    for row in rows.iter() {
+        kept.iter_mut().zip(&row.cells).for_each(|(kept, cell)| *kept |= !cell.text.is_empty());
+    }
     let mut of_column = kept.iter();
     columns.retain(|_| of_column.next() == Some(&true));
     for row in rows {

@@ -1,6 +1,7 @@
 //! Folders of results: what is written there, and whether it is fresh.
 
 pub(super) mod committed;
+mod confused;
 mod counts;
 mod covered;
 pub(super) mod error;
@@ -8,11 +9,11 @@ mod folder;
 mod freshness;
 mod manifest;
 mod reproduction;
+mod uniformity;
 mod unreproduced;
 
 pub use committed::{Committed, Guarantees};
 pub use counts::{OutcomeCounts, VerdictCounts};
-pub use covered::{Confused, Covered, Entered, Standing, Uniformity, entered};
 pub use error::PublishError;
 pub use folder::publish;
 pub use freshness::stale;

@@ -5,9 +5,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::committed::Committed;
+use super::confused::Confused;
 use super::counts::{OutcomeCounts, VerdictCounts};
-use super::covered::{Confused, Covered, Standing};
+use super::covered::{Covered, Examined};
 use super::error::PublishError;
+use super::uniformity::Uniformity;
 use super::unreproduced::unreproduced;
 use crate::spec::{ClaimOwner, Coverage, Owner};
 use crate::task::Experiment;
@@ -46,17 +48,17 @@ pub fn reproduction_markdown(
     experiments: &[Experiment],
     coverage: &[Coverage],
 ) -> Result<String, PublishError> {
-    let mut papers: BTreeMap<&str, Vec<Standing<'_>>> = BTreeMap::new();
+    let mut papers: BTreeMap<&str, Vec<Examined<'_>>> = BTreeMap::new();
     for experiment in experiments {
         let committed = Committed::read(&results.join(experiment.folder()))?;
-        papers.entry(paper(experiment)).or_default().push(Standing { experiment, committed });
+        papers.entry(paper(experiment)).or_default().push(Examined { experiment, committed });
     }
     let mut text = format!("{HEAD}{COVERED}");
     let mut checks = String::new();
     for of_paper in coverage {
-        let standings: Vec<&Standing<'_>> =
+        let examined: Vec<&Examined<'_>> =
             papers.get(of_paper.paper.as_str()).into_iter().flatten().collect();
-        let covered = Covered::new(of_paper, &standings);
+        let covered = Covered::new(of_paper, &examined);
         text.push_str(&covered_line(of_paper, &covered));
         checks.push_str(&chance(of_paper, &covered));
     }
@@ -64,13 +66,13 @@ pub fn reproduction_markdown(
         text,
         "\n{checks}\n## What does not reproduce, and why\n\nAlso where our own references or the authors' files disagree with ours, which says nothing of what is printed.\n"
     );
-    for (paper, standings) in &papers {
-        text.push_str(&unreproduced(paper, standings));
+    for (paper, examined) in &papers {
+        text.push_str(&unreproduced(paper, examined));
     }
     text.push_str(&not_checked(coverage));
     text.push_str(EXPERIMENTS);
-    for (paper, standings) in &papers {
-        let lines: String = standings.iter().map(line).collect();
+    for (paper, examined) in &papers {
+        let lines: String = examined.iter().map(line).collect();
         let _ = write!(
             text,
             "\n### {paper}\n\n| experiment | artefact | rows | published | authors | references | claims of the paper | our claims | \
@@ -114,7 +116,7 @@ fn chance(coverage: &Coverage, covered: &Covered) -> String {
         covered.p_values.len(),
         100.0 * share
     );
-    match covered.uniformity() {
+    match Uniformity::of(&covered.p_values) {
         Some(test) => format!(
             "{outside}; if they were independent, which numbers of one table are not, the test of uniform p-values would have {} \
              (Kolmogorov and Smirnov, D = {:.2}).\n",
@@ -144,11 +146,11 @@ fn not_checked(coverage: &[Coverage]) -> String {
     text
 }
 
-fn line(standing: &Standing<'_>) -> String {
-    let experiment = standing.experiment;
+fn line(examined: &Examined<'_>) -> String {
+    let experiment = examined.experiment;
     let name = &experiment.name;
     let artefact = experiment.meta.artefact.as_deref().unwrap_or("");
-    let Some(committed) = &standing.committed else {
+    let Some(committed) = &examined.committed else {
         return format!("| {name} | {artefact} | not run | | | | | | | |\n");
     };
     let [published, authors, references] = Owner::ALL.map(|owner| counted(committed.counts(owner)));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::committed::Committed;
-use super::covered::Standing;
+use super::covered::Examined;
 use crate::publish::table::{ClaimOutcome, Outcome, Verdict, short};
 use crate::spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS};
 
@@ -11,14 +11,14 @@ use crate::spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS};
 const MOST: usize = 6;
 
 /// The sections of all experiments of a paper in which a number differs or a statement does not hold.
-pub fn unreproduced(paper: &str, standings: &[Standing<'_>]) -> String {
-    let told: Vec<String> = standings.iter().filter_map(section).collect();
+pub fn unreproduced(paper: &str, examined: &[Examined<'_>]) -> String {
+    let told: Vec<String> = examined.iter().filter_map(section).collect();
     if told.is_empty() { String::new() } else { format!("\n### {paper}\n\n{}", told.concat()) }
 }
 
-fn section(standing: &Standing<'_>) -> Option<String> {
-    let committed = standing.committed.as_ref()?;
-    let (experiment, mut points) = (standing.experiment, Vec::new());
+fn section(examined: &Examined<'_>) -> Option<String> {
+    let committed = examined.committed.as_ref()?;
+    let (experiment, mut points) = (examined.experiment, Vec::new());
     points.extend(differing(committed, "published", "verdict", "the paper prints"));
     points.extend(differing(committed, "authors", "authors_verdict", "the authors' files (not printed) say"));
     points.extend(differing(
@@ -47,8 +47,7 @@ fn section(standing: &Standing<'_>) -> Option<String> {
 
 /// A sentence for each of the first numbers that differ, and how many more there are.
 fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> Vec<String> {
-    let differs = |row: &&Vec<String>| committed.field(row, verdict) == Verdict::Differs.name();
-    let rows: Vec<&Vec<String>> = committed.rows.iter().filter(differs).collect();
+    let rows: Vec<&Vec<String>> = differing_rows(committed, verdict).collect();
     let mut points: Vec<String> = Vec::new();
     for row in rows.iter().take(MOST) {
         let [low, high] = ["interval_low", "interval_high"].map(|end| rounded(committed.field(row, end)));
@@ -64,10 +63,14 @@ fn differing(committed: &Committed, column: &str, verdict: &str, who: &str) -> V
     points
 }
 
+/// The rows whose verdict in a column is that they differ.
+fn differing_rows<'c>(committed: &'c Committed, verdict: &str) -> impl Iterator<Item = &'c Vec<String>> {
+    committed.rows.iter().filter(move |row| committed.field(row, verdict) == Verdict::Differs.name())
+}
+
 /// One sentence on all printed spreads that differ.
 fn spreads(committed: &Committed) -> Option<String> {
-    let differs =
-        committed.rows.iter().filter(|row| committed.field(row, "spread_verdict") == Verdict::Differs.name());
+    let differs = differing_rows(committed, "spread_verdict");
     let judged =
         committed.rows.iter().filter(|row| !committed.field(row, "spread_verdict").is_empty()).count();
     let places: Vec<String> = differs.map(|row| place(committed, row)).collect();

@@ -100,7 +100,8 @@ impl Predictive {
         (self.low - least..=self.high + least).contains(&value)
     }
 
-    /// The share of runs that lie farther out than a number; none where nothing is random.
+    /// The share of runs that lie farther out than a number, by Student's distribution also where the interval is that of the order;
+    /// none where nothing is random.
     pub fn p_value(&self, value: f64) -> Option<f64> {
         let Law { centre, scale, freedom } = self.law?;
         Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))

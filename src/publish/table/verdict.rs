@@ -189,6 +189,11 @@ mod tests {
         }
     }
 
+    /// The same where a setting was chosen to fit.
+    fn fitted(value: f64) -> Counterpart {
+        Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) }
+    }
+
     const PLAIN: Conditions = Conditions { stand_in: false, reduced: false };
 
     /// Replicates between 9.9 and 10.1, whose folds differ by much more.
@@ -227,7 +232,6 @@ mod tests {
         let reduced = Conditions { stand_in: false, reduced: true };
         assert_eq!(Judged::new(&row, &printed(12.0, 1.0), stand_in).verdict, Verdict::StandIn);
         assert_eq!(Judged::new(&row, &printed(12.0, 1.0), reduced).verdict, Verdict::Inconclusive);
-        let fitted = |value| Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) };
         assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).verdict, Verdict::Fitted);
         assert_eq!(Judged::new(&row, &fitted(12.0), PLAIN).verdict, Verdict::Differs);
         assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).spread_verdict, Verdict::Agrees);

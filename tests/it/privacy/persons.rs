@@ -115,7 +115,8 @@ struct Found {
 }
 
 fn found<M: SumsModel>(streamed: &Streamed<'_, M>, rows: &[Row], folder: &Path) -> Found {
-    let (file, out): (PathBuf, PathBuf) = (folder.join("rows.csv"), folder.join("sums.json"));
+    let file: PathBuf = folder.join("rows.csv");
+    let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
     let total = streamed.sum(&[file], None, &Pool::new(1).unwrap(), None).unwrap();
     total.write(&out).unwrap();
