@@ -41,11 +41,11 @@ pub(super) fn described_once<T: TaskSection>(
 
 /// Checks that whatever is said against a paper quotes it.
 pub(super) fn all_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
-    for (i, words) in errata.iter().enumerate().filter(|(_, words)| words.lacks_quote()) {
-        let problem = Problem::ErratumWithoutQuote { name: words.name.clone() };
-        return Err(source.error(&["erratum", &i.to_string(), "quote"], problem));
-    }
-    Ok(())
+    let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_quote()) else {
+        return Ok(());
+    };
+    let problem = Problem::ErratumWithoutQuote { name: words.name.clone() };
+    Err(source.error(&["erratum", &i.to_string(), "quote"], problem))
 }
 
 /// Checks that an `[[erratum]]` describes what each cell computes.
