@@ -49,7 +49,9 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     if arguments.results.directory.is_some() && !results.is_dir() {
         return Err(CliError::NotAFolder(results));
     }
-    let html = report_html(&results, &experiments, commit(project.root()).as_deref())?;
+    // The standing of a paper is that of all its experiments.
+    let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
+    let html = report_html(&results, &experiments, &coverage, commit(project.root()).as_deref())?;
     let path = &arguments.out;
     write_file(path, &html)?;
     if format == Format::Json {

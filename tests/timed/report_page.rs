@@ -39,6 +39,23 @@ fn the_page_is_one_valid_file_without_requests() {
     }
 }
 
+#[test]
+fn the_page_begins_with_what_is_covered_and_what_does_not_reproduce() {
+    let project = Project::new();
+    let html = std::fs::read_to_string(report(&project)).unwrap();
+    let [covered, unreproduced, experiments] =
+        ["<h2>What is covered</h2>", "<h2>What does not reproduce, and why</h2>", "<h2>Experiments</h2>"]
+            .map(|heading| html.find(heading).unwrap_or_else(|| panic!("{heading}")));
+    assert!(covered < unreproduced && unreproduced < experiments);
+    // A statement that fails, and a number that differs, with the interval of one run of ours.
+    let told = &html[unreproduced..experiments];
+    assert!(told.contains("for any sensible results” fails") && told.contains("one run of ours gives"));
+    assert!(html[covered..unreproduced].contains("smith2021"));
+    // The standing of a paper is that of all its experiments.
+    let one = project.dpgp(&["report", "smith2021/toy", "--out", "one.html"]).expect(0);
+    assert!(one.err.is_empty() && !project.read("one.html").contains("What is covered"));
+}
+
 fn html(project: &Project) -> String {
     project.dpgp(&["report"]).expect(0);
     project.read("report.html")

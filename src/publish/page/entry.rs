@@ -1,14 +1,13 @@
 //! One experiment on the page.
 
-use std::path::Path;
-
 use serde::Serialize;
 use serde_json::Value;
 
 use super::errata::{PageErratum, errata};
 use super::rows::{PageColumn, PageRow, rows};
 use super::{Totals, anchor};
-use crate::publish::{ClaimOutcome, Committed, OutcomeCounts, PublishError, VerdictCounts};
+use crate::publish::results::examined::Examined;
+use crate::publish::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts};
 use crate::spec::{ClaimOwner, Deviation, Owner};
 use crate::task::Experiment;
 
@@ -83,9 +82,9 @@ struct Fact {
 }
 
 impl PageEntry {
-    /// Reads the results of an experiment, if there are any.
-    pub fn read(results: &Path, experiment: &Experiment) -> Result<Self, PublishError> {
-        let committed = Committed::read(&results.join(experiment.folder()))?;
+    /// An experiment and its results, if there are any.
+    pub fn new(examined: &Examined<'_>) -> Self {
+        let experiment = examined.experiment;
         let mut entry = Self {
             name: experiment.name.clone(),
             anchor: anchor(&experiment.name),
@@ -94,10 +93,10 @@ impl PageEntry {
             deviations: experiment.deviations.clone(),
             ..Self::default()
         };
-        if let Some(committed) = committed {
-            entry.fill(&committed, experiment);
+        if let Some(committed) = &examined.committed {
+            entry.fill(committed, experiment);
         }
-        Ok(entry)
+        entry
     }
 
     fn fill(&mut self, committed: &Committed, experiment: &Experiment) {

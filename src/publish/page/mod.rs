@@ -4,14 +4,17 @@ mod entry;
 mod errata;
 mod rows;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
+use super::results::covered::Covered;
+use super::results::examined::Examined;
+use super::results::unreproduced::Unreproduced;
 use super::results::{OutcomeCounts, PublishError, VerdictCounts};
+use crate::spec::Coverage;
 use crate::task::Experiment;
 use entry::PageEntry;
 
@@ -23,6 +26,8 @@ struct ReportPage {
     version: &'static str,
     commit: Option<String>,
     totals: Totals,
+    covered: Vec<Covered>,
+    chances: Vec<String>,
     papers: Vec<Paper>,
 }
 
@@ -36,35 +41,47 @@ struct Totals {
 #[derive(Debug, Serialize)]
 struct Paper {
     key: String,
+    unreproduced: Vec<Unreproduced>,
     experiments: Vec<PageEntry>,
 }
 
-/// The page, from the results that stand in a folder.
+impl Paper {
+    fn new(key: &str, examined: &[Examined<'_>]) -> Self {
+        Self {
+            key: key.to_owned(),
+            unreproduced: examined.iter().filter_map(Unreproduced::of).collect(),
+            experiments: examined.iter().map(PageEntry::new).collect(),
+        }
+    }
+}
+
+/// The page, from the results that stand in a folder; the standing of papers by what they have.
 ///
 /// # Errors
 /// [`PublishError`] if results there cannot be read, or the template is broken.
 pub fn report_html(
     results: &Path,
     experiments: &[Experiment],
+    coverage: &[Coverage],
     commit: Option<&str>,
 ) -> Result<String, PublishError> {
-    let mut papers: BTreeMap<&str, Vec<PageEntry>> = BTreeMap::new();
+    let by_paper = Examined::by_paper(results, experiments)?;
+    let covered: Vec<Covered> = coverage
+        .iter()
+        .filter_map(|of_paper| Some(Covered::new(of_paper, by_paper.get(of_paper.paper.as_str())?)))
+        .collect();
+    let papers: Vec<Paper> = by_paper.iter().map(|(key, examined)| Paper::new(key, examined)).collect();
     let mut totals = Totals { experiments: experiments.len(), ..Totals::default() };
-    for experiment in experiments {
-        let entry = PageEntry::read(results, experiment)?;
-        entry.add_to(&mut totals);
-        papers.entry(experiment.meta.paper.as_deref().unwrap_or("beyond")).or_default().push(entry);
-    }
+    papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_to(&mut totals));
     let page = ReportPage {
         css: include_str!("report.css"),
         js: include_str!("report.js"),
         version: env!("CARGO_PKG_VERSION"),
         commit: commit.map(|commit| commit.chars().take(12).collect()),
         totals,
-        papers: papers
-            .into_iter()
-            .map(|(key, experiments)| Paper { key: key.to_owned(), experiments })
-            .collect(),
+        chances: covered.iter().filter_map(Covered::chance).collect(),
+        covered,
+        papers,
     };
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);

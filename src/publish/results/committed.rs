@@ -26,13 +26,15 @@ pub struct Committed {
     pub manifest: Option<Value>,
 }
 
-/// How many rows claim privacy, and for how many of them the exact delta is known and within the claim.
+/// How many rows claim privacy, and what is known of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Guarantees {
-    /// Rows with a finite epsilon.
-    pub claimed: usize,
     /// Rows whose exact delta is within the claim.
-    pub hold: usize,
+    pub within: usize,
+    /// Rows whose exact delta exceeds the claim.
+    pub exceeded: usize,
+    /// Rows whose exact delta is not known.
+    pub unknown: usize,
 }
 
 impl Committed {
@@ -95,11 +97,13 @@ impl Committed {
         for row in &self.rows {
             let [epsilon, exact, claimed] =
                 ["epsilon", "delta_exact", "delta"].map(|column| self.field(row, column).parse::<f64>());
-            if epsilon.is_ok_and(f64::is_finite) {
-                guarantees.claimed += 1;
-                let within =
-                    exact.is_ok_and(|exact| claimed.is_ok_and(|claimed| exact <= claimed * (1.0 + 1e-9)));
-                guarantees.hold += usize::from(within);
+            if !epsilon.is_ok_and(f64::is_finite) {
+                continue;
+            }
+            match (exact, claimed) {
+                (Ok(exact), Ok(claimed)) if exact <= claimed * (1.0 + 1e-9) => guarantees.within += 1,
+                (Ok(_), Ok(_)) => guarantees.exceeded += 1,
+                _ => guarantees.unknown += 1,
             }
         }
         guarantees

@@ -3,14 +3,15 @@
 pub(super) mod committed;
 mod confused;
 mod counts;
-mod covered;
+pub(super) mod covered;
 pub(super) mod error;
+pub(super) mod examined;
 mod folder;
 mod freshness;
 mod manifest;
 mod reproduction;
 mod uniformity;
-mod unreproduced;
+pub(super) mod unreproduced;
 
 pub use committed::{Committed, Guarantees};
 pub use counts::{OutcomeCounts, VerdictCounts};

@@ -1,48 +1,65 @@
 //! What of a paper does not reproduce, in sentences.
 
-use std::fmt::Write;
+use serde::Serialize;
 
 use super::committed::Committed;
-use super::covered::Examined;
+use super::examined::Examined;
 use crate::publish::table::{ClaimOutcome, Outcome, Verdict, short};
 use crate::spec::{ClaimOwner, DeviationKind, FIXED_COLUMNS};
 
 /// Numbers of one experiment that are told; more are in its table.
 const MOST: usize = 6;
 
-/// The sections of all experiments of a paper in which a number differs or a statement does not hold.
-pub fn unreproduced(paper: &str, examined: &[Examined<'_>]) -> String {
-    let told: Vec<String> = examined.iter().filter_map(section).collect();
-    if told.is_empty() { String::new() } else { format!("\n### {paper}\n\n{}", told.concat()) }
+/// What of one experiment does not reproduce.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unreproduced {
+    /// The experiment.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Whether it uses other data than the paper's.
+    pub other_data: bool,
+    /// The sentences: numbers that differ, statements that do not hold, and what is known of the reasons.
+    pub points: Vec<String>,
 }
 
-fn section(examined: &Examined<'_>) -> Option<String> {
-    let committed = examined.committed.as_ref()?;
-    let (experiment, mut points) = (examined.experiment, Vec::new());
-    points.extend(differing(committed, "published", "verdict", "the paper prints"));
-    points.extend(differing(committed, "authors", "authors_verdict", "the authors' files (not printed) say"));
-    points.extend(differing(
-        committed,
-        "reference",
-        "reference_verdict",
-        "our own reference (not printed) is",
-    ));
-    points.extend(spreads(committed));
-    let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
-    points.extend(statements.filter_map(statement));
-    if points.is_empty() {
-        return None;
+impl Unreproduced {
+    /// Of an experiment in which a number differs or a statement does not hold.
+    pub fn of(examined: &Examined<'_>) -> Option<Self> {
+        let committed = examined.committed.as_ref()?;
+        let (experiment, mut points) = (examined.experiment, Vec::new());
+        points.extend(differing(committed, "published", "verdict", "the paper prints"));
+        points.extend(differing(
+            committed,
+            "authors",
+            "authors_verdict",
+            "the authors' files (not printed) say",
+        ));
+        points.extend(differing(
+            committed,
+            "reference",
+            "reference_verdict",
+            "our own reference (not printed) is",
+        ));
+        points.extend(spreads(committed));
+        let statements = committed.claims.iter().filter(|claim| claim.from == ClaimOwner::Paper);
+        points.extend(statements.filter_map(statement));
+        if points.is_empty() {
+            return None;
+        }
+        let why =
+            experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
+        points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
+        Some(Self {
+            name: experiment.name.clone(),
+            title: experiment.meta.title.clone(),
+            other_data: experiment
+                .deviations
+                .iter()
+                .any(|deviation| deviation.kind == DeviationKind::StandIn),
+            points,
+        })
     }
-    let why = experiment.deviations.iter().filter(|deviation| deviation.kind == DeviationKind::Difference);
-    points.extend(why.map(|deviation| format!("Why, {}: {}", deviation.about, deviation.note)));
-    let other_data = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
-    let data = if other_data { " (on other data than the paper's)" } else { "" };
-    let mut text = format!("[{0}]({0}/table.md): {1}{data}\n\n", experiment.name, experiment.meta.title);
-    points.iter().for_each(|point| {
-        let _ = writeln!(text, "- {point}");
-    });
-    text.push('\n');
-    Some(text)
 }
 
 /// A sentence for each of the first numbers that differ, and how many more there are.
@@ -88,8 +105,10 @@ fn statement(claim: &ClaimOutcome) -> Option<String> {
         Outcome::Fails => "fails",
         Outcome::Undecided => "is undecided",
     };
+    let error = claim.error.filter(|error| *error > 0.0);
+    let error = error.map(|error| format!(", standard error {}", short(error))).unwrap_or_default();
     let numbers = match (claim.left, claim.right) {
-        (Some(left), Some(right)) => format!(" (ours: {} against {})", short(left), short(right)),
+        (Some(left), Some(right)) => format!(" (ours: {} against {}{error})", short(left), short(right)),
         _ => String::new(),
     };
     Some(format!("{}: “{}” {outcome}{numbers}: {}.", claim.place, claim.quote, claim.text))

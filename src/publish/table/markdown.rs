@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::laid_out::laid_out;
-use super::notes::GuaranteeNotes;
-use super::terminal::{HEADINGS, cells, said};
-use crate::publish::report::{Report, ReportRow};
+use super::lines::Lines;
+use super::terminal::said;
+use crate::publish::report::Report;
 use crate::run::Provenance;
 use crate::spec::DeviationKind;
 
@@ -38,26 +38,16 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
 }
 
 fn table(text: &mut String, report: &Report<'_>) {
-    let axes = report.axis_columns(&HEADINGS);
-    let headings: Vec<&str> =
-        axes.iter().map(|(_, name)| *name).chain(HEADINGS).chain(["guarantee"]).collect();
-    line(text, &headings.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let Lines { headings, rows, notes } = Lines::new(report, usize::MAX);
+    line(text, &headings);
     line(text, &vec!["---".to_owned(); headings.len()]);
-    let mut notes = GuaranteeNotes::default();
-    for row in &report.rows {
-        line(text, &columns(row, &axes, &mut notes));
-    }
+    rows.iter().for_each(|row| line(text, row));
     if !notes.texts.is_empty() {
         text.push_str("\nGuarantees:\n\n");
     }
     for (number, guarantee) in notes.texts.iter().enumerate() {
         let _ = writeln!(text, "- [{}] {guarantee}", number + 1);
     }
-}
-
-fn columns(row: &ReportRow, axes: &[(usize, &str)], notes: &mut GuaranteeNotes) -> Vec<String> {
-    let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-    labels.chain(cells(row)).chain([notes.reference(&row.row.certificate.to_string())]).collect()
 }
 
 fn line(text: &mut String, cells: &[String]) {

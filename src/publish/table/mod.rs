@@ -5,6 +5,7 @@ mod claims_csv;
 mod compare;
 mod csv;
 mod laid_out;
+mod lines;
 mod markdown;
 pub(super) mod notes;
 pub(super) mod number;

@@ -4,7 +4,7 @@ use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 
 use super::claims::{ClaimOutcome, Outcome};
-use super::notes::GuaranteeNotes;
+use super::lines::Lines;
 use super::number::{exact, short};
 use super::plain::fit;
 use super::predictive::Predictive;
@@ -30,21 +30,16 @@ const MOST_ROWS: usize = 500;
 
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
-    let axes = report.axis_columns(&HEADINGS);
+    let lines = Lines::new(report, MOST_ROWS);
     let mut table = Table::new();
     fit(table.load_style(UTF8_BORDERS_ONLY));
-    let names = axes.iter().map(|(_, name)| *name);
-    table.set_header(names.chain(HEADINGS).chain(["guarantee"]));
-    let mut notes = GuaranteeNotes::default();
-    for row in report.rows.iter().take(MOST_ROWS) {
-        let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-        table.add_row(labels.chain(cells(row)).chain([notes.reference(&row.row.certificate.to_string())]));
-    }
+    table.set_header(&lines.headings);
+    table.add_rows(&lines.rows);
     let mut text = format!("{}: {}\n{table}\n", report.experiment.name, report.experiment.meta.title);
     if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
         text.push_str(&format!("... and {more} more rows in table.csv\n"));
     }
-    for (number, guarantee) in notes.texts.iter().enumerate() {
+    for (number, guarantee) in lines.notes.texts.iter().enumerate() {
         text.push_str(&format!("[{}] {guarantee}\n", number + 1));
     }
     if report.jitter() > 0.0 {

@@ -4,7 +4,7 @@ use crate::spec::Identity;
 
 /// The version of the numerics. Raise it with every change that moves a number: what was stored before is then
 /// computed again, and `dpgp explain` says why.
-pub const NUMERICS: u32 = 5;
+pub const NUMERICS: u32 = 6;
 
 /// SHA-256 of everything that determines a result.
 pub type Key = Identity;

@@ -23,9 +23,12 @@ pub(super) struct Judge<'a> {
 
 /// What the mechanism made of the candidates.
 pub(super) struct Judged {
-    /// Of each candidate: its clipped error, the error in units of the target, its sensitivity, its probability.
+    /// Of each candidate: its clipped error, that without noise and clip, the error in units of the target, the most that
+    /// one target moves a prediction (units of the target), its sensitivity, its probability.
     pub sse: Vec<f64>,
+    pub clean_sse: Vec<f64>,
     pub rmse: Vec<f64>,
+    pub most_moved: Vec<f64>,
     pub sensitivity: Vec<f64>,
     pub probability: Vec<f64>,
     /// Those within the threshold, and their largest sensitivity.
@@ -40,6 +43,9 @@ impl Judge<'_> {
         let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
         let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
         let rmse = unclipped.map(|sse| self.scale * (sse / self.rows as f64).sqrt()).collect();
+        let clean_sse =
+            self.candidates.iter().map(|folds| sum_of_squares(folds, 0.0, f64::INFINITY)).collect();
+        let most_moved = self.candidates.iter().map(|folds| target.change * largest_entry(folds)).collect();
         let change = self.change(target);
         let sensitivity: Vec<f64> =
             self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
@@ -51,7 +57,7 @@ impl Judge<'_> {
         for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
             probability[i] = *chance;
         }
-        Judged { sse, rmse, sensitivity, probability, allowed, bound }
+        Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
     }
 
     /// What is chosen from.
@@ -97,6 +103,11 @@ impl Judge<'_> {
 /// The sum over folds of squared errors with the noise, errors clipped.
 fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
     folds.iter().map(|fold| fold.squares(&fold.errors, noise, clip)).sum()
+}
+
+/// The most that a prediction of any fold changes with one target.
+fn largest_entry(folds: &[CandidateFold]) -> f64 {
+    largest(folds.iter().map(|fold| fold.columns.columns.amax()))
 }
 
 /// The range of targets in units of `scale`, where they are clipped.

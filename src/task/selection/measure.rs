@@ -10,8 +10,9 @@ use crate::task::normalise::{caveats, normalise};
 use crate::task::{Candidate, RowsSetting, SelectionTask};
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
-/// The metrics `sse/NAME` (on the scale of the model), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the
-/// target) of each candidate, `lengthscale/L` of each lengthscale (its probability), and of all: `expected-rmse` (the root
+/// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
+/// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
+/// candidate, `lengthscale/L` of each lengthscale (its probability), and of all: `expected-rmse` (the root
 /// of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the threshold),
 /// `largest-sensitivity`, `largest-probability`.
 impl Task for SelectionTask {
@@ -69,8 +70,9 @@ impl SelectionBlock<'_> {
 }
 
 fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
-    let Judged { sse, sensitivity, probability, rmse, .. } = judged;
-    let lists = [("sse", sse), ("sensitivity", sensitivity), ("probability", probability), ("rmse", rmse)];
+    let Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
+    let lists = [sse, clean_sse, most_moved, sensitivity, probability, rmse];
+    let lists: Vec<(&str, &Vec<f64>)> = SelectionTask::OF_EACH.into_iter().zip(lists).collect();
     let mut metrics = Vec::with_capacity(lists.len() * names.len());
     for (metric, values) in lists {
         let named = names.iter().map(|candidate| format!("{metric}/{}", candidate.name()));

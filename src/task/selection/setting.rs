@@ -147,6 +147,10 @@ impl Candidate {
 }
 
 impl SelectionTask {
+    /// The metrics of each candidate.
+    pub const OF_EACH: [&str; 6] =
+        ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
+
     /// The metrics that are about all candidates together.
     pub const OF_ALL: [&str; 5] =
         ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
@@ -199,7 +203,7 @@ impl Described for SelectionTask {
     fn metrics(&self, _: u32) -> Vec<String> {
         let each = if self.summary { Vec::new() } else { self.all_candidates() };
         let names: Vec<String> = each.iter().map(Candidate::name).collect();
-        let each = ["sse", "sensitivity", "probability", "rmse"]
+        let each = Self::OF_EACH
             .into_iter()
             .flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
         let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
