@@ -49,7 +49,7 @@ fn the_page_begins_with_what_is_covered_and_what_does_not_reproduce() {
     assert!(covered < unreproduced && unreproduced < experiments);
     // A statement that fails, and a number that differs, with the interval of one run of ours.
     let told = &html[unreproduced..experiments];
-    assert!(told.contains("for any sensible results” fails") && told.contains("one run of ours gives"));
+    assert!(told.contains("improve up to ϵ = 30.0” fails") && told.contains("one run of ours gives"));
     assert!(html[covered..unreproduced].contains("smith2021"));
     // The standing of a paper is that of all its experiments.
     let one = project.dpgp(&["report", "smith2021/toy", "--out", "one.html"]).expect(0);
