@@ -41,9 +41,9 @@ impl ReportRow {
         standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
     }
 
-    /// Its place along an axis; none where the label is no finite number.
+    /// Its place along an axis, infinite where the label is; none where the label is no number.
     pub(super) fn place(&self, axis: usize) -> Option<f64> {
-        self.labels[axis].parse().ok().filter(|x: &f64| x.is_finite())
+        self.labels[axis].parse().ok().filter(|x: &f64| !x.is_nan())
     }
 
     fn for_claims(&self) -> ClaimRow<'_> {

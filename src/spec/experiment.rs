@@ -256,6 +256,11 @@ impl<T: TaskSection> Context<'_, T> {
     /// What the other kinds of figure name: axes and bounded numbers.
     fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
         named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
+        let mut metrics = named.metrics.iter();
+        metrics.try_for_each(|(key, metric)| match metric {
+            Some(metric) => self.metric(&["figure", named.kind, key], metric),
+            None => Ok(()),
+        })?;
         named
             .families
             .iter()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FigureSetting {
-    /// One line per cell: our value and spread beside the published ones.
+    /// One line per cell: our value and spread beside those of others.
     Intervals(IntervalsFigure),
     /// A metric along an axis of the grid: a line for each label of another, a panel for each label of a third.
     Lines(LinesFigure),
@@ -27,10 +27,12 @@ pub enum FigureSetting {
     Bars(BarsFigure),
     /// A Gaussian process before and after an observation.
     Tutorial(TutorialFigure),
-    /// Coverage of central intervals against their mass.
+    /// Coverage of central intervals, against their mass or along an axis of the grid.
     Calibration(CalibrationFigure),
     /// Families of metrics along an axis of the grid.
     Probabilities(ProbabilitiesFigure),
+    /// One family of metrics against another, a dot for each member.
+    Pairs(PairsFigure),
 }
 
 /// What a figure names and which of its numbers are bounded, for the checks.
@@ -40,6 +42,8 @@ pub(super) struct Named<'a> {
     pub kind: &'static str,
     /// Axes of the grid by the key that names them.
     pub axes: Vec<(&'static str, Option<&'a String>)>,
+    /// Metrics by the key that names them.
+    pub metrics: Vec<(&'static str, Option<&'a String>)>,
     /// Families of metrics by the key that names them.
     pub families: Vec<(&'static str, &'a str)>,
     /// Numbers that must be finite.
@@ -77,7 +81,11 @@ impl FigureSetting {
             }
             Self::Calibration(calibration) => Named {
                 kind: "calibration",
-                axes: vec![("lines", Some(&calibration.lines)), ("panels", calibration.panels.as_ref())],
+                axes: vec![
+                    ("lines", Some(&calibration.lines)),
+                    ("x", calibration.x.as_ref()),
+                    ("panels", calibration.panels.as_ref()),
+                ],
                 families: vec![("metric", &calibration.metric)],
                 positive: vec![("columns", calibration.columns.map(|columns| columns as f64))],
                 ..Named::default()
@@ -103,10 +111,17 @@ impl FigureSetting {
             Self::Bars(bars) => Named {
                 kind: "bars",
                 axes: vec![("panels", bars.panels.as_ref())],
+                metrics: vec![("expected", bars.expected.as_ref()), ("mean", bars.mean.as_ref())],
                 positive: vec![("most", bars.most)],
                 ..Named::default()
             },
             Self::Tutorial(_) => Named { kind: "tutorial", ..Named::default() },
+            Self::Pairs(pairs) => Named {
+                kind: "pairs",
+                axes: vec![("panels", pairs.panels.as_ref())],
+                families: vec![("x", &pairs.x), ("y", &pairs.y)],
+                ..Named::default()
+            },
         }
     }
 }
@@ -133,7 +148,7 @@ pub struct IntervalsFigure {
 pub struct LinesFigure {
     /// The metric.
     pub metric: String,
-    /// The axis along which it is drawn; its labels are numbers.
+    /// The axis along which it is drawn; its labels are numbers. The label `inf` stands beyond a break of the x axis.
     pub x: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
@@ -208,9 +223,27 @@ pub struct CurvesFigure {
     /// Where the y axis ends; what lies above is not drawn.
     #[serde(default)]
     pub most: Option<f64>,
+    /// What the thick line of a panel is; panels that share cells by `overlay` show means.
+    #[serde(default)]
+    pub subject: CurvesSubject,
+    /// What the crosses are; `data` without it.
+    #[serde(default)]
+    pub data_label: Option<String>,
     /// The label of a lengthscale, with units.
     #[serde(default)]
     pub lengthscale_label: Option<String>,
+}
+
+/// What the thick line of a panel of curves is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CurvesSubject {
+    /// The mean, with the standard deviations of the model and of the noise around it.
+    #[default]
+    Mean,
+    /// The first private release, with the 95 % interval of model and noise together around it; the mean without noise
+    /// is thin. Cells without privacy show their mean.
+    Release,
 }
 
 /// A function of two inputs. The frames of a cell: `map` (x1, x2, mean; optional noise-sd; a regular grid, x2 varies
@@ -256,7 +289,8 @@ pub struct ViolinsFigure {
 }
 
 /// Private predictions of a class over two inputs: a block of circles at each place. The frames of a cell: `samples`
-/// (x1, x2, probability1, probability2, ...: one for every private draw) and `training` (x1, x2, y; positive or not).
+/// (x1, x2, probability1, probability2, ...: one for every private draw), without privacy `classes` (x1, x2, probability: one
+/// circle), and `training` (x1, x2, y; positive or not).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintonFigure {
@@ -286,7 +320,8 @@ pub struct TracesFigure {
     pub least: Option<f64>,
 }
 
-/// Coverage of central intervals against their mass: the metrics `METRIC/MASS`, a panel for each cell but for one axis.
+/// Coverage of central intervals: the metrics `METRIC/MASS`. Against their mass, a panel for each cell but for one axis; or along an
+/// axis of the grid, a row of panels for each cell but for two axes, and in it a panel for each mass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFigure {
@@ -294,10 +329,14 @@ pub struct CalibrationFigure {
     pub metric: String,
     /// The axis that has a line for each of its labels.
     pub lines: String,
+    /// The axis along which coverage is drawn, if not along the mass; its labels are positive numbers, `inf` stands beyond a
+    /// break.
+    #[serde(default)]
+    pub x: Option<String>,
     /// The axis that orders the panels.
     #[serde(default)]
     pub panels: Option<String>,
-    /// Panels in a row.
+    /// Panels in a row, if coverage is drawn along the mass.
     #[serde(default)]
     pub columns: Option<usize>,
     /// The label of the x axis.
@@ -356,6 +395,13 @@ pub struct BarsFigure {
     /// Where the y axis of the magnified part ends.
     #[serde(default)]
     pub most: Option<f64>,
+    /// The metric that is the expected value of what is selected: its mean over replicates, with the numbers of others.
+    /// Without it the figure shows the expected value of its bars.
+    #[serde(default)]
+    pub expected: Option<String>,
+    /// The same for candidates that are all equally probable.
+    #[serde(default)]
+    pub mean: Option<String>,
 }
 
 fn probability() -> String {
@@ -372,4 +418,25 @@ pub struct TutorialFigure {
     pub x_label: String,
     /// The label of the y axis.
     pub label: String,
+}
+
+/// One family of metrics against another: a dot for each member `NAME` that has the metrics `X/NAME` and `Y/NAME`, and beside it
+/// the numbers of others that know both. A panel for each cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PairsFigure {
+    /// The family along the x axis, without the names of its members.
+    pub x: String,
+    /// The family along the y axis.
+    pub y: String,
+    /// The axis that orders the panels.
+    #[serde(default)]
+    pub panels: Option<String>,
+    /// The label of the x axis, with units.
+    pub x_label: String,
+    /// The label of the y axis, with units.
+    pub label: String,
+    /// A logarithmic y axis.
+    #[serde(default)]
+    pub log_y: bool,
 }

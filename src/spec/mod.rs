@@ -41,8 +41,9 @@ pub use document::{Deviation, DeviationKind, Meta};
 pub use error::SpecError;
 pub use experiment::{Experiment, FEWEST_FOR_QUANTILES};
 pub use figure::{
-    BarsFigure, CalibrationFigure, CurvesFigure, FigureSetting, HintonFigure, IntervalsFigure, LevelSetting,
-    LinesFigure, MapFigure, ProbabilitiesFigure, TilesFigure, TracesFigure, TutorialFigure, ViolinsFigure,
+    BarsFigure, CalibrationFigure, CurvesFigure, CurvesSubject, FigureSetting, HintonFigure, IntervalsFigure,
+    LevelSetting, LinesFigure, MapFigure, PairsFigure, ProbabilitiesFigure, TilesFigure, TracesFigure,
+    TutorialFigure, ViolinsFigure,
 };
 pub use layout::{Best, TableLayout};
 pub use schema::schema;

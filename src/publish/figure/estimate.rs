@@ -17,6 +17,11 @@ impl Estimate {
     pub fn new(x: f64, row: &ReportRow) -> Self {
         Self { at: Spot::new(x, row.row.value), error: row.standard_error() }
     }
+
+    /// The ends of its bar.
+    pub fn ends(&self) -> [Spot; 2] {
+        [-BARS, BARS].map(|factor| self.at.moved(0.0, factor * self.error))
+    }
 }
 
 /// The members of a family in a cell, the metrics NAME/NUMBER, by their number.
@@ -32,17 +37,15 @@ fn number(metric: &str, family: &str) -> Option<f64> {
     metric.strip_prefix(family)?.strip_prefix('/')?.parse().ok()
 }
 
-/// A line through estimates, without their errors.
+/// A line through estimates, without their errors; one that stands at infinity is not joined to the others.
 pub fn line(estimates: &[Estimate], pen: Pen) -> Mark {
-    Mark::line(estimates.iter().map(|estimate| estimate.at), pen)
+    let finite = estimates.iter().map(|estimate| estimate.at).filter(|at| at.x.is_finite());
+    Mark::line(finite, pen)
 }
 
 /// A line through estimates, and a bar of two standard errors at each.
 pub fn line_with_bars(estimates: &[Estimate], pen: Pen) -> Vec<Mark> {
-    let bars = estimates.iter().map(|estimate| {
-        let reach = BARS * estimate.error;
-        Mark::line([estimate.at.moved(0.0, -reach), estimate.at.moved(0.0, reach)], pen.thin())
-    });
+    let bars = estimates.iter().map(|estimate| Mark::line(estimate.ends(), pen.thin()));
     std::iter::once(line(estimates, pen)).chain(bars).collect()
 }
 

@@ -16,12 +16,12 @@ impl Group {
     }
 }
 
-/// A panel for each combination of labels but those of the axis `overlay` among the cells that the report holds; the
+/// A panel for each combination of labels but those of the axes `overlay` among the cells that the report holds; the
 /// axis `panels` orders them. Titles name what differs.
-pub fn groups(report: &Report<'_>, panels: Option<&str>, overlay: Option<&str>) -> Vec<Group> {
+pub fn groups(report: &Report<'_>, panels: Option<&str>, overlay: &[&str]) -> Vec<Group> {
     let axes = &report.experiment.axes;
-    let over = overlay.and_then(|name| report.axis(name));
-    let mut split: Vec<usize> = (0..axes.len()).filter(|axis| Some(*axis) != over).collect();
+    let mut split: Vec<usize> =
+        (0..axes.len()).filter(|axis| !overlay.contains(&axes[*axis].name.as_str())).collect();
     split.sort_by_key(|axis| Some(axes[*axis].name.as_str()) != panels);
     let mut cells: Vec<usize> =
         (0..report.experiment.cells.len()).filter(|cell| report.holds(*cell)).collect();
@@ -34,7 +34,7 @@ pub fn groups(report: &Report<'_>, panels: Option<&str>, overlay: Option<&str>) 
 
 /// The groups that have a frame of this name in their first cell, each in a panel of its own.
 pub fn groups_with(report: &Report<'_>, panels: Option<&str>, frame: &str) -> Vec<Group> {
-    let mut groups = groups(report, panels, None);
+    let mut groups = groups(report, panels, &[]);
     groups.retain(|group| report.frames_of(group.cell(), frame).next().is_some());
     groups
 }

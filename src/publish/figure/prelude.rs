@@ -7,6 +7,6 @@ pub use super::estimate::*;
 pub use super::frames::*;
 pub use super::grammar::*;
 pub use super::groups::*;
-pub use crate::publish::report::{Report, ReportRow, named};
+pub use crate::publish::report::{Report, ReportRow};
 pub use crate::publish::table::number::{brief, exact, short};
 pub use crate::spec::Owner;

@@ -6,6 +6,9 @@ use crate::publish::table::number::exact;
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 /// The room at the ends, as a part of the range.
 const ROOM: f64 = 0.04;
+/// How far infinity stands beyond the end of the finite values, and from where to where the axis is broken, as parts of their range.
+const BEYOND: f64 = 0.12;
+const BREAK: [f64; 2] = [0.03, 0.05];
 
 /// A linear or logarithmic scale. Its ends are places: values, or their logarithms to base ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +16,8 @@ pub struct Scale {
     log: bool,
     pub low: f64,
     pub high: f64,
+    /// The range of the finite values, if infinity stands beyond it.
+    finite: Option<f64>,
 }
 
 /// A tick: where it stands, from 0 to 1, and what is written there.
@@ -25,16 +30,16 @@ pub struct Tick {
 impl Scale {
     /// A linear scale between two values.
     pub const fn between(low: f64, high: f64) -> Self {
-        Self { log: false, low, high }
+        Self { log: false, low, high, finite: None }
     }
 
     /// A scale that shows some values, with a little room; from 0 to 1 without any.
     pub fn of(log: bool, values: impl IntoIterator<Item = f64>) -> Self {
         match ends(values.into_iter().map(|value| place(log, value))) {
-            None => Self { log, low: 0.0, high: 1.0 },
+            None => Self { log, ..Self::between(0.0, 1.0) },
             Some([low, high]) => {
                 let room = ROOM * (high - low).max(1e-9);
-                Self { log, low: low - room, high: high + room }
+                Self { log, ..Self::between(low - room, high + room) }
             }
         }
     }
@@ -70,9 +75,32 @@ impl Scale {
         Self { low, high: most.map_or(self.high, |end| place(self.log, end)), ..self }
     }
 
+    /// A scale that shows some places along an axis, infinity beyond a break.
+    pub fn along(log: bool, values: &[f64]) -> Self {
+        let finite = values.iter().copied().filter(|value| value.is_finite());
+        Self::of(log, finite).with_infinity(values.iter().copied())
+    }
+
+    /// With a place for infinity beyond a break at its end, if some of these values is infinite.
+    pub fn with_infinity(self, values: impl IntoIterator<Item = f64>) -> Self {
+        if values.into_iter().all(f64::is_finite) {
+            return self;
+        }
+        let range = self.high - self.low;
+        Self { high: self.high + (BEYOND + ROOM) * range, finite: Some(range), ..self }
+    }
+
     /// Where a value stands: 0 at the beginning, 1 at the end.
     pub fn fraction(&self, value: f64) -> f64 {
-        self.of_place(place(self.log, value))
+        match self.finite {
+            Some(range) if value == f64::INFINITY => self.of_place(self.low + (1.0 + BEYOND) * range),
+            _ => self.of_place(place(self.log, value)),
+        }
+    }
+
+    /// From where to where the axis is broken, if it is.
+    pub fn gap(&self) -> Option<[f64; 2]> {
+        self.finite.map(|range| BREAK.map(|part| self.of_place(self.low + (1.0 + part) * range)))
     }
 
     fn of_place(&self, place: f64) -> f64 {
@@ -81,20 +109,24 @@ impl Scale {
 
     /// No more than about so many ticks: on a logarithmic scale powers of ten alone if need be.
     pub fn ticks(&self, most: usize) -> Vec<Tick> {
-        let places = if self.log { self.decimal_places(most) } else { linear(self.low, self.high, most) };
-        let shown = places.into_iter().filter(|place| (self.low..=self.high).contains(place));
-        shown.map(|place| Tick { fraction: self.of_place(place), text: self.text(place) }).collect()
+        let high = self.finite.map_or(self.high, |range| self.low + range);
+        let places = if self.log { self.decimal_places(high, most) } else { linear(self.low, high, most) };
+        let shown = places.into_iter().filter(|place| (self.low..=high).contains(place));
+        let ticks = shown.map(|place| Tick { fraction: self.of_place(place), text: self.text(place) });
+        let infinity = self.finite.map(|_| f64::INFINITY);
+        ticks.chain(infinity.map(|x| Tick { fraction: self.fraction(x), text: exact(x) })).collect()
     }
 
-    fn decimal_places(&self, most: usize) -> Vec<f64> {
-        let all: Vec<f64> = decades(self.low.floor(), self.high)
+    /// The places of ticks on a logarithmic scale, up to one.
+    fn decimal_places(&self, high: f64, most: usize) -> Vec<f64> {
+        let all: Vec<f64> = decades(self.low.floor(), high)
             .map(f64::log10)
-            .filter(|place| (self.low..=self.high).contains(place))
+            .filter(|place| (self.low..=high).contains(place))
             .collect();
         if all.len() <= most {
             return all;
         }
-        linear(self.low, self.high, most).into_iter().filter(|place| place.fract() == 0.0).collect()
+        linear(self.low, high, most).into_iter().filter(|place| place.fract() == 0.0).collect()
     }
 
     fn text(&self, place: f64) -> String {
@@ -148,7 +180,7 @@ mod tests {
     use super::*;
 
     fn texts(log: bool, low: f64, high: f64, most: usize) -> String {
-        let ticks = Scale { log, low, high }.ticks(most).into_iter();
+        let ticks = Scale { log, ..Scale::between(low, high) }.ticks(most).into_iter();
         ticks.map(|tick| tick.text).collect::<Vec<_>>().join(" ")
     }
 
@@ -164,6 +196,19 @@ mod tests {
         assert_eq!(texts(false, 0.0, 21.0, 5), "0 5 10 15 20");
         assert_eq!(texts(true, 1.5, 3.3, 6), "50 100 200 500 1000");
         assert_eq!(texts(true, -6.2, 1.3, 5), "1e-6 0.0001 0.01 1");
+    }
+
+    #[test]
+    fn infinity_is_the_last_tick_beyond_a_break() {
+        let finite = Scale::of(true, [0.1, 2.0]);
+        let scale = finite.with_infinity([0.1, f64::INFINITY]);
+        let texts: Vec<String> = scale.ticks(11).into_iter().map(|tick| tick.text).collect();
+        assert_eq!(texts, ["0.1", "0.2", "0.5", "1", "2", "inf"]);
+        let [from, to] = scale.gap().unwrap();
+        let order = [scale.fraction(2.0), from, to, scale.fraction(f64::INFINITY), 1.0];
+        assert!(order.windows(2).all(|pair| pair[0] < pair[1]), "{order:?}");
+        assert_eq!(finite.with_infinity([0.1, 2.0]), finite, "without infinity nothing changes");
+        assert!(finite.gap().is_none() && finite.fraction(f64::INFINITY) > 1.0);
     }
 
     #[test]

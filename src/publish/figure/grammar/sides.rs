@@ -40,7 +40,7 @@ impl Stage<'_, '_> {
                 self.canvas.text(name, Spot::new(x, bottom + 7.0), BELOW)
             });
         }
-        self.canvas.line(&[Spot::new(left, bottom), Spot::new(self.rect.right(), bottom)], AXIS)?;
+        self.x_line()?;
         if self.plot.x.ticks == Ticks::Bare {
             return Ok(());
         }
@@ -53,6 +53,22 @@ impl Stage<'_, '_> {
             self.canvas.text(&tick.text, foot.moved(0.0, 7.0), BELOW)?;
         }
         Ok(())
+    }
+
+    /// The line of the x axis; between two oblique strokes where it is broken.
+    fn x_line(&self) -> Result<(), FigureError> {
+        let bottom = self.rect.bottom();
+        let mut ends = vec![self.rect.left];
+        if let Some(gap) = self.plot.x.scale.gap() {
+            ends.extend(gap.map(|fraction| self.rect.left + self.rect.width * fraction));
+        }
+        for x in &ends[1..] {
+            let at = Spot::new(*x, bottom);
+            self.canvas.line(&[at.moved(-2.5, 6.0), at.moved(2.5, -6.0)], AXIS)?;
+        }
+        ends.push(self.rect.right());
+        ends.chunks(2)
+            .try_for_each(|ends| self.canvas.line(&[ends[0], ends[1]].map(|x| Spot::new(x, bottom)), AXIS))
     }
 
     fn y_side(&self) -> Result<(), FigureError> {

@@ -1,6 +1,7 @@
-//! Coverage of central intervals against their mass, beside the diagonal that it should follow.
+//! Coverage of central intervals against their mass, beside the diagonal that it should follow; or along an axis.
 
 use super::super::prelude::*;
+use super::coverage::{along, method_legend, method_pen};
 use crate::spec::CalibrationFigure;
 
 const HEIGHT: f64 = 270.0;
@@ -9,7 +10,10 @@ const DIAGONAL: Pen = Pen::new(BLACK, 1.0).dashed();
 
 impl Drawing for CalibrationFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let mut groups = groups(report, self.panels.as_deref(), Some(&self.lines));
+        if let Some(x) = self.x.as_deref().and_then(|name| report.axis(name)) {
+            return Ok(along(self, report, x));
+        }
+        let mut groups = groups(report, self.panels.as_deref(), &[self.lines.as_str()]);
         groups
             .retain(|group| group.cells.iter().any(|cell| !members(report, *cell, &self.metric).is_empty()));
         let panels = groups.iter().map(|group| {
@@ -25,19 +29,13 @@ fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &Group) -> Vec
     let mut marks = vec![Mark::line([(0.0, 0.0), (1.0, 1.0)], DIAGONAL)];
     for &cell in &group.cells {
         let number = report.axis(&setting.lines).map_or(0, |axis| report.rank(cell, axis));
-        marks.extend(line_with_bars(&members(report, cell, &setting.metric), pen(number)));
+        marks.extend(line_with_bars(&members(report, cell, &setting.metric), method_pen(number)));
     }
     marks
 }
 
-fn pen(number: usize) -> Pen {
-    Pen::new(COLOURS[number % COLOURS.len()], 2.0)
-}
-
 fn legend(setting: &CalibrationFigure, report: &Report<'_>) -> Vec<LegendEntry> {
-    let axis = report.axis(&setting.lines).map(|axis| &report.experiment.axes[axis]);
-    let labels = axis.into_iter().flat_map(|axis| &axis.labels).enumerate();
-    let lines = labels.map(|(i, label)| Swatch::Line(pen(i)).means(label));
+    let lines = method_legend(report, &setting.lines).into_iter();
     lines.chain([Swatch::Line(DIAGONAL).means("calibrated"), bars()]).collect()
 }
 

@@ -1,7 +1,8 @@
 //! Curves over one input: means with bands, draws and the data behind them.
 
 use super::super::prelude::*;
-use crate::spec::CurvesFigure;
+use super::released::{Release, released_legend};
+use crate::spec::{CurvesFigure, CurvesSubject};
 
 const CURVE: &str = "curve";
 const HEIGHT: f64 = 340.0;
@@ -68,6 +69,19 @@ impl Curve<'_> {
         [factor, -factor].map(|factor| Mark::Line(self.moved(factor, sd), pen))
     }
 
+    /// Its first private release, if it has one: with the noise and the model together around it.
+    fn release(&self) -> Option<Release> {
+        let lines = self.draws.iter().map(|draw| spots(self.x, draw)).collect();
+        let sd: Vec<f64> = (0..self.x.len()).map(|i| self.together(i)).collect();
+        Release::new(lines, &sd, spots(self.x, self.mean))
+    }
+
+    /// The root of the sum of both variances at a row; a column that is not there is no variance.
+    fn together(&self, row: usize) -> f64 {
+        let [gp, noise] = [self.gp_sd, self.noise_sd].map(|sd| sd.get(row).copied().unwrap_or(0.0));
+        gp.hypot(noise)
+    }
+
     fn behind(&self) -> Vec<Mark> {
         let band = Mark::band(&self.moved(-2.0, self.gp_sd), &self.moved(2.0, self.gp_sd), BAND);
         let draws = self.draws.iter().map(|draw| Mark::Line(spots(self.x, draw), DRAW));
@@ -112,16 +126,29 @@ fn lengthscale(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError>
 
 /// The frames of all panels.
 struct CurveFrames<'a> {
+    /// Those whose mean is the subject.
     curves: Vec<Curve<'a>>,
+    /// Those whose release is.
+    releases: Vec<Release>,
+    x: Vec<f64>,
     data: Vec<Vec<Spot>>,
     histograms: Vec<Histogram<'a>>,
     inducing: Vec<Inducing<'a>>,
 }
 
 impl<'a> CurveFrames<'a> {
-    fn new(report: &'a Report<'_>, cell: Option<usize>) -> Result<Self, FigureError> {
+    fn new(setting: &CurvesFigure, report: &'a Report<'_>, cell: Option<usize>) -> Result<Self, FigureError> {
+        let mut curves = frames(report, cell, CURVE, Curve::read)?;
+        let x = curves.iter().flat_map(|curve| curve.x).copied().collect();
+        let mut releases = Vec::new();
+        if setting.subject == CurvesSubject::Release && setting.overlay.is_none() {
+            releases.extend(curves.iter().filter_map(Curve::release));
+            curves.retain(|curve| curve.draws.is_empty());
+        }
         Ok(Self {
-            curves: frames(report, cell, CURVE, Curve::read)?,
+            curves,
+            releases,
+            x,
             data: frames(report, cell, "data", observed)?,
             histograms: frames(report, cell, "histogram", Histogram::read)?,
             inducing: frames(report, cell, "inducing", Inducing::read)?,
@@ -129,14 +156,16 @@ impl<'a> CurveFrames<'a> {
     }
 
     fn x_scale(&self) -> Scale {
-        Scale::tight(self.curves.iter().flat_map(|curve| curve.x).copied())
+        let data = self.data.iter().flatten().map(|spot| spot.x);
+        Scale::tight(self.x.iter().copied().chain(data))
     }
 
     fn y_scale(&self, setting: &CurvesFigure) -> Scale {
         let curves = self.curves.iter().flat_map(|curve| curve.reached(setting.overlay.is_some()));
         let data = self.data.iter().flatten().map(|spot| spot.y);
         let bins = self.histograms.iter().flat_map(|bins| bins.value.iter().chain(bins.noisy)).copied();
-        Scale::of(false, curves.chain(data).chain(bins)).within(setting.least, setting.most)
+        let releases = self.releases.iter().flat_map(Release::reached);
+        Scale::of(false, curves.chain(releases).chain(data).chain(bins)).within(setting.least, setting.most)
     }
 
     /// The marks of a cell in a panel of its own.
@@ -145,6 +174,7 @@ impl<'a> CurveFrames<'a> {
         marks.extend(self.histograms.iter().flat_map(Histogram::marks));
         marks.extend(self.data(OBSERVED));
         marks.extend(self.curves.iter().flat_map(Curve::in_front));
+        marks.extend(self.releases.iter().flat_map(Release::marks));
         marks.extend(self.inducing.iter().map(Inducing::marks));
         marks
     }
@@ -176,7 +206,7 @@ impl<'a> CurveFrames<'a> {
     }
 
     /// What lines and marks mean: only what some panel shows. A mean beside which the noise is shown has none itself.
-    fn legend(&self) -> Vec<LegendEntry> {
+    fn legend(&self, data: &str) -> Vec<LegendEntry> {
         let noisy = self.has(|curve| !curve.noise_sd.is_empty());
         let mean = if noisy { "mean without privacy noise" } else { "mean" };
         let inputs = match self.inducing.iter().any(|inducing| !inducing.y.is_empty()) {
@@ -190,14 +220,15 @@ impl<'a> CurveFrames<'a> {
             (noisy, Swatch::Line(NOISE).means("± 1 sd of the privacy noise")),
             (noisy, Swatch::Line(QUARTER).means("± ¼ sd of the privacy noise")),
             (self.has(|curve| !curve.truth.is_empty()), Swatch::Line(TRUTH).means("truth")),
-            (self.has_data(), Swatch::Mark(Stroke::Times, 3.0, OBSERVED).means("data")),
+            (self.has_data(), Swatch::Mark(Stroke::Times, 3.0, OBSERVED).means(data)),
             (self.inducing.iter().any(|inducing| !inducing.x.is_empty()), inputs),
         ];
-        entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry).collect()
+        let entries = entries.into_iter().filter(|(shown, _)| *shown).map(|(_, entry)| entry);
+        released_legend(&self.releases).into_iter().chain(entries).collect()
     }
 
     /// The labels of the overlaid axis that are shown, and what stands around their curves.
-    fn overlay_legend(&self, report: &Report<'_>, overlay: &str) -> Vec<LegendEntry> {
+    fn overlay_legend(&self, report: &Report<'_>, overlay: &str, data_label: &str) -> Vec<LegendEntry> {
         let labels = report.axis(overlay).map(|axis| report.shown_labels(axis)).unwrap_or_default();
         let mut entries = Vec::new();
         if self.has(|curve| !curve.mean.is_empty()) {
@@ -209,7 +240,7 @@ impl<'a> CurveFrames<'a> {
             entries.push(Swatch::Line(sd).means("± 1 sd of the model"));
         }
         if self.has_data() {
-            entries.push(Swatch::Mark(Stroke::Times, 4.0, data).means("data"));
+            entries.push(Swatch::Mark(Stroke::Times, 4.0, data).means(data_label));
         }
         entries
     }
@@ -237,15 +268,15 @@ impl Overlaid {
 
 impl Drawing for CurvesFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let mut groups = groups(report, self.panels.as_deref(), self.overlay.as_deref());
+        let mut groups = groups(report, self.panels.as_deref(), self.overlay.as_deref().as_slice());
         groups.retain(|group| group.cells.iter().any(|cell| report.frames_of(*cell, CURVE).next().is_some()));
-        let all = CurveFrames::new(report, None)?;
+        let all = CurveFrames::new(self, report, None)?;
         let (x, y) = (all.x_scale(), all.y_scale(self));
         let mut panels = Vec::with_capacity(groups.len());
         for group in &groups {
             let mut marks = Vec::new();
             for (number, cell) in group.cells.iter().enumerate() {
-                let shown = CurveFrames::new(report, Some(*cell))?;
+                let shown = CurveFrames::new(self, report, Some(*cell))?;
                 marks.extend(if self.overlay.is_some() { shown.overlaid(number) } else { shown.alone() });
             }
             let (x, y) = (Side::values(x, &self.x_label), Side::lines(y, &self.label));
@@ -254,9 +285,10 @@ impl Drawing for CurvesFigure {
         for group in &groups {
             panels.extend(self.lengthscale(report, group, x)?);
         }
+        let data = self.data_label.as_deref().unwrap_or("data");
         let legend = match &self.overlay {
-            Some(overlay) => all.overlay_legend(report, overlay),
-            None => all.legend(),
+            Some(overlay) => all.overlay_legend(report, overlay, data),
+            None => all.legend(data),
         };
         Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(self.columns), panels }.lettered())
     }
@@ -337,6 +369,26 @@ mod tests {
         let svg = svg("curves-where", &experiment, vec![(0, curve()), (0, data()), (1, curve())]);
         assert_eq!(count(&svg, "polygon"), 1);
         assert!(!svg.contains("standard") && !svg.contains("\ndata\n"));
+    }
+
+    #[test]
+    fn a_release_can_be_the_subject() {
+        let figure = format!("{FIGURE}subject = \"release\"\ndata_label = \"three women\"\n");
+        let without = frame("curve x1 mean gp-sd", &[[0.0, 60.0, 2.0], [90.0, 160.0, 5.0]]);
+        let frames = vec![(0, curve()), (0, data()), (1, without)];
+        let svg = svg("curves-release", &experiment(&["private", "none"], &figure), frames);
+        assert_eq!(count(&svg, "polygon"), 1, "the band of the cell without privacy alone");
+        for text in ["one private release", "95 % interval of model and privacy noise", "three women"] {
+            assert!(svg.contains(text), "{text}");
+        }
+        assert!(!svg.contains("other private releases") && !svg.contains("1 sd of the privacy noise"));
+    }
+
+    #[test]
+    fn data_beyond_the_curve_widen_the_axis() {
+        let beyond = frame("data x1 y", &[[-40.0, 90.0], [140.0, 150.0]]);
+        let svg = svg("curves-data", &experiment(&["only"], FIGURE), vec![(0, curve()), (0, beyond)]);
+        assert_eq!(lines_of(&svg, "#C85000"), 2 * (2 + 1), "both rows and their sample");
     }
 
     #[test]

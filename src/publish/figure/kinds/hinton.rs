@@ -6,6 +6,7 @@ use super::super::prelude::*;
 use crate::spec::HintonFigure;
 
 const SAMPLES: &str = "samples";
+const CLASSES: &str = "classes";
 const TRAINING: &str = "training";
 
 /// The part of the room of a place that its block fills.
@@ -22,6 +23,23 @@ frame! {
     }
 }
 
+frame! {
+    /// The frame `classes`: the probability without privacy at each place.
+    CertainClasses {
+        needs x = "x1", y = "x2", probability = "probability";
+        passes "latent";
+    }
+}
+
+/// The probabilities at each place: of the private draws, or the one without privacy.
+fn samples<'a>(report: &'a Report<'_>, cell: Option<usize>) -> Result<Vec<Samples<'a>>, FigureError> {
+    let mut samples = frames(report, cell, SAMPLES, Samples::read)?;
+    for CertainClasses { x, y, probability } in frames(report, cell, CLASSES, CertainClasses::read)? {
+        samples.push(Samples { x, y, probability: vec![probability] });
+    }
+    Ok(samples)
+}
+
 /// The frame `training`: rows of both classes, each with its mark on a lighter one that sets it off.
 fn training(columns: &mut FrameColumns<'_>) -> Result<Vec<Mark>, FigureError> {
     let places = spots(columns.need("x1")?, columns.need("x2")?);
@@ -34,15 +52,18 @@ fn training(columns: &mut FrameColumns<'_>) -> Result<Vec<Mark>, FigureError> {
 
 impl Drawing for HintonFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
-        let samples = frames(report, None, SAMPLES, Samples::read)?;
-        let xs: Vec<f64> = samples.iter().flat_map(|samples| samples.x).copied().collect();
-        let ys: Vec<f64> = samples.iter().flat_map(|samples| samples.y).copied().collect();
+        let all = samples(report, None)?;
+        let xs: Vec<f64> = all.iter().flat_map(|samples| samples.x).copied().collect();
+        let ys: Vec<f64> = all.iter().flat_map(|samples| samples.y).copied().collect();
         let room = Spot::new(least_gap(&xs), least_gap(&ys));
         let (x, y) = (scale(xs, room.x), scale(ys, room.y));
         let mut panels = Vec::new();
-        for group in groups_with(report, self.panels.as_deref(), SAMPLES) {
-            let samples = frames(report, Some(group.cell()), SAMPLES, Samples::read)?;
-            let blocks = samples.iter().map(|samples| blocks(samples, room));
+        for group in groups(report, self.panels.as_deref(), &[]) {
+            let here = samples(report, Some(group.cell()))?;
+            if here.is_empty() {
+                continue;
+            }
+            let blocks = here.iter().map(|samples| blocks(samples, room));
             let training = frames(report, Some(group.cell()), TRAINING, training)?;
             let marks = blocks.chain(training.into_iter().flatten()).collect();
             let plot = Plot::new(Side::values(x, &self.x_label), Side::values(y, &self.y_label), marks);
@@ -113,9 +134,11 @@ mod tests {
         let samples = || frame("samples x1 x2 probability1 probability2", &rows);
         let training = frame("training x1 x2 y", &[[0.1, 0.2, -1.0], [0.8, 0.9, 1.0], [0.9, 0.4, 1.0]]);
         let figure = "[figure.hinton]\nx_label = \"first input\"\ny_label = \"second input\"\n";
-        let frames = vec![(0, samples()), (0, training), (1, samples())];
-        let svg = svg("hinton", &experiment(&["a", "b"], figure), frames);
-        assert_eq!(count(&svg, "circle"), 2 * 4 * 2 + 2);
+        let certain = rows.map(|[x, y, p, _]| [x, y, p, 0.0]);
+        let certain = frame("classes x1 x2 probability latent", &certain);
+        let frames = vec![(0, samples()), (0, training), (1, samples()), (2, certain)];
+        let svg = svg("hinton", &experiment(&["a", "b", "none"], figure), frames);
+        assert_eq!(count(&svg, "circle"), 2 * 4 * 2 + 4 + 2, "one circle at each place without privacy");
         assert_eq!(lines_of(&svg, "#005FAA"), 2 * 2 + 2, "crosses of the positive class and their sample");
         assert_eq!(lines_of(&svg, "#D72828"), 2 + 2);
     }

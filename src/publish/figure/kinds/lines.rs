@@ -31,7 +31,8 @@ impl Drawing for LinesFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let panels = panels(self, report);
         let series: Vec<&Series> = panels.iter().flat_map(|panel| &panel.series).collect();
-        let x = Scale::of(self.log, series.iter().flat_map(|s| &s.points).map(|point| point.at.x));
+        let places: Vec<f64> = series.iter().flat_map(|s| &s.points).map(|point| point.at.x).collect();
+        let x = Scale::along(self.log, &places);
         let y = y_scale(self, &series);
         let legend = legend(self, &series);
         let panels = panels.iter().map(|panel| {
@@ -77,7 +78,10 @@ fn split<'a>(
     let Some(at) = axis.and_then(|name| report.axis(name)) else { return vec![(String::new(), rows)] };
     let axis = &report.experiment.axes[at];
     let panels = axis.labels.iter().map(|label| {
-        (named(axis, label), rows.iter().copied().filter(|row| row.labels[at] == *label).collect())
+        (
+            format!("{} = {label}", axis.name),
+            rows.iter().copied().filter(|row| row.labels[at] == *label).collect(),
+        )
     });
     panels.collect()
 }
@@ -98,13 +102,8 @@ fn shown(setting: &LinesFigure, value: f64) -> bool {
 
 /// What stands beside the rows of one owner, as far as it is shown.
 fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) -> Vec<Spot> {
-    let mut spots = Vec::new();
-    for row in rows {
-        let Some(place) = row.place(x) else { continue };
-        let own = row.beside().filter(|judged| judged.counterpart.owner == owner);
-        let values = own.map(|judged| judged.counterpart.value).filter(|value| shown(setting, *value));
-        spots.extend(values.map(|value| Spot::new(place, value)));
-    }
+    let mut spots = beside_spots(rows, x, owner);
+    spots.retain(|spot| shown(setting, spot.y));
     spots
 }
 
@@ -120,7 +119,8 @@ fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
 /// From the least to the largest of all that is drawn.
 fn y_scale(setting: &LinesFigure, series: &[&Series]) -> Scale {
     let points = series.iter().flat_map(|s| &s.points);
-    let ends = points.flat_map(|p| [p.at.y - p.error, p.at.y, p.at.y + p.error]);
+    // On a logarithmic scale a bar that reaches zero is drawn to the edge.
+    let ends = points.flat_map(|point| point.ends().map(|end| end.y).into_iter().chain([point.at.y]));
     let levels = setting.levels.iter().map(|level| level.value);
     let others = series.iter().flat_map(|s| &s.others).flat_map(|(_, spots)| spots).map(|spot| spot.y);
     let values = ends.chain(levels).chain(others).filter(|value| *value > 0.0 || !setting.log_y);
@@ -213,6 +213,18 @@ mod tests {
         assert_eq!(lines_of(&svg, "#005FAA"), 2 + 3, "a line, its sample, and a bar at each point");
         assert_eq!(svg.matches("lengthscale = ").count(), 3);
         assert!(svg.contains("bars: two standard errors"));
+    }
+
+    #[test]
+    fn rows_without_privacy_stand_beyond_a_break() {
+        let grid = "[grid]\n\"privacy.epsilon\" = [0.5, 1.0, inf]\n";
+        let settings = "metric = \"rmse\"\nx = \"epsilon\"\nlines = \"method\"\nx_label = \"epsilon\"\n\
+                        label = \"RMSE\"\nlog = true\n";
+        let experiment = experiment(&["only"], &format!("{grid}[figure.lines]\n{settings}"));
+        let rows = (0..3).map(|cell| row(cell, "rmse", 3.0 - cell as f64, Some(0.1))).collect();
+        let svg = drawn("lines-infinity", &Report::new(&experiment, rows, Vec::new()));
+        assert_eq!(lines_of(&svg, "#005FAA"), 1 + 1 + 3, "a line, its sample, and a bar at each point");
+        assert_eq!(svg.matches("\ninf\n").count(), 1, "the last tick");
     }
 
     #[test]

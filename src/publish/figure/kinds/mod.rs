@@ -2,6 +2,7 @@
 
 mod bars;
 mod calibration;
+mod coverage;
 mod curves;
 mod density;
 mod ellipse;
@@ -9,7 +10,9 @@ mod hinton;
 mod intervals;
 mod lines;
 mod map;
+mod pairs;
 mod probabilities;
+mod released;
 mod tiles;
 mod traces;
 mod tutorial;
@@ -36,6 +39,7 @@ fn drawing(setting: &FigureSetting) -> &dyn Drawing {
         FigureSetting::Tiles(setting) => setting,
         FigureSetting::Bars(setting) => setting,
         FigureSetting::Tutorial(setting) => setting,
+        FigureSetting::Pairs(setting) => setting,
     }
 }
 
@@ -55,7 +59,7 @@ mod tests {
     use crate::publish::report::Report;
 
     /// Each kind with the keys that it needs beside labels, and the frames that it needs with their columns.
-    const KINDS: [(&str, &str, &str); 12] = [
+    const KINDS: [(&str, &str, &str); 14] = [
         ("intervals", "metrics = [\"m\"]", ""),
         ("lines", "metric = \"m\"\nx = \"method\"\nlines = \"method\"\nx_label = \"x\"", ""),
         ("curves", "x_label = \"x\"", "curve x1 mean; data x1 y; inducing x1; lengthscale x1 value"),
@@ -71,6 +75,8 @@ mod tests {
         ("bars", "", "candidates probability value"),
         ("tutorial", "x_label = \"x\"", "draws x1; marginal value density; data x1 y"),
         ("calibration", "metric = \"m\"\nlines = \"method\"\nx_label = \"x\"", ""),
+        ("calibration", "metric = \"m\"\nlines = \"method\"\nx = \"method\"\nx_label = \"x\"", ""),
+        ("pairs", "x = \"m\"\ny = \"n\"\nx_label = \"x\"", ""),
         ("probabilities", "metrics = [\"m\"]\nx = \"method\"\nx_label = \"x\"", ""),
     ];
 

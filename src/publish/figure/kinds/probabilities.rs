@@ -33,7 +33,7 @@ impl Drawing for ProbabilitiesFigure {
         let Some(axis) = report.axis(&self.x) else {
             return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
         };
-        let groups = groups(report, None, Some(&self.x));
+        let groups = groups(report, None, &[self.x.as_str()]);
         let families: Vec<FamilyLines<'_>> =
             groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
         let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);

@@ -26,7 +26,7 @@ impl Drawing for TilesFigure {
         let Some(tiles) = Tiles::new(self, report) else {
             return Ok(Picture { legend: Vec::new(), layout: Layout::new(AROUND), panels: Vec::new() });
         };
-        let mut groups = groups(report, self.panels.as_deref(), Some(&self.x));
+        let mut groups = groups(report, self.panels.as_deref(), &[self.x.as_str()]);
         groups.retain(|group| tiles.rows.iter().any(|row| group.cells.contains(&row.row.cell)));
         let panels = groups.iter().map(|group| tiles.panel(group)).collect();
         let layout = Layout::new(AROUND + ROW * tiles.names.len() as f64);

@@ -1,0 +1,77 @@
+//! A private release as the subject of a panel: what its reader gets, with an interval around it.
+
+use super::super::prelude::*;
+
+/// How many standard deviations on either side hold 95 % of a Gaussian.
+const REACH: f64 = 1.96;
+
+const SUBJECT: Pen = Pen::new(BLACK, 2.25);
+const INTERVAL: Pen = Pen::new(BLACK, 1.5).dotted();
+const OTHER: Pen = Pen::new(GREY.faint(0.55), 0.75);
+const WITHOUT: Pen = Pen::new(COLOURS[0], 1.25).dashed();
+
+/// The first private release of a curve among what surrounds it.
+pub struct Release {
+    line: Vec<Spot>,
+    /// The ends of the interval, below and above.
+    interval: [Vec<Spot>; 2],
+    /// The releases after the first.
+    others: Vec<Vec<Spot>>,
+    mean: Vec<Spot>,
+}
+
+impl Release {
+    /// The first of some lines with 1.96 standard deviations on either side; none without a line.
+    pub fn new(mut lines: Vec<Vec<Spot>>, sd: &[f64], mean: Vec<Spot>) -> Option<Self> {
+        if lines.is_empty() {
+            return None;
+        }
+        let line = lines.remove(0);
+        let interval = [-REACH, REACH].map(|factor| shifted(&line, factor, sd));
+        Some(Self { line, interval, others: lines, mean })
+    }
+
+    /// The other releases and the mean without noise, then the interval and the release in front.
+    pub fn marks(&self) -> Vec<Mark> {
+        let others = self.others.iter().map(|line| Mark::Line(line.clone(), OTHER));
+        let mean = Mark::Line(self.mean.clone(), WITHOUT);
+        let interval = self.interval.iter().map(|line| Mark::Line(line.clone(), INTERVAL));
+        let subject = Mark::Line(self.line.clone(), SUBJECT);
+        others.chain([mean]).chain(interval).chain([subject]).collect()
+    }
+
+    /// All values that it reaches.
+    pub fn reached(&self) -> Vec<f64> {
+        let lines = self.interval.iter().chain(&self.others).chain([&self.line, &self.mean]);
+        lines.flatten().map(|spot| spot.y).collect()
+    }
+}
+
+/// What the marks of some releases mean.
+pub fn released_legend(releases: &[Release]) -> Vec<LegendEntry> {
+    let others = releases.iter().any(|release| !release.others.is_empty());
+    let entries = [
+        (true, Swatch::Line(SUBJECT).means("one private release")),
+        (true, Swatch::Line(INTERVAL).means("95 % interval of model and privacy noise around it")),
+        (others, Swatch::Line(OTHER).means("other private releases")),
+        (true, Swatch::Line(WITHOUT).means("mean without privacy noise")),
+    ];
+    let shown = entries.into_iter().filter(|(shown, _)| *shown && !releases.is_empty());
+    shown.map(|(_, entry)| entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_surrounds_the_first_release() {
+        let lines = vec![vec![Spot::new(0.0, 10.0)], vec![Spot::new(0.0, -5.0)]];
+        let release = Release::new(lines, &[5.0], vec![Spot::new(0.0, 2.0)]).unwrap();
+        let [low, high] = [release.interval[0][0].y, release.interval[1][0].y];
+        assert!((low - 0.2).abs() < 1e-12 && (high - 19.8).abs() < 1e-12, "{low} {high}");
+        assert_eq!(release.marks().len(), 1 + 1 + 2 + 1);
+        assert_eq!(ends(release.reached()), Some([-5.0, high]));
+        assert!(Release::new(Vec::new(), &[], Vec::new()).is_none() && released_legend(&[]).is_empty());
+    }
+}
