@@ -45,6 +45,13 @@ fn add_product_lower(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRe
     triangular::matmul(out, TriangularLower, Accum::Add, left, whole, right, whole, 1.0, Par::Seq);
 }
 
+/// `A B` for `A` (p x r) and `B` (r x q), faster than the product of nalgebra where one of them has few rows.
+pub fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut out = DMatrix::zeros(a.nrows(), b.ncols());
+    matmul(view_mut(&mut out), Accum::Replace, view(a), view(b), 1.0, Par::Seq);
+    out
+}
+
 /// `A' B` for `A` (r x p) and `B` (r x q).
 pub fn transposed_product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(a.ncols(), b.ncols());
@@ -80,6 +87,7 @@ mod tests {
     fn a_product_with_a_transpose() {
         let a = DMatrix::from_fn(3, 5, |i, j| ((i + 2 * j) as f64).cos());
         let b = DMatrix::from_fn(3, 2, |i, j| (i * j) as f64 - 1.0);
-        assert!((transposed_product(&a, &b) - a.transpose() * b).amax() < 1e-14);
+        assert!((transposed_product(&a, &b) - a.transpose() * &b).amax() < 1e-14);
+        assert!((product(&a.transpose(), &b) - a.transpose() * b).amax() < 1e-14);
     }
 }

@@ -25,7 +25,7 @@ mod wide;
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
 pub use exponential::exponential;
-pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram, transposed_product};
+pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram, product, transposed_product};
 pub use largest::largest;
 pub use panels::{LANES, Lanes, add_outer_panels};
 pub use pivoted::pivoted_cholesky;

@@ -22,7 +22,9 @@ pub use budget::{Budget, composed_mu, epsilon_of};
 pub use certificate::{
     Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release, RoundedNoise,
 };
-pub use cloaking::{Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+pub use cloaking::{
+    Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak, risk_cloak,
+};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};

@@ -17,6 +17,7 @@ mod problem;
 mod recipe;
 mod reciprocal;
 mod release;
+mod risk;
 mod spread;
 mod trace;
 
@@ -25,3 +26,4 @@ pub use objective::Objective;
 pub use options::{CloakingOptions, Solver};
 pub use recipe::ReleaseRecipe;
 pub use release::Cloak;
+pub use risk::{RiskDesign, RiskProblem, risk_cloak};

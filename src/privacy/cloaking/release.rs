@@ -96,7 +96,7 @@ impl Cloak {
         // design that does not cover its columns is refused here.
         let (columns, factor) = (columns * unit, factor.scaled(unit));
         let whitened = factor.half_solve(&columns);
-        let sensitivity = largest(whitened.column_iter().map(|column| column.norm()));
+        let sensitivity = longest(&whitened);
         // Written so that a sensitivity that is no number is refused too.
         let covered = sensitivity > 0.0 && sensitivity <= 1.0;
         if !covered || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
@@ -104,6 +104,31 @@ impl Cloak {
         }
         let factor = factor.factor().clone();
         Ok(Self { basis, columns, factor, whitened, rank, gap, sensitivity, steps })
+    }
+
+    /// From a strategy W (r x k) that is released with independent noise, and the `estimator` L (t x r) that turns
+    /// the release into predictions, `L W y`. The gap is left open.
+    ///
+    /// # Errors
+    /// [`PrivacyError::NotCovered`] unless the final matrices bear out the obligation of [`Cloak`].
+    pub(super) fn of_strategy(
+        estimator: &DMatrix<f64>,
+        strategy: &DMatrix<f64>,
+        steps: usize,
+    ) -> Result<Self, PrivacyError> {
+        // The longest column gets length 1 less a margin for rounding; the predictions stay the same.
+        let scale = longest(strategy) * (1.0 + MARGIN);
+        let (basis, columns) = (estimator * scale, strategy / scale);
+        let sensitivity = longest(&columns);
+        // Written so that a sensitivity that is no number is refused too.
+        let covered = sensitivity > 0.0 && sensitivity <= 1.0;
+        if !covered {
+            return Err(PrivacyError::NotCovered { sensitivity });
+        }
+        let rank = columns.nrows();
+        let factor = DMatrix::identity(rank, rank);
+        let whitened = columns.clone();
+        Ok(Self { basis, columns, factor, whitened, rank, gap: None, sensitivity, steps })
     }
 
     /// The released mean map (t x k): equal to C up to the directions that the rank rule drops.
@@ -159,5 +184,10 @@ fn cover(factor: &Cholesky, columns: &DMatrix<f64>) -> Cholesky {
 
 /// `max_i |L^-1 c_i|`.
 fn largest_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
-    largest(factor.half_solve(columns).column_iter().map(|z| z.norm()))
+    longest(&factor.half_solve(columns))
+}
+
+/// The length of the longest column.
+fn longest(columns: &DMatrix<f64>) -> f64 {
+    largest(columns.column_iter().map(|column| column.norm()))
 }

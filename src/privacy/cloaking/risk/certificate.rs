@@ -1,0 +1,100 @@
+//! How far a strategy is from the optimum, and the directions that it lacks.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::point::Point;
+use super::reduced::Reduced;
+use crate::linalg::{gram, product, thin_svd, transposed_product};
+use crate::privacy::PrivacyError;
+
+/// The least sum of the multipliers, relative to the error: what the floor costs the bound.
+const FLOOR: f64 = 1e-9;
+/// The length of the rows that are added, relative to those of a strategy of one row.
+const ADDED: f64 = 0.3;
+/// How far an eigenvalue is above 1 where the row that is added has its full length.
+const CLEARLY_ABOVE: f64 = 1.0 / 3.0;
+
+/// The dual side of a strategy: multipliers and the bound that they prove.
+pub(super) struct Bound {
+    /// No release has a smaller expected error in the reduced problem.
+    pub least: f64,
+    multipliers: Vec<f64>,
+    /// The sum of the multipliers.
+    total: f64,
+    /// `Lambda^-1/2 E' / s` (n x p).
+    scaled: DMatrix<f64>,
+}
+
+impl Bound {
+    /// The bound of the module's theorem, for `lambda_u = max(|L' e_u|, |e_u|^2 / s^2)` and a little more: at the optimum the first
+    /// is the multiplier, and below the second no multiplier is feasible.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Linalg`] if a factorisation fails.
+    pub fn new(problem: &Reduced, point: &Point) -> Result<Self, PrivacyError> {
+        let multipliers = multipliers(problem, point);
+        let total: f64 = multipliers.iter().sum();
+        let mut scaled = point.residual.transpose();
+        for (mut row, multiplier) in scaled.row_iter_mut().zip(&multipliers) {
+            row /= (problem.noise * multiplier).sqrt();
+        }
+        let kappa = Spectrum::new(&scaled)?.values[0];
+        // tr(C A C') for C = L W.
+        let spent = point.estimator.dot(&(product(&point.moved, &point.rows.transpose()) * &point.estimator));
+        Ok(Self { least: problem.prior - spent - kappa * total, multipliers, total, scaled })
+    }
+
+    /// Rows that would explain more than `negligible`, scaled to enter the strategy: the eigenvectors above 1 of
+    /// `Lambda^-1/2 E' E Lambda^-1/2 / s^2` outside the span of the strategy, where eigenvalues near 1 say nothing.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Linalg`] if a factorisation fails.
+    pub fn missing(&self, point: &Point, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
+        let outside = self.outside(point)?;
+        let spectrum = Spectrum::new(&outside)?;
+        let room = spectrum.values.len() - point.rows.nrows().min(spectrum.values.len());
+        let above = spectrum.values.iter().filter(|value| (*value - 1.0) * self.total > negligible);
+        let count = above.count().min(room);
+        let mut rows = (outside * spectrum.vectors.columns(0, count)).transpose();
+        for (mut column, multiplier) in rows.column_iter_mut().zip(&self.multipliers) {
+            column /= multiplier.sqrt();
+        }
+        let whole = ADDED * (rows.ncols() as f64 / count.max(1) as f64).sqrt();
+        for (mut row, value) in rows.row_iter_mut().zip(spectrum.values.iter()) {
+            row *= whole * ((value - 1.0) / CLEARLY_ABOVE).min(1.0).sqrt() / row.norm();
+        }
+        Ok(rows)
+    }
+
+    /// The scaled residual less its part in the span of the strategy, in the metric of the multipliers.
+    fn outside(&self, point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
+        let mut strategy = point.rows.transpose();
+        for (mut row, multiplier) in strategy.row_iter_mut().zip(&self.multipliers) {
+            row *= multiplier.sqrt();
+        }
+        let span = thin_svd("the strategy", &strategy)?.u;
+        Ok(&self.scaled - product(&span, &transposed_product(&span, &self.scaled)))
+    }
+}
+
+fn multipliers(problem: &Reduced, point: &Point) -> Vec<f64> {
+    let own = point.residual.column_iter().map(|e| e.norm_squared() / problem.noise);
+    let pulls = point.gradient.column_iter().map(|g| g.norm());
+    let largest: Vec<f64> = own.zip(pulls).map(|(own, pull)| own.max(pull)).collect();
+    // Not zero, even where nothing is left to explain.
+    let floor = (FLOOR * point.error(problem).abs() / largest.len() as f64).max(f64::MIN_POSITIVE);
+    largest.into_iter().map(|multiplier| multiplier + floor).collect()
+}
+
+/// Eigenvalues of `B' B`, falling, and its eigenvectors.
+struct Spectrum {
+    values: DVector<f64>,
+    vectors: DMatrix<f64>,
+}
+
+impl Spectrum {
+    fn new(b: &DMatrix<f64>) -> Result<Self, PrivacyError> {
+        let svd = thin_svd("the certificate", &gram(b))?;
+        Ok(Self { values: svd.s, vectors: svd.u })
+    }
+}

@@ -1,0 +1,85 @@
+//! The problem in the directions of the predictions that the targets can tell anything about.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::problem::RiskProblem;
+use crate::linalg::{product, thin_svd};
+use crate::privacy::PrivacyError;
+
+/// What the dropped directions may explain, as a share of the prior error.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// `T = U' K*` (p x n) for the leading left singular vectors of the weighted `K*`: the error over `K*` is that over T, less
+/// what the dropped directions explain, which is at most `sum s_d^2 / min e` whatever is released.
+pub(super) struct Reduced {
+    /// `T = diag(s) V'`, its rows orthogonal and falling.
+    pub targets: DMatrix<f64>,
+    /// The norms `s` of the rows of T.
+    pub scale: DVector<f64>,
+    /// F (n x q) and its transpose: both are multiplied from the left.
+    pub factor: DMatrix<f64>,
+    pub factor_transposed: DMatrix<f64>,
+    pub own: Vec<f64>,
+    /// The variance `s^2` of the noise.
+    pub noise: f64,
+    /// The expected error of the prior mean.
+    pub prior: f64,
+    /// The most that the dropped directions explain.
+    pub dropped: f64,
+}
+
+impl Reduced {
+    /// # Errors
+    /// [`PrivacyError::NothingToProtect`] if `K*` is zero; [`PrivacyError::Linalg`] if it is not finite.
+    pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
+        let svd = thin_svd("K*", &problem.weighted_cross())?;
+        let prior = problem.prior_error();
+        let least = problem.own.iter().copied().fold(f64::INFINITY, f64::min);
+        let Cut { rank, dropped } = cut(svd.s.as_slice(), NEGLIGIBLE * prior * least);
+        if rank == 0 {
+            return Err(PrivacyError::NothingToProtect);
+        }
+        let scale = svd.s.rows(0, rank).into_owned();
+        let mut targets = svd.v.columns(0, rank).transpose();
+        targets.column_iter_mut().for_each(|mut column| column.component_mul_assign(&scale));
+        Ok(Self {
+            targets,
+            scale,
+            factor: problem.factor.clone(),
+            factor_transposed: problem.factor.transpose(),
+            own: problem.own.clone(),
+            noise: noise_sd * noise_sd,
+            prior,
+            dropped: dropped / least,
+        })
+    }
+
+    /// `D A` for D (r x n).
+    pub fn times_covariance(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut moved = product(&product(rows, &self.factor), &self.factor_transposed);
+        for ((mut out, column), own) in moved.column_iter_mut().zip(rows.column_iter()).zip(&self.own) {
+            out.axpy(*own, &column, 1.0);
+        }
+        moved
+    }
+}
+
+/// How many singular values are kept, and the sum of the squares of the others.
+struct Cut {
+    rank: usize,
+    dropped: f64,
+}
+
+/// Drops the smallest values as long as their squares sum to no more than `most`, and those that are zero.
+fn cut(values: &[f64], most: f64) -> Cut {
+    let mut at = Cut { rank: values.len(), dropped: 0.0 };
+    while at.rank > 0 {
+        let dropped = at.dropped + values[at.rank - 1].powi(2);
+        // The largest goes only if it is zero: a prior that is far larger than what targets explain is no reason.
+        if dropped > most || at.rank == 1 && dropped > 0.0 {
+            break;
+        }
+        at = Cut { rank: at.rank - 1, dropped };
+    }
+    at
+}

@@ -1,0 +1,97 @@
+//! Few rows first: rows are added where the certificate finds them wanting, and dropped where they have vanished.
+
+use nalgebra::DMatrix;
+
+use super::certificate::Bound;
+use super::newton::improve;
+use super::point::Point;
+use super::reduced::Reduced;
+use super::sphere::normalised;
+use super::start::start;
+use crate::linalg::thin_svd;
+use crate::privacy::PrivacyError;
+
+/// The relative gap at which the search stops.
+const TARGET: f64 = 1e-7;
+/// Rounds of Newton's method, each to a sharper tolerance or with more rows.
+const ROUNDS: usize = 16;
+/// The tolerance of the first round, how much sharper those after it are, and the sharpest.
+const FIRST_TOLERANCE: f64 = 1e-3;
+const SHARPER: f64 = 1e-4;
+const SHARPEST: f64 = 1e-15;
+/// How much sharper than the gap the tolerance must be once rows are added.
+const BELOW_GAP: f64 = 0.1;
+/// Most products with the Hessian.
+const PRODUCTS: usize = 2000;
+/// Rows below this, relative to the largest, are dropped.
+const VANISHED: f64 = 1e-5;
+
+/// The best strategy found and what no release can be better than.
+pub(super) struct Found {
+    pub point: Point,
+    /// A lower bound of the error in the reduced problem.
+    pub least: f64,
+    /// Products with the Hessian.
+    pub products: usize,
+}
+
+/// Minimises the expected error.
+///
+/// # Errors
+/// [`PrivacyError::Linalg`] if a factorisation fails.
+pub(super) fn solve(problem: &Reduced) -> Result<Found, PrivacyError> {
+    let mut budget = PRODUCTS;
+    let (mut tolerance, mut least) = (FIRST_TOLERANCE, f64::NEG_INFINITY);
+    let mut point = improve(problem, start(problem)?, tolerance, &mut budget)?;
+    let mut best: Option<Point> = None;
+    for _ in 0..ROUNDS {
+        let bound = Bound::new(problem, &point)?;
+        least = least.max(bound.least);
+        let error = point.error(problem);
+        let gap = (error - least) / error;
+        if gap <= TARGET || budget == 0 {
+            break;
+        }
+        let missing = bound.missing(&point, tolerance.max(BELOW_GAP * TARGET) * error)?;
+        let strategy = if missing.nrows() > 0 {
+            tolerance = tolerance.min(BELOW_GAP * gap).max(SHARPEST);
+            extended(&point.strategy, &missing)
+        } else {
+            tolerance = (SHARPER * tolerance).max(SHARPEST);
+            compressed(&point)?
+        };
+        let next = improve(problem, Point::new(problem, strategy)?, tolerance, &mut budget)?;
+        // New rows begin at a length that is a guess, so that the error may rise at first: the best is kept beside.
+        best = Some(better(best, std::mem::replace(&mut point, next)));
+    }
+    Ok(Found { point: better(best, point), least, products: PRODUCTS - budget })
+}
+
+/// The one that explains more.
+fn better(best: Option<Point>, point: Point) -> Point {
+    match best {
+        Some(best) if best.explained > point.explained => best,
+        _ => point,
+    }
+}
+
+/// The strategy with rows added above its slack.
+fn extended(strategy: &DMatrix<f64>, rows: &DMatrix<f64>) -> DMatrix<f64> {
+    let at = strategy.nrows() - 1;
+    let mut longer = strategy.clone().insert_rows(at, rows.nrows(), 0.0);
+    longer.rows_mut(at, rows.nrows()).copy_from(rows);
+    normalised(longer)
+}
+
+/// The strategy in the span of its singular vectors that have not vanished.
+fn compressed(point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
+    let svd = thin_svd("the strategy", &point.rows)?;
+    let rank = svd.s.iter().filter(|s| **s > VANISHED * svd.s[0]).count();
+    let last = point.rows.nrows();
+    if rank == last {
+        return Ok(point.strategy.clone());
+    }
+    let mut shorter = svd.u.columns(0, rank).tr_mul(&point.rows).insert_row(rank, 0.0);
+    shorter.row_mut(rank).copy_from(&point.strategy.row(last));
+    Ok(normalised(shorter))
+}

@@ -1,0 +1,101 @@
+//! Strategies to begin with.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::point::Point;
+use super::reduced::Reduced;
+use super::sphere::{normalised, with_slack};
+use crate::linalg::{Cholesky, gram, product, thin_svd};
+use crate::privacy::PrivacyError;
+
+/// Halvings of the logarithm of the price of noise.
+const HALVINGS: usize = 100;
+/// The range of that price.
+const PRICES: f64 = 1e-30;
+/// Where so many of the directions have a share, noise is small, and the optimum may be near the Gaussian process.
+const MOST: f64 = 0.8;
+
+/// The best of some strategies that are optimal for simpler problems.
+///
+/// # Errors
+/// [`PrivacyError::Linalg`] if a factorisation fails.
+pub(super) fn start(problem: &Reduced) -> Result<Point, PrivacyError> {
+    let filled = filled(problem);
+    let nearly_all = filled.nrows() as f64 >= MOST * problem.scale.len() as f64;
+    let last = filled.nrows();
+    // Columns of length 1, and columns cut to length 1, of which some are shorter.
+    let mut best = Point::new(problem, normalised(filled.clone().insert_row(last, 0.0)))?;
+    let mut others = vec![with_slack(&filled)];
+    if nearly_all {
+        others.extend(near_the_process(problem)?);
+    }
+    for strategy in others {
+        let point = Point::new(problem, strategy)?;
+        if point.explained > best.explained {
+            best = point;
+        }
+    }
+    Ok(best)
+}
+
+/// The optimum if only the mean square of the columns were bounded and the directions V of T were eigenvectors of A: direction j
+/// of variance `a_j = v_j' A v_j` has the share `g_j` of n that maximises `sum s_j^2 g_j / (s^2 + a_j g_j)`.
+fn filled(problem: &Reduced) -> DMatrix<f64> {
+    let mut directions = problem.targets.clone();
+    directions.column_iter_mut().for_each(|mut column| column.component_div_assign(&problem.scale));
+    let moved = problem.times_covariance(&directions);
+    let variances = DVector::from_iterator(
+        directions.nrows(),
+        directions.row_iter().zip(moved.row_iter()).map(|(v, moved)| v.dot(&moved)),
+    );
+    let shares = shares(problem, &variances, directions.ncols() as f64);
+    let mut kept: Vec<usize> = (0..shares.len()).filter(|&j| shares[j] > 0.0).collect();
+    kept.sort_by(|&i, &j| shares[j].total_cmp(&shares[i]));
+    let mut rows = directions.select_rows(&kept);
+    rows.row_iter_mut().zip(&kept).for_each(|(mut row, &j)| row *= shares[j].sqrt());
+    rows
+}
+
+/// The shares that sum to `total`, for the price at which they do.
+fn shares(problem: &Reduced, variances: &DVector<f64>, total: f64) -> DVector<f64> {
+    let highest = problem.scale.max().powi(2) / problem.noise;
+    let (mut low, mut high) = (highest * PRICES, highest);
+    for _ in 0..HALVINGS {
+        let price = (low * high).sqrt();
+        if shares_at(problem, variances, price).sum() > total { low = price } else { high = price }
+    }
+    // The lower price has shares for at least one direction.
+    shares_at(problem, variances, low)
+}
+
+/// Where the gain of each share, `s^2 s_j^2 / (s^2 + a_j g_j)^2`, has fallen to the price.
+fn shares_at(problem: &Reduced, variances: &DVector<f64>, price: f64) -> DVector<f64> {
+    let noise = problem.noise;
+    problem.scale.zip_map(variances, |s, a| (s * (noise / price).sqrt() - noise).max(0.0) / a)
+}
+
+/// Strategies of the rows of `C = K* A^-1 = U S V'`, as `S^1/2 V'`: scaled to the longest column, and to the mean square.
+fn near_the_process(problem: &Reduced) -> Result<[DMatrix<f64>; 2], PrivacyError> {
+    let svd = thin_svd("K* A^-1", &process(problem)?)?;
+    let mut rows = svd.v.transpose();
+    let roots = svd.s.map(f64::sqrt);
+    rows.column_iter_mut().for_each(|mut column| column.component_mul_assign(&roots));
+    let longest = rows.column_iter().map(|column| column.norm()).fold(f64::MIN_POSITIVE, f64::max);
+    let mean = rows.norm() / (rows.ncols() as f64).sqrt();
+    Ok([with_slack(&(&rows / longest)), with_slack(&(rows / mean))])
+}
+
+/// `T A^-1` (p x n), by the inversion lemma: `A^-1 = D - D F (I + F' D F)^-1 F' D` with `D = diag(1/e)`.
+fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
+    let mut scaled = problem.targets.clone();
+    let mut factor = problem.factor.clone();
+    for (u, own) in problem.own.iter().enumerate() {
+        scaled.column_mut(u).unscale_mut(*own);
+        factor.row_mut(u).unscale_mut(own.sqrt());
+    }
+    let inner = gram(&factor) + DMatrix::identity(factor.ncols(), factor.ncols());
+    let solved = Cholesky::new("I + F' D F", &inner)?.solve(&(&scaled * &problem.factor).transpose());
+    let mut explained = product(&problem.factor, &solved);
+    explained.row_iter_mut().zip(&problem.own).for_each(|(mut row, own)| row /= *own);
+    Ok(scaled - explained.transpose())
+}

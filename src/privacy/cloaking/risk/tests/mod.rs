@@ -1,0 +1,5 @@
+//! Designs of small problems.
+
+mod cases;
+mod invariances;
+mod optimum;
