@@ -9,6 +9,8 @@ use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::preview::preview;
+use crate::number::Epsilon;
 use crate::publish::short;
 use crate::release::{
     Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, chosen_cell,
@@ -25,6 +27,7 @@ FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, hi
 FILE.csv.certificate.json says what is guaranteed and what is not.
 
 Examples:
+  dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
   dpgp predict my.toml --at grid.csv --out predictions.csv
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
@@ -48,6 +51,16 @@ pub struct PredictArguments {
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Release nothing: say what predictions would err by at each epsilon under the model, by public things alone
+    #[arg(long, conflicts_with_all = ["out", "sign"])]
+    preview: bool,
+    /// The epsilons of a preview
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
+        default_value = "0.1,0.2,0.5,1,2,5,10")]
+    epsilons: Vec<Epsilon>,
+    /// Which epsilon gives predictions that err by no more than this, in units of the target
+    #[arg(long, value_name = "ERROR", requires = "preview")]
+    error: Option<f64>,
     /// Sign the certificate with this SSH key, private or held by an agent: FILE.certificate.json.sig is what
     /// `ssh-keygen -Y sign -n dpgp-release` makes
     #[arg(long, value_name = "KEY", requires = "out")]
@@ -79,6 +92,9 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, key)?;
+    if arguments.preview {
+        return preview(&request, &arguments.epsilons, arguments.error, format);
+    }
     let drawn = request.draw(arguments.allow_caveats)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
@@ -100,6 +116,16 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
             eprint!("{summary}");
             Ok(())
         }
+    }
+}
+
+fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
+    if epsilon.is_unprotected() {
+        Err("an infinite epsilon protects nothing".to_owned())
+    } else {
+        Ok(epsilon)
     }
 }
 

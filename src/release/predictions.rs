@@ -9,11 +9,15 @@ use super::draw::{Drawn, Noisy};
 use super::exceptions::refuse_exceptions;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
+use crate::number::Epsilon;
 use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_points, load_sample,
     load_witnessed, streams,
 };
-use crate::task::{Cell, Experiment, Predictions, PreparedRelease, Sample, Setting, refusal};
+use crate::task::{
+    Cell, Experiment, Foreknown, Predictions, PreparedRelease, Preview, Sample, Setting, TaskError,
+    TaskSetting, refusal,
+};
 
 /// The most points where none are named.
 const POINTS: usize = 30;
@@ -81,6 +85,29 @@ impl<'a> PredictionRequest<'a> {
         let prepared = self.releasable(&self.sample)?;
         refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
         self.drawn(&prepared)
+    }
+
+    /// What predictions would err by at each epsilon under the model: of inputs and settings alone, so that nothing is charged.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the spec describes no release of predictions, or a number cannot be computed.
+    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<Preview, ReleaseError> {
+        let setting = self.setting();
+        if let Some(reason) = refusal(setting) {
+            return Err(ReleaseError::NotReleasable(reason));
+        }
+        if matches!(&*setting.task, TaskSetting::Surface(_)) {
+            return Err(ReleaseError::NotReleasable("a preview is of cloaking or function, not of sums"));
+        }
+        let streams = streams(self.cell, self.experiment.meta.seed, 0);
+        let foreknown =
+            Foreknown { setting, inputs: &self.sample.inputs, points: &self.points, streams: &streams };
+        foreknown.preview(epsilons).map_err(|cause| self.failed(cause))
+    }
+
+    fn failed(&self, cause: TaskError) -> ReleaseError {
+        let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
+        RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
     }
 
     /// A draw of noise for what was prepared.
@@ -154,10 +181,7 @@ impl<'a> PredictionRequest<'a> {
             return Err(ReleaseError::NotReleasable(reason));
         }
         let streams = streams(self.cell, self.experiment.meta.seed, 0);
-        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| {
-            let failures = vec![CellFailure { cell: self.cell.place(), replicate: 0, cause }];
-            RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
-        })
+        PreparedRelease::new(setting, sample, &self.points, &streams).map_err(|cause| self.failed(cause))
     }
 
     pub(super) fn sample(&self) -> &Sample {

@@ -75,15 +75,28 @@ impl PrivacySetting {
         range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
     }
 
-    /// The settings of cloaking, the mechanism of most tasks.
+    /// The settings of cloaking by noise on what a model predicts, the mechanism of most tasks.
     ///
     /// # Errors
-    /// [`Problem::WrongMechanism`] with another mechanism, or what is wrong with the settings.
+    /// [`Problem::WrongMechanism`] with another mechanism, [`Problem::OnlyPredictions`] with the objective risk, or what is wrong
+    /// with the settings.
     pub fn cloaking(&self) -> Result<&CloakingSetting, Fault> {
+        let cloaking = self.predictions()?;
+        cloaking.options().map(|_| cloaking)
+    }
+
+    /// The settings of cloaking, with any objective, for tasks that release predictions.
+    ///
+    /// # Errors
+    /// As [`PrivacySetting::cloaking`], but for the objective.
+    pub fn predictions(&self) -> Result<&CloakingSetting, Fault> {
         let MechanismSetting::Cloaking(cloaking) = &self.mechanism else {
             return Err(self.wrong("cloaking"));
         };
         self.has_change("cloaking")?;
+        if !cloaking.is_risk() {
+            cloaking.options()?;
+        }
         Ok(cloaking)
     }
 

@@ -116,6 +116,11 @@ pub enum Problem {
         /// The erratum.
         name: String,
     },
+    /// An objective of predictions where a task releases something else.
+    #[error(
+        "the objective \"risk\" designs predictions: only regression, prediction and leaderboards of regression have it"
+    )]
+    OnlyPredictions,
     /// A selector that names an axis that is not there.
     #[error("there is no axis {axis:?}; the axes are: {known}")]
     UnknownAxis {

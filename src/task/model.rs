@@ -5,8 +5,9 @@ use nalgebra::DMatrix;
 use super::grid::grid;
 use super::{Streams, TaskError};
 use crate::gp::{
-    Features, KMeans, LinearMap, Representer, exact, exact_features, exact_representer, exact_variance, fitc,
-    fitc_representer, fitc_variance, kmeans, regressor_features,
+    Features, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features, exact_moments,
+    exact_representer, exact_variance, fitc, fitc_moments, fitc_representer, fitc_variance, kmeans,
+    regressor_features,
 };
 use crate::kernel::Kernel;
 use crate::number::Positive;
@@ -56,6 +57,15 @@ impl<'a> Process<'a> {
         Ok(match &self.inducing {
             None => exact_variance(self.kernel, noise, self.training, test)?,
             Some(inducing) => fitc_variance(self.kernel, noise, inducing, self.training, test)?,
+        })
+    }
+
+    /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
+    pub fn moments(&self, test: &DMatrix<f64>, map: &LinearMap) -> Result<PriorMoments, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact_moments(self.kernel, noise, self.training, test, map),
+            Some(inducing) => fitc_moments(self.kernel, noise, inducing, test, self.training, map)?,
         })
     }
 

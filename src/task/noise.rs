@@ -6,33 +6,33 @@ use nalgebra::{DMatrix, DVector};
 
 use super::model::Process;
 use super::{LinearRelease, OneTarget, Sampled, TaskError};
-use crate::gp::{LinearMap, Representer};
+use crate::gp::{LinearMap, PriorMoments, Representer};
 use crate::kernel::Kernel;
 use crate::privacy::{
     Caveat, Certificate, Cloak, CloakingOptions, FunctionNoise, FunctionSensitivity, Mechanism, Release,
-    cloak,
+    RiskDesign, RiskProblem, cloak, risk_cloak,
 };
 use crate::setting::MechanismSetting;
 
-/// The options of cloaking.
+/// The options of cloaking by noise on the predictions of the model.
 ///
 /// # Errors
-/// [`TaskError::Missing`] for another mechanism.
+/// [`TaskError::Missing`] for another mechanism or objective, which the checks of a spec rule out.
 pub(super) fn cloaking(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
     let MechanismSetting::Cloaking(setting) = mechanism else {
         return Err(TaskError::Missing { needed: "mechanism.cloaking" });
     };
-    Ok(CloakingOptions {
-        objective: setting.objective,
-        rank_tolerance: setting.rank_tolerance.get(),
-        solver: setting.solver,
-        release: setting.release,
-    })
+    setting.options().map_err(|_| TaskError::Missing { needed: "an objective of noise alone" })
 }
 
 /// The cloak of a map from targets to predictions.
 pub(super) fn cloak_of(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
     Ok(cloak(map.columns(), &map.counts(), &cloaking(mechanism)?)?)
+}
+
+/// Whether predictions and noise are designed together, so that a design is for one size of noise.
+pub(super) fn is_risk(mechanism: &MechanismSetting) -> bool {
+    matches!(mechanism, MechanismSetting::Cloaking(setting) if setting.is_risk())
 }
 
 /// A noise design for predictions at t test inputs.
@@ -41,6 +41,11 @@ pub(super) struct Noise {
     pub map: DMatrix<f64>,
     /// The true sensitivity over the one that the noise is scaled by: more than 1 is too little noise.
     pub ratio: f64,
+    /// The variances of the latent values given what is released (t, squared units of the model), for the noise that the
+    /// design was made for; none where model and noise are independent errors of the mean.
+    pub variances: Option<Vec<f64>>,
+    /// The map from sums over equal inputs to predictions without noise (t x k), where it is not that of the design.
+    mean: Option<DMatrix<f64>>,
     design: NoiseDesign,
 }
 
@@ -63,13 +68,18 @@ struct NoisyFunction {
 }
 
 impl Noise {
-    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs.
+    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs, and
+    /// for noise of the standard deviation `scale` (units of the model).
     pub fn new(
         mechanism: &MechanismSetting,
         process: &Process<'_>,
         test: &DMatrix<f64>,
         map: &LinearMap,
+        scale: f64,
     ) -> Result<Self, TaskError> {
+        if is_risk(mechanism) {
+            return Self::of_least_risk(&process.moments(test, map)?, scale);
+        }
         if let MechanismSetting::Function(function) = mechanism {
             return Self::of_function(function.sensitivity, &process.representer()?, process.kernel, test);
         }
@@ -77,6 +87,20 @@ impl Noise {
         Ok(Self {
             map: cloak.noise_map(),
             ratio: cloak.sensitivity,
+            variances: None,
+            mean: None,
+            design: NoiseDesign::Cloak(Box::new(cloak)),
+        })
+    }
+
+    /// Predictions and noise of the least expected squared error, the sum over test inputs.
+    fn of_least_risk(moments: &PriorMoments, scale: f64) -> Result<Self, TaskError> {
+        let RiskDesign { cloak, variances, .. } = risk_cloak(&RiskProblem::even(moments), scale)?;
+        Ok(Self {
+            map: cloak.noise_map(),
+            ratio: cloak.sensitivity,
+            variances: Some(variances),
+            mean: None,
             design: NoiseDesign::Cloak(Box::new(cloak)),
         })
     }
@@ -94,7 +118,22 @@ impl Noise {
         let map = noise.noise_map() * bound;
         let mean = Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis)));
         let function = NoisyFunction { mean, bound, noise };
-        Ok(Self { map, ratio: exact / bound, design: NoiseDesign::Function(Box::new(function)) })
+        Ok(Self {
+            map,
+            ratio: exact / bound,
+            variances: None,
+            mean: None,
+            design: NoiseDesign::Function(Box::new(function)),
+        })
+    }
+
+    /// With the best linear predictions given what is released with noise of the standard deviation `scale` (units of the model):
+    /// post-processing, which costs no budget.
+    pub fn denoised(self, moments: &PriorMoments, plain: &LinearMap, scale: f64) -> Result<Self, TaskError> {
+        let combined = self.whitened_columns(plain);
+        let given = moments.given(&combined, scale)?;
+        let mean = &given.map * combined;
+        Ok(Self { map: given.map, mean: Some(mean), variances: Some(given.variances), ..self })
     }
 
     /// With a ratio that is known to be at least this.
@@ -113,6 +152,9 @@ impl Noise {
     /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
     /// noise covers. `plain` where it covers all of it.
     pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+        if let Some(mean) = &self.mean {
+            return mean.clone();
+        }
         match &self.design {
             NoiseDesign::Cloak(cloak) => cloak.mean_columns(),
             NoiseDesign::Function(_) => plain.columns().clone(),
@@ -127,6 +169,14 @@ impl Noise {
         }
     }
 
+    /// The cloak, if it is one.
+    pub fn cloak(&self) -> Option<&Cloak> {
+        match &self.design {
+            NoiseDesign::Cloak(cloak) => Some(cloak),
+            NoiseDesign::Function(_) => None,
+        }
+    }
+
     /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
     pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
         match &self.design {
@@ -137,6 +187,15 @@ impl Noise {
                 Sampled::Function { mean: Arc::clone(&function.mean), scale: scale * function.bound, change }
             }
         }
+    }
+
+    /// The variances of the latent values about what is released, without its noise, where the model alone leaves `variance`; for
+    /// noise times `scale`. With the variances of the noise they add up to those of all errors.
+    pub fn model_variances(&self, variance: Vec<f64>, scale: f64) -> Vec<f64> {
+        let Some(variances) = &self.variances else { return variance };
+        let noise = self.standard_deviations();
+        // Nothing but rounding makes it negative, where nearly all of the error is noise.
+        variances.iter().zip(noise.iter()).map(|(all, sd)| (all - (scale * sd).powi(2)).max(0.0)).collect()
     }
 
     /// The standard deviations at multiplier 1 and change 1.

@@ -11,4 +11,7 @@ use crate::privacy::FunctionSensitivity;
 pub struct FunctionSetting {
     /// The sensitivity that scales it.
     pub sensitivity: FunctionSensitivity,
+    /// Whether predictions are the best linear ones given what is released, as for cloaking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<bool>,
 }

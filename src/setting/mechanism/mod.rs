@@ -34,3 +34,14 @@ pub enum MechanismSetting {
     /// Gaussian noise on a statistic of the targets of each bin.
     Binning(BinningSetting),
 }
+
+impl MechanismSetting {
+    /// Whether predictions are to be the best ones given what is released; none where a spec does not say.
+    pub fn denoise(&self) -> Option<bool> {
+        match self {
+            Self::Cloaking(cloaking) => cloaking.denoise,
+            Self::Function(function) => function.denoise,
+            Self::Gradient(_) | Self::Sums(_) | Self::Histogram(_) | Self::Binning(_) => None,
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::ChooseSetting;
 use crate::task::cross_validation::FoldRows;
 use crate::task::selection::Choice;
-use crate::task::{Certified, Job, OneTarget, TaskError};
+use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
 
 /// The exponential mechanism chooses among Gaussian processes for a share of epsilon, and what it chose is released for
 /// the rest.
@@ -51,11 +51,14 @@ impl ChosenRegression {
 
     /// The guarantee of the release, whatever was chosen.
     fn worst_certificate(&self, rest: OneTarget) -> Result<Certificate, TaskError> {
-        let certificates = self.candidates.iter().map(|candidate| candidate.certificate(rest));
-        let worst = certificates.reduce(|mut worst, other| {
-            worst.absorb(&other);
-            worst
-        });
+        let mut worst: Option<Certificate> = None;
+        for candidate in &self.candidates {
+            let own = candidate.certificate(rest)?;
+            match &mut worst {
+                Some(worst) => worst.absorb(&own),
+                None => worst = Some(own),
+            }
+        }
         worst.ok_or(TaskError::Missing { needed: "a lengthscale to choose" })
     }
 }
@@ -71,7 +74,7 @@ impl Method for ChosenRegression {
         });
         // Rounding may leave the last sum below 1.
         let chosen = below.take_while(|sum| *sum <= place).count().min(chances.len() - 1);
-        Ok(self.candidates[chosen].release(rest, stream))
+        self.candidates[chosen].release(rest, stream)
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
@@ -79,9 +82,11 @@ impl Method for ChosenRegression {
         if !rest.is_private() {
             return Ok(Certified::nothing());
         }
+        let releases = self.candidates.iter().map(|candidate| candidate.sampled(rest));
+        let releases = releases.collect::<Result<Vec<Sampled>, TaskError>>()?;
         job.certify(self.worst_certificate(rest)?.after_choice(cell.epsilon.get()), || {
             let choice = self.choice.sampled(rest, self.share * cell.epsilon.get());
-            std::iter::once(choice).chain(self.candidates.iter().map(|c| c.sampled(rest))).collect()
+            std::iter::once(choice).chain(releases).collect()
         })
     }
 

@@ -4,28 +4,26 @@ use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
 use super::method::{Leaderboard, Method};
+use crate::gp::LinearMap;
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::Process;
-use crate::task::noise::Noise;
+use crate::task::noises::{Designer, Noises};
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
 
 /// A Gaussian process whose mean is released with noise.
 pub(super) struct NoisyRegression {
-    /// The mean without privacy, and the mean that is released.
-    plain: DVector<f64>,
-    released: DVector<f64>,
+    map: LinearMap,
+    /// The sums of the targets of equal inputs.
+    sums: DVector<f64>,
     /// Variances of the latent function.
     variance: DVector<f64>,
-    noise: Noise,
-    /// Its variances at multiplier 1 and change 1.
-    spread: DVector<f64>,
+    noises: Noises,
     /// Units of the target per unit of the normalised one.
     scale: f64,
-    jitter: f64,
 }
 
 impl NoisyRegression {
@@ -34,51 +32,61 @@ impl NoisyRegression {
         let kernel = model.kernel.covariance(&rows.inputs);
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
         let map = process.map(&rows.test)?;
-        let noise = Noise::new(&setting.privacy.mechanism, &process, &rows.test, &map)?;
-        let sums = map.sum_groups(&rows.targets);
+        let cells = context.job.cells.iter().map(|cell| Ok(OneTarget::of(cell)?.scale() / context.scale));
+        let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
+        let mechanism = &setting.privacy.mechanism;
+        let denoise = mechanism.denoise().unwrap_or(false);
+        let designer = Designer { mechanism, process: &process, test: &rows.test, map: &map, denoise };
         Ok(Self {
-            plain: map.columns() * &sums,
-            released: noise.released_columns(&map) * sums,
+            noises: designer.noises(&scales)?,
+            sums: map.sum_groups(&rows.targets),
             variance: DVector::from_vec(process.variance(&rows.test)?),
-            spread: noise.standard_deviations().map(|sd| sd * sd),
-            noise,
+            map,
             scale: context.scale,
-            jitter: map.jitter(),
         })
     }
 
     /// One run for a guarantee.
-    pub fn release(&self, target: OneTarget, stream: &mut Pcg64) -> Prediction {
+    pub fn release(&self, target: OneTarget, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         if !target.is_private() {
-            return Prediction { mean: self.plain.clone(), variance: self.variance.clone() };
+            return Ok(Prediction { mean: self.map.columns() * &self.sums, variance: self.variance.clone() });
         }
-        let scale = target.change / self.scale * target.sigma();
-        let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), stream) * scale;
-        Prediction { mean: &self.released + noise, variance: &self.variance + &self.spread * (scale * scale) }
+        let scale = target.scale() / self.scale;
+        let noise = self.noises.at(scale)?;
+        let drawn = &noise.map * normal_vector(noise.map.ncols(), stream) * scale;
+        Ok(Prediction {
+            mean: noise.released_columns(&self.map) * &self.sums + drawn,
+            variance: DVector::from_vec(noise.model_variances(self.variance.as_slice().to_vec(), scale))
+                + noise.standard_deviations().map(|sd| (scale * sd).powi(2)),
+        })
     }
 
     /// The certificate of such a run.
-    pub fn certificate(&self, target: OneTarget) -> Certificate {
-        self.noise.certificate(target, &[])
+    pub fn certificate(&self, target: OneTarget) -> Result<Certificate, TaskError> {
+        Ok(self.noises.at(target.scale() / self.scale)?.certificate(target, &[]))
     }
 
     /// What such a run samples.
-    pub fn sampled(&self, target: OneTarget) -> Sampled {
-        self.noise.sampled(target.scale(), target.change)
+    pub fn sampled(&self, target: OneTarget) -> Result<Sampled, TaskError> {
+        Ok(self.noises.at(target.scale() / self.scale)?.sampled(target.scale(), target.change))
     }
 }
 
 impl Method for NoisyRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        Ok(self.release(OneTarget::of(cell)?, stream))
+        self.release(OneTarget::of(cell)?, stream)
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
         let target = OneTarget::of(cell)?;
-        job.certify(self.certificate(target), || vec![self.sampled(target)])
+        if !target.is_private() {
+            return Ok(Certified::nothing());
+        }
+        let sampled = self.sampled(target)?;
+        job.certify(self.certificate(target)?, || vec![sampled])
     }
 
     fn jitter(&self) -> f64 {
-        self.jitter
+        self.map.jitter()
     }
 }

@@ -85,7 +85,7 @@ impl ChooseSetting {
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
         match (&setting.privacy.mechanism, whole) {
-            (MechanismSetting::Cloaking(_), true) => Ok(()),
+            (MechanismSetting::Cloaking(_), true) => setting.privacy.cloaking().map(drop),
             _ => {
                 let why = "a choice needs cloaking and an exact model with the kernel eq";
                 fail(path, Problem::Shape(why.to_owned()))
@@ -112,7 +112,7 @@ impl Described for LeaderboardTask {
                 binning.check(inputs)
             }
             MechanismSetting::Function(_) => setting.privacy.has_change("function"),
-            _ => setting.privacy.cloaking().map(drop),
+            _ => setting.privacy.predictions().map(drop),
         }
     }
 

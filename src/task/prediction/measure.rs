@@ -10,13 +10,15 @@ use crate::task::PredictionTask;
 use crate::task::grid::grid;
 use crate::task::model::Process;
 use crate::task::noise::Noise;
+use crate::task::noises::{Designer, Noises};
 use crate::task::normalise::{Normalised, caveats, normalise};
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError};
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
 /// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
-/// `noise-sd` over the grid; for a private function `sensitivity`, which scales
+/// `noise-sd` over the grid; where predictions are the best ones given the release `expected-error`, the root mean square of all
+/// errors over the grid under the model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which scales
 /// its noise, at change 1. Frames: `curve` in one dimension, `map` (and
 /// `surface`) in more, `data`, `inducing`, `lengthscale`.
 impl Task for PredictionTask {
@@ -27,19 +29,27 @@ impl Task for PredictionTask {
         let grid = grid(&self.grid);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
         let map = process.map(&grid)?;
-        let private = match job.is_private() {
-            true => Some(NoisyMean::new(job, &process, &grid, &map, &normalised)?),
+        let cells = job.cells.iter().map(|cell| Ok(OneTarget::of_unit(cell, &job.setting.data)?.scale()));
+        let scales: Vec<f64> = cells
+            .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
+            .collect::<Result<_, TaskError>>()?;
+        let mechanism = &job.setting.privacy.mechanism;
+        let denoise = mechanism.denoise().unwrap_or(false);
+        let designer = Designer { mechanism, process: &process, test: &grid, map: &map, denoise };
+        let noises = match job.is_private() {
+            true => Some(designer.noises(&scales)?),
             false => None,
         };
         let block = PredictionBlock {
             task: self,
             job,
-            gp_sd: process.variance(&grid)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            variance: process.variance(&grid)?,
             mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
             beside: beside(self, model, &process, sample, &normalised)?,
             caveats: caveats(job.setting, &normalised),
             map,
-            private,
+            noises,
+            normalised,
             grid,
         };
         job.cells.iter().map(|cell| block.cell(cell)).collect()
@@ -53,33 +63,23 @@ struct PredictionBlock<'a> {
     grid: DMatrix<f64>,
     map: LinearMap,
     mean: DVector<f64>,
-    gp_sd: Vec<f64>,
-    private: Option<NoisyMean>,
+    /// Variances of the latent values under the model, without privacy.
+    variance: Vec<f64>,
+    noises: Option<Noises>,
+    normalised: Normalised,
     /// The frames beside the predictions.
     beside: Vec<Frame>,
     caveats: [(Caveat, bool); 2],
 }
 
 /// What is released with privacy.
-struct NoisyMean {
-    noise: Noise,
-    /// What noise is added to: the mean without the directions that a rank rule drops.
+struct NoisyMean<'a> {
+    noise: &'a Noise,
+    /// What noise is added to: the mean without the directions that a rank rule drops, or that of a map of its own.
     mean: DVector<f64>,
 }
 
-impl NoisyMean {
-    fn new(
-        job: &Job<'_>,
-        process: &Process<'_>,
-        grid: &DMatrix<f64>,
-        map: &LinearMap,
-        normalised: &Normalised,
-    ) -> Result<Self, TaskError> {
-        let noise = Noise::new(&job.setting.privacy.mechanism, process, grid, map)?;
-        let mean = noise.released_columns(map) * map.sum_groups(&normalised.targets);
-        Ok(Self { mean: mean.map(|m| normalised.in_units(m)), noise })
-    }
-
+impl NoisyMean<'_> {
     /// With a column for each private sample: the mean with one draw of the noise times `scale`.
     fn draws(&self, mut frame: Frame, draws: usize, scale: f64, streams: &Streams) -> Frame {
         let mut stream = streams.of_block("draws");
@@ -96,8 +96,8 @@ impl PredictionBlock<'_> {
         let data = &self.job.setting.data;
         let target = OneTarget::of_unit(cell, data)?;
         let scale = target.scale();
-        let private = self.private.as_ref().filter(|_| target.is_private());
-        let (noise_sd, certified) = match private {
+        let private = self.private(target)?;
+        let (noise_sd, certified) = match &private {
             None => (DVector::zeros(self.grid.nrows()), Certified::nothing()),
             Some(NoisyMean { noise, .. }) => {
                 let certificate = noise.certificate(target, &self.caveats).about(data.unit());
@@ -106,15 +106,23 @@ impl PredictionBlock<'_> {
                 (noise.standard_deviations() * scale, certified)
             }
         };
-        let mut metrics = self.at_points(&noise_sd)?;
+        let gp_sd = self.gp_sd(private.as_ref().map(|released| released.noise), scale);
+        let mut metrics = self.at_points(&gp_sd, &noise_sd)?;
         metrics.push(("influence".to_owned(), self.map.columns().amax()));
         let mut frame = Frame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
             .with_points(&self.grid)
             .with("mean", self.mean.iter().copied())
-            .with("gp-sd", self.gp_sd.iter().copied());
-        if let Some(released) = private {
+            .with("gp-sd", gp_sd.iter().copied());
+        if let Some(released) = &private {
             let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
             metrics.push(("noise-rms".to_owned(), rms));
+            if released.noise.variances.is_some() {
+                let squares =
+                    gp_sd.iter().zip(noise_sd.iter()).map(|(model, noise)| model * model + noise * noise);
+                let error = (squares.sum::<f64>() / gp_sd.len() as f64).sqrt();
+                metrics.push(("expected-error".to_owned(), error));
+                metrics.push(("released".to_owned(), released.noise.map.ncols() as f64));
+            }
             metrics.extend(released.noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
             frame = frame.with("noise-sd", noise_sd.iter().copied());
             frame = released.draws(frame, self.task.draws.get(), scale, self.job.streams);
@@ -123,13 +131,31 @@ impl PredictionBlock<'_> {
         Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
     }
 
+    /// What is released for a guarantee; nothing without privacy.
+    fn private(&self, target: OneTarget) -> Result<Option<NoisyMean<'_>>, TaskError> {
+        let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
+        let noise = noises.at(target.scale() / self.normalised.scale)?;
+        let mean = noise.released_columns(&self.map) * self.map.sum_groups(&self.normalised.targets);
+        Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.in_units(m)) }))
+    }
+
+    /// Standard deviations of the latent values about what is released without its noise, or about the mean of the model.
+    fn gp_sd(&self, noise: Option<&Noise>, scale: f64) -> Vec<f64> {
+        let normal = self.normalised.scale;
+        let variances = match noise {
+            Some(noise) => noise.model_variances(self.variance.clone(), scale / normal),
+            None => self.variance.clone(),
+        };
+        variances.iter().map(|v| v.sqrt() * normal).collect()
+    }
+
     /// The metrics at the points of the task, each a row of the grid.
-    fn at_points(&self, noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
+    fn at_points(&self, gp_sd: &[f64], noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
         let mut metrics = Vec::new();
         for point in &self.task.at {
             let row =
                 self.row(point).ok_or(TaskError::Missing { needed: "a grid with all points of `at`" })?;
-            let named = [("mean", self.mean[row]), ("gp-sd", self.gp_sd[row]), ("noise-sd", noise_sd[row])];
+            let named = [("mean", self.mean[row]), ("gp-sd", gp_sd[row]), ("noise-sd", noise_sd[row])];
             metrics.extend(named.map(|(name, value)| (PredictionTask::metric(name, point), value)));
         }
         Ok(metrics)

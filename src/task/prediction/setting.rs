@@ -64,7 +64,7 @@ impl Described for PredictionTask {
         self.check_points(inputs)?;
         match &setting.privacy.mechanism {
             MechanismSetting::Function(_) => setting.privacy.has_change("function"),
-            _ => setting.privacy.cloaking().map(drop),
+            _ => setting.privacy.predictions().map(drop),
         }
     }
 
@@ -77,6 +77,7 @@ impl Described for PredictionTask {
             .at
             .iter()
             .flat_map(|point| ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point)));
-        at.chain(["influence", "noise-rms", "sensitivity"].map(str::to_owned)).collect()
+        at.chain(["influence", "noise-rms", "expected-error", "released", "sensitivity"].map(str::to_owned))
+            .collect()
     }
 }

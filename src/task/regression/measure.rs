@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector, DVectorView};
 
 use super::binning::binning;
+use crate::gp::LinearMap;
 use crate::kernel::Kernel;
 use crate::linalg::largest;
 use crate::privacy::{Caveat, Cloak, Release};
@@ -10,7 +11,8 @@ use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::RegressionTask;
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::Process;
-use crate::task::noise::cloak_of;
+use crate::task::noise::Noise;
+use crate::task::noises::{Designer, Noises};
 use crate::task::normalise::{caveats, normalise};
 use crate::task::streams::normals;
 use crate::task::{Certified, Job, LinearRelease, Measured, OneTarget, Sampled, Task, TaskError};
@@ -28,7 +30,7 @@ impl Task for RegressionTask {
         let kernel = model.kernel.covariance(&job.sample.inputs);
         let fit = FoldFit { task: self, model, kernel: kernel.as_ref(), scale: normalised.scale, job };
         let folds = FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams);
-        let folds: Vec<FoldErrors> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;
+        let folds: Vec<FoldErrors<'_>> = folds.map(|rows| fit.fold(&rows)).collect::<Result<_, _>>()?;
         let caveats = caveats(job.setting, &normalised);
         job.cells.iter().map(|cell| measured(self, job, cell, &folds, &caveats)).collect()
     }
@@ -38,12 +40,12 @@ fn measured(
     task: &RegressionTask,
     job: &Job<'_>,
     cell: &PrivacySetting,
-    folds: &[FoldErrors],
+    folds: &[FoldErrors<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<Measured, TaskError> {
     let target = OneTarget::of_unit(cell, &job.setting.data)?;
-    let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect();
-    let jitter = largest(folds.iter().map(|fold| fold.jitter));
+    let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect::<Result<_, TaskError>>()?;
+    let jitter = largest(folds.iter().map(|fold| fold.map.jitter()));
     Ok(certified(job, target, folds, caveats)?.measured_often(jitter, [(task.metric(), rmse)]))
 }
 
@@ -51,10 +53,15 @@ fn measured(
 fn certified(
     job: &Job<'_>,
     target: OneTarget,
-    folds: &[FoldErrors],
+    folds: &[FoldErrors<'_>],
     caveats: &[(Caveat, bool)],
 ) -> Result<Certified, TaskError> {
-    let cloaks: Vec<&Cloak> = folds.iter().filter_map(|fold| fold.cloak.as_ref()).collect();
+    if !target.is_private() {
+        return Ok(Certified::nothing());
+    }
+    let noises = folds.iter().map(|fold| fold.noise(target.scale()));
+    let noises: Vec<&Noise> = noises.collect::<Result<_, TaskError>>()?;
+    let cloaks: Vec<&Cloak> = noises.into_iter().filter_map(Noise::cloak).collect();
     let gaps: Option<Vec<f64>> = cloaks.iter().map(|cloak| cloak.gap).collect();
     let sensitivity = largest(cloaks.iter().map(|cloak| cloak.sensitivity));
     let certificate = target.cloaked(Release::FoldPredictions, sensitivity, gaps.map(largest));
@@ -65,40 +72,56 @@ fn certified(
     })
 }
 
-/// What a fold contributes: errors without noise, and unit noise draws, both in units of the target.
-struct FoldErrors {
-    /// Prediction minus target of the plain model.
-    plain: DVector<f64>,
-    /// The same of the released mean (the rank rule may drop directions).
-    released: DVector<f64>,
-    /// Noise at multiplier 1 and change 1 (t x draws).
-    noise: DMatrix<f64>,
-    /// The sum of its variances.
-    variance: f64,
-    /// What the noise was sampled with; none without privacy.
-    cloak: Option<Cloak>,
-    jitter: f64,
+/// What a fold contributes.
+struct FoldErrors<'a> {
+    fit: &'a FoldFit<'a>,
+    map: LinearMap,
+    /// The sums of the targets of equal inputs, and the targets that are held out, on the scale of the model.
+    sums: DVector<f64>,
+    truth: DVector<f64>,
+    /// The designs; none without privacy.
+    noises: Option<Noises>,
+    /// The name of its random streams.
+    purpose: String,
 }
 
-impl FoldErrors {
-    /// Mean over draws of the root mean squared error with noise of this scale; without draws the root of its expected
-    /// square.
-    fn rmse(&self, scale: f64) -> f64 {
-        let tests = self.plain.len() as f64;
-        if scale == 0.0 {
-            return (self.plain.norm_squared() / tests).sqrt();
-        }
-        let draws = self.noise.ncols();
-        if draws == 0 {
-            return ((self.released.norm_squared() + scale * scale * self.variance) / tests).sqrt();
-        }
-        self.noise.column_iter().map(|noise| self.noisy_rmse(noise, scale)).sum::<f64>() / draws as f64
+impl FoldErrors<'_> {
+    /// The design for noise of this scale, in units of the target.
+    fn noise(&self, scale: f64) -> Result<&Noise, TaskError> {
+        let missing = TaskError::Missing { needed: "a design for this noise" };
+        self.noises.as_ref().ok_or(missing)?.at(scale / self.fit.scale)
     }
 
-    fn noisy_rmse(&self, noise: DVectorView<'_, f64>, scale: f64) -> f64 {
-        let squares = self.released.iter().zip(noise.iter()).map(|(e, z)| (e + scale * z).powi(2));
-        (squares.sum::<f64>() / self.plain.len() as f64).sqrt()
+    /// What a map of the sums errs, in units of the target: prediction minus target.
+    fn errors(&self, columns: &DMatrix<f64>) -> DVector<f64> {
+        (columns * &self.sums - &self.truth) * self.fit.scale
     }
+
+    /// Mean over draws of the root mean squared error with noise of this scale; without draws the root of its expected
+    /// square.
+    fn rmse(&self, scale: f64) -> Result<f64, TaskError> {
+        let tests = self.truth.len() as f64;
+        if scale == 0.0 {
+            return Ok((self.errors(self.map.columns()).norm_squared() / tests).sqrt());
+        }
+        let noise = self.noise(scale)?;
+        // The rank rule may drop directions, and the least risk has a map of its own.
+        let released = self.errors(&noise.released_columns(&self.map));
+        let draws = self.fit.task.draws.get();
+        if draws == 0 {
+            let squares = released.norm_squared() + scale * scale * noise.map.norm_squared();
+            return Ok((squares / tests).sqrt());
+        }
+        let mut stream = self.fit.job.streams.of_block(&format!("noise {}", self.purpose));
+        let drawn = &noise.map * normals(noise.map.ncols(), draws, &mut stream);
+        let sum: f64 = drawn.column_iter().map(|noise| noisy_rmse(&released, noise, scale)).sum();
+        Ok(sum / draws as f64)
+    }
+}
+
+fn noisy_rmse(released: &DVector<f64>, noise: DVectorView<'_, f64>, scale: f64) -> f64 {
+    let squares = released.iter().zip(noise.iter()).map(|(e, z)| (e + scale * z).powi(2));
+    (squares.sum::<f64>() / released.len() as f64).sqrt()
 }
 
 /// A model that is fitted to each fold.
@@ -112,28 +135,35 @@ struct FoldFit<'a> {
 }
 
 impl FoldFit<'_> {
-    fn fold(&self, rows: &FoldRows) -> Result<FoldErrors, TaskError> {
-        let Job { setting, streams, .. } = *self.job;
+    fn fold(&self, rows: &FoldRows) -> Result<FoldErrors<'_>, TaskError> {
         let purpose = rows.purpose();
-        let map = Process::new(self.model, self.kernel, &rows.inputs, streams, &purpose).map(&rows.test)?;
-        let sums = map.sum_groups(&rows.targets);
-        let truth = DVector::from_column_slice(&rows.truth);
-        let plain = (map.columns() * &sums - &truth) * self.scale;
-        let jitter = map.jitter();
-        if !self.job.is_private() {
-            let (released, noise) = (plain.clone(), DMatrix::zeros(rows.test.nrows(), 0));
-            return Ok(FoldErrors { released, plain, noise, variance: 0.0, cloak: None, jitter });
-        }
-        let cloak = cloak_of(&setting.privacy.mechanism, &map)?;
-        let noise_map = cloak.noise_map();
-        let mut stream = streams.of_block(&format!("noise {purpose}"));
+        let process = Process::new(self.model, self.kernel, &rows.inputs, self.job.streams, &purpose);
+        let map = process.map(&rows.test)?;
         Ok(FoldErrors {
-            plain,
-            released: (cloak.mean_columns() * sums - truth) * self.scale,
-            variance: noise_map.norm_squared(),
-            noise: &noise_map * normals(noise_map.ncols(), self.task.draws.get(), &mut stream),
-            cloak: Some(cloak),
-            jitter,
+            fit: self,
+            sums: map.sum_groups(&rows.targets),
+            truth: DVector::from_column_slice(&rows.truth),
+            noises: self.noises(&process, &map, &rows.test)?,
+            map,
+            purpose,
         })
+    }
+
+    fn noises(
+        &self,
+        process: &Process<'_>,
+        map: &LinearMap,
+        test: &DMatrix<f64>,
+    ) -> Result<Option<Noises>, TaskError> {
+        if !self.job.is_private() {
+            return Ok(None);
+        }
+        let mut scales = Vec::with_capacity(self.job.cells.len());
+        for cell in self.job.cells {
+            scales.push(OneTarget::of_unit(cell, &self.job.setting.data)?.scale() / self.scale);
+        }
+        let mechanism = &self.job.setting.privacy.mechanism;
+        let denoise = mechanism.denoise().unwrap_or(false);
+        Designer { mechanism, process, test, map, denoise }.noises(&scales).map(Some)
     }
 }

@@ -59,7 +59,7 @@ impl Described for RegressionTask {
             }
             _ => {
                 // Zero draws stand for the exact expectation over the noise, which only cloaking has.
-                setting.privacy.cloaking().map(drop)
+                setting.privacy.predictions().map(drop)
             }
         }
     }

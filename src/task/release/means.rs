@@ -3,16 +3,13 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{BeforeNoise, Predictions, PreparedRelease};
+use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease};
 use crate::privacy::{LatticeMap, LatticeRelease, TargetLattice};
 use crate::setting::{NormaliseSetting, Sections};
 use crate::task::model::Process;
-use crate::task::noise::Noise;
+use crate::task::noises::Designer;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{OneTarget, Sample, Streams, TaskError};
-
-/// The stream of the inducing inputs, which depend on public inputs alone.
-const PURPOSE: &str = "release";
 
 /// Predictions before their noise.
 ///
@@ -50,8 +47,13 @@ impl Means {
         let kernel = model.kernel.covariance(&sample.inputs);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
         let map = process.map(points)?;
-        let noise = Noise::new(&setting.privacy.mechanism, &process, points, &map)?;
         let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
+        let scale = target.scale() / normalised.scale;
+        let mechanism = &setting.privacy.mechanism;
+        // What is released is given, so that the best predictions from it cost nothing: the default.
+        let denoise = mechanism.denoise().unwrap_or(true);
+        let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise };
+        let noise = designer.noise(scale)?;
         let lattice = TargetLattice::new(low.get(), high.get())?;
         let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
         let columns = LatticeMap::new(&noise.whitened_columns(&map))?;
@@ -60,7 +62,11 @@ impl Means {
         let record = release.record(noise.ratio);
         let means = Self {
             sums: map.sum_whole_groups(&whole),
-            gp_sd: process.variance(points)?.iter().map(|v| v.sqrt() * normalised.scale).collect(),
+            gp_sd: noise
+                .model_variances(process.variance(points)?, scale)
+                .iter()
+                .map(|v| v.sqrt() * normalised.scale)
+                .collect(),
             noise_sd: noise
                 .standard_deviations()
                 .iter()

@@ -1,6 +1,7 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
 mod means;
+mod preview;
 mod sums;
 
 use nalgebra::DMatrix;
@@ -11,7 +12,11 @@ use crate::privacy::{Certificate, RoundedNoise};
 use crate::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
 use crate::task::{Setting, TaskSetting};
 use means::Means;
+pub use preview::{Expected, Foreknown, Preview};
 use sums::BareSums;
+
+/// The stream of the inducing inputs, which depend on public inputs alone.
+const PURPOSE: &str = "release";
 
 /// Half the width of a central interval of 95 % over the standard deviation.
 const CENTRAL_95: f64 = 1.959_963_984_540_054;
@@ -186,6 +191,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
             "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
             "function.sensitivity = \"exact\"",
+            "cloaking.objective = \"risk\"",
         ] {
             let release = prepared(mechanism, targets.clone());
             let mut largest = 0.0f64;
@@ -257,9 +263,9 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let clipped: Vec<f64> = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - 5.0) / 2.0).collect();
         let expected = (map.predict(&clipped) * 2.0).add_scalar(5.0);
         for mechanism in [
-            "cloaking = { objective = \"trace\", rank_tolerance = 1e-14 }",
-            "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\" }",
-            "function.sensitivity = \"exact\"",
+            "cloaking = { objective = \"trace\", rank_tolerance = 1e-14, denoise = false }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\", denoise = false }",
+            "function = { sensitivity = \"exact\", denoise = false }",
         ] {
             let release = prepared(mechanism, targets.clone());
             let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);

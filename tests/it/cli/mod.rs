@@ -17,6 +17,7 @@ mod own_data;
 mod persons;
 mod places;
 mod plan;
+mod risk;
 mod run;
 mod shards;
 mod signatures;

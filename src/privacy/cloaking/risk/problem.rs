@@ -2,6 +2,8 @@
 
 use nalgebra::DMatrix;
 
+use crate::gp::PriorMoments;
+
 /// Group sums `y` of n groups with covariance `A = F F' + diag(e)`, and the latent values at t points, in units of the model.
 ///
 /// For groups of `m_u` rows with equal inputs, a kernel k and noise variance `v`: `cross = k(X*, X) diag(m)`,
@@ -22,6 +24,17 @@ pub struct RiskProblem {
 }
 
 impl RiskProblem {
+    /// Of the prior moments of a Gaussian process, all points alike.
+    pub fn even(moments: &PriorMoments) -> Self {
+        Self {
+            cross: moments.cross.clone(),
+            factor: moments.factor.clone(),
+            own: moments.own.clone(),
+            prior: moments.variances.clone(),
+            weights: vec![1.0; moments.variances.len()],
+        }
+    }
+
     /// `K*` with its rows scaled by the roots of the weights.
     pub(super) fn weighted_cross(&self) -> DMatrix<f64> {
         let mut cross = self.cross.clone();

@@ -1,0 +1,184 @@
+//! The joint prior of latent values at points and of sums of targets.
+
+use nalgebra::DMatrix;
+
+use super::LinearMap;
+use super::fitc::Factors;
+use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, LinalgError, pivoted_cholesky};
+
+/// What the diagonal of a covariance may keep beside its low-rank factor, relative to its largest entry: it is added to the
+/// independent part, so that nothing is lost.
+const LEFT_OUT: f64 = 1e-15;
+
+/// Prior moments of t latent values and of k sums of targets, one sum for each distinct input: `Cov(sums) = F F' + diag(e)`.
+///
+/// They depend on public inputs and settings alone. In squared units of the target.
+#[derive(Debug, Clone)]
+pub struct PriorMoments {
+    /// Covariances of the latent values with the sums (t x k).
+    pub cross: DMatrix<f64>,
+    /// F (k x q): what the sums share.
+    pub factor: DMatrix<f64>,
+    /// e (k), positive: variances of what each sum has of its own.
+    pub own: Vec<f64>,
+    /// Variances of the latent values (t).
+    pub variances: Vec<f64>,
+}
+
+/// The moments of exact regression: with m_u rows at the distinct input x_u the sums have covariance
+/// `m_u m_v k(x_u, x_v)` and a variance `m_u sigma^2` of their own.
+///
+/// ```
+/// use dpgp::gp::{exact, exact_moments};
+/// use dpgp::kernel::ExponentiatedQuadratic;
+/// use nalgebra::DMatrix;
+///
+/// // Two rows at one input: their sum has the variance 2^2 3 + 2 1, and 2 3 in common with the value there.
+/// let (kernel, input) = (ExponentiatedQuadratic::isotropic(3.0, 1.0), DMatrix::from_element(2, 1, 0.5));
+/// let point = DMatrix::from_element(1, 1, 0.5);
+/// let moments = exact_moments(&kernel, 1.0, &input, &point, &exact(&kernel, 1.0, &input, &point)?);
+/// assert!((moments.cross[0] - 6.0).abs() < 1e-12 && (moments.variances[0] - 3.0).abs() < 1e-12);
+/// assert!((moments.factor[0].powi(2) + moments.own[0] - 14.0).abs() < 1e-12);
+/// # Ok::<(), dpgp::linalg::LinalgError>(())
+/// ```
+pub fn exact_moments(
+    kernel: &dyn Kernel,
+    noise_variance: f64,
+    training: &DMatrix<f64>,
+    test: &DMatrix<f64>,
+    map: &LinearMap,
+) -> PriorMoments {
+    let inputs = map.distinct(&training.transpose()).transpose();
+    let counts = counts(map);
+    let mut cross = kernel.matrix(test, &inputs);
+    scale_columns(&mut cross, &counts);
+    let within = kernel.matrix(&inputs, &inputs);
+    let diagonal: Vec<f64> = counts.iter().enumerate().map(|(u, m)| m * m * within[(u, u)]).collect();
+    let column = |u: usize, out: &mut [f64]| {
+        out.iter_mut().enumerate().for_each(|(v, c)| *c = counts[u] * counts[v] * within[(v, u)]);
+    };
+    let factor = pivoted_cholesky(&diagonal, column, LEFT_OUT);
+    let own = counts.iter().enumerate().map(|(u, m)| {
+        let rest = diagonal[u] - factor.row(u).norm_squared();
+        m * noise_variance + rest.max(0.0)
+    });
+    PriorMoments { cross, own: own.collect(), factor, variances: kernel.diagonal(test) }
+}
+
+/// The moments of FITC regression: given the values at the inducing inputs all targets are independent, so that rows of one
+/// input have `sigma^2 + k - q` each of their own.
+///
+/// # Errors
+/// [`LinalgError`] if the covariance of the inducing inputs cannot be factorised.
+pub fn fitc_moments(
+    kernel: &dyn Kernel,
+    noise_variance: f64,
+    inducing: &DMatrix<f64>,
+    test: &DMatrix<f64>,
+    training: &DMatrix<f64>,
+    map: &LinearMap,
+) -> Result<PriorMoments, LinalgError> {
+    let inputs = map.distinct(&training.transpose()).transpose();
+    let counts = counts(map);
+    let Factors { k_mm, .. } = Factors::new(kernel, noise_variance, inducing, &inputs)?;
+    let mut shared = k_mm.half_solve(&kernel.matrix(inducing, &inputs));
+    let alone = kernel.diagonal(&inputs).into_iter().zip(shared.column_iter()).zip(&counts);
+    // Zero at an inducing input, where rounding may leave less than that.
+    let own = alone.map(|((k, v), m)| m * (noise_variance + (k - v.norm_squared()).max(0.0))).collect();
+    scale_columns(&mut shared, &counts);
+    let cross = k_mm.half_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
+    Ok(PriorMoments { cross, factor: shared.transpose(), own, variances: kernel.diagonal(test) })
+}
+
+/// The latent values given noisy combinations of the sums.
+#[derive(Debug, Clone)]
+pub struct GivenNoisySums {
+    /// From the combinations to the mean of the latent values (t x r).
+    pub map: DMatrix<f64>,
+    /// Their variances (t).
+    pub variances: Vec<f64>,
+}
+
+impl PriorMoments {
+    /// Given `W y + s z` for a matrix W (r x k) and standard normal z: with `S = W Cov(y) W' + s^2 I` the mean is
+    /// `K W' S^-1` of it, the best linear prediction (Rasmussen and Williams 2006, Eq. A.6). Cost `k q r + t r^2`.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if S cannot be factorised.
+    pub fn given(&self, combined: &DMatrix<f64>, noise_sd: f64) -> Result<GivenNoisySums, LinalgError> {
+        let shared = combined * &self.factor;
+        let mut own = combined.clone();
+        own.column_iter_mut().zip(&self.own).for_each(|(mut column, e)| column *= *e);
+        let mut covariance = &shared * shared.transpose() + own * combined.transpose();
+        (0..covariance.nrows()).for_each(|i| covariance[(i, i)] += noise_sd * noise_sd);
+        let cholesky = Cholesky::new("W A W' + s^2 I", &covariance)?;
+        // Transposed, since solvers take right-hand sides as columns.
+        let common = combined * self.cross.transpose();
+        let explained = cholesky.half_solve(&common);
+        let left = self.variances.iter().zip(explained.column_iter());
+        Ok(GivenNoisySums {
+            variances: left.map(|(v, column)| (v - column.norm_squared()).max(0.0)).collect(),
+            map: cholesky.upper_solve(&explained).transpose(),
+        })
+    }
+}
+
+fn counts(map: &LinearMap) -> Vec<f64> {
+    map.counts().into_iter().map(|count| count as f64).collect()
+}
+
+fn scale_columns(matrix: &mut DMatrix<f64>, by: &[f64]) {
+    matrix.column_iter_mut().zip(by).for_each(|(mut column, scale)| column *= *scale);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::{exact, exact_variance, fitc, fitc_variance};
+    use crate::kernel::ExponentiatedQuadratic;
+
+    /// The best linear prediction from the moments is that of the map, and leaves its variance.
+    fn assert_same(moments: &PriorMoments, map: &LinearMap, variance: &[f64]) {
+        let mut sums = &moments.factor * moments.factor.transpose();
+        (0..sums.nrows()).for_each(|u| sums[(u, u)] += moments.own[u]);
+        let c = Cholesky::new("A", &sums).unwrap().solve(&moments.cross.transpose()).transpose();
+        assert!((&c - map.columns()).amax() < 1e-10, "{}", (&c - map.columns()).amax());
+        for (i, expected) in variance.iter().enumerate() {
+            let left = moments.variances[i] - c.row(i).dot(&moments.cross.row(i));
+            assert!((left - expected).abs() < 1e-10);
+        }
+    }
+
+    /// Each sum released with no noise leaves the model; with all noise, the prior.
+    #[test]
+    fn what_is_given_lies_between_the_model_and_the_prior() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.7, 1.4);
+        let training = DMatrix::from_fn(9, 1, |i, _| 0.7 * (i / 2) as f64);
+        let test = DMatrix::from_fn(4, 1, |i, _| 0.9 * i as f64);
+        let map = exact(&kernel, 0.3, &training, &test).unwrap();
+        let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
+        let all = DMatrix::identity(5, 5);
+        let none = moments.given(&all, 1e-9).unwrap();
+        assert!((&none.map - map.columns()).amax() < 1e-9);
+        let variance = exact_variance(&kernel, 0.3, &training, &test).unwrap();
+        (0..4).for_each(|i| assert!((none.variances[i] - variance[i]).abs() < 1e-9));
+        let much = moments.given(&all, 1e9).unwrap();
+        assert!(much.map.amax() < 1e-9 && much.variances.iter().all(|v| (v - 1.7).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_prediction_from_the_moments_is_that_of_the_model() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.7, 1.4);
+        // Some inputs have several rows.
+        let training = DMatrix::from_fn(12, 1, |i, _| 0.8 * (i / 2 + i % 3) as f64);
+        let inducing = DMatrix::from_column_slice(3, 1, &[0.5, 2.0, 4.0]);
+        let test = DMatrix::from_fn(4, 1, |i, _| 1.6 * i as f64 - 0.4);
+        let map = exact(&kernel, 0.3, &training, &test).unwrap();
+        let moments = exact_moments(&kernel, 0.3, &training, &test, &map);
+        assert_same(&moments, &map, &exact_variance(&kernel, 0.3, &training, &test).unwrap());
+        let map = fitc(&kernel, 0.3, &inducing, &training, &test).unwrap();
+        let moments = fitc_moments(&kernel, 0.3, &inducing, &test, &training, &map).unwrap();
+        assert_same(&moments, &map, &fitc_variance(&kernel, 0.3, &inducing, &training, &test).unwrap());
+    }
+}

@@ -1,0 +1,91 @@
+//! What predictions with a guarantee would be worth, from public things alone.
+
+use nalgebra::DMatrix;
+use serde::Serialize;
+
+use super::PURPOSE;
+use crate::number::Epsilon;
+use crate::setting::Sections;
+use crate::task::model::Process;
+use crate::task::noises::Designer;
+use crate::task::normalise::normalise;
+use crate::task::{OneTarget, Streams, TaskError};
+
+/// What may be known before a release: no target is among it.
+pub struct Foreknown<'a> {
+    /// The setting of the release.
+    pub setting: &'a Sections,
+    /// The inputs of the rows (n x d), which are public.
+    pub inputs: &'a DMatrix<f64>,
+    /// The points to predict at (t x d).
+    pub points: &'a DMatrix<f64>,
+    /// The streams of inducing inputs.
+    pub streams: &'a Streams,
+}
+
+/// What is expected of predictions under the model, as root mean squares over the points, in units of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Expected {
+    /// Epsilon.
+    pub epsilon: Epsilon,
+    /// The standard deviation of the privacy noise.
+    pub noise: f64,
+    /// The error, of model and noise together.
+    pub error: f64,
+    /// How many noisy numbers the predictions follow from.
+    pub released: usize,
+}
+
+/// What is expected at each epsilon, and at both ends.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Preview {
+    /// The error of the prior mean, which says nothing of the rows.
+    pub prior: f64,
+    /// By epsilon, in the order asked for.
+    pub expected: Vec<Expected>,
+    /// The error of the model without privacy.
+    pub without_privacy: f64,
+}
+
+impl Foreknown<'_> {
+    /// At each epsilon, of which none is infinite.
+    ///
+    /// # Errors
+    /// [`TaskError`] if the setting describes no release of predictions, or a factorisation fails.
+    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<Preview, TaskError> {
+        let Some(model) = self.setting.model.as_deref() else {
+            return Err(TaskError::NotReleasable { reason: "it has no model" });
+        };
+        // Public bounds set the scale, whatever the targets are.
+        let unit = normalise(&[], &self.setting.normalise).scale;
+        let kernel = model.kernel.covariance(self.inputs);
+        let process = Process::new(model, kernel.as_ref(), self.inputs, self.streams, PURPOSE);
+        let map = process.map(self.points)?;
+        let variance = process.variance(self.points)?;
+        let mechanism = &self.setting.privacy.mechanism;
+        let denoise = mechanism.denoise().unwrap_or(true);
+        let designer = Designer { mechanism, process: &process, test: self.points, map: &map, denoise };
+        let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
+        let mut expected = Vec::with_capacity(epsilons.len());
+        for &epsilon in epsilons {
+            let scale = target.spending(epsilon.get()).scale() / unit;
+            let noise = designer.noise(scale)?;
+            let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
+            let model = noise.model_variances(variance.clone(), scale);
+            let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
+            expected.push(Expected {
+                epsilon,
+                noise: root_mean(&added) * unit,
+                error: root_mean(&total) * unit,
+                released: noise.map.ncols(),
+            });
+        }
+        let prior = root_mean(&kernel.diagonal(self.points)) * unit;
+        Ok(Preview { prior, expected, without_privacy: root_mean(&variance) * unit })
+    }
+}
+
+/// The root of the mean.
+fn root_mean(variances: &[f64]) -> f64 {
+    (variances.iter().sum::<f64>() / variances.len() as f64).sqrt()
+}

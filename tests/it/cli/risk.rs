@@ -1,0 +1,103 @@
+//! The best private predictions: what they are expected to err by before a release, and what a release writes.
+
+use crate::support::cli::Project;
+use crate::support::energy::{TARGETS, day, energy_csv, energy_project};
+
+const NOISE_ALONE: &str = "objective = \"trace\", rank_tolerance = 1e-8";
+
+/// A project whose spec designs map and noise together.
+fn project() -> Project {
+    let spec = TARGETS.replace(NOISE_ALONE, "objective = \"risk\"");
+    assert_ne!(spec, TARGETS);
+    energy_project(&spec)
+}
+
+const PREVIEW: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--preview", "--quiet"];
+
+fn errors(project: &Project, more: &[&str]) -> Vec<f64> {
+    let run = project.dpgp(&[PREVIEW, more, &["--format", "json"]].concat()).expect(0);
+    let preview: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    let rows = preview["preview"]["expected"].as_array().unwrap();
+    let errors = rows.iter().map(|row| row["error"].as_f64().unwrap());
+    let ends = ["prior", "without_privacy"].map(|end| preview["preview"][end].as_f64().unwrap());
+    [ends[0]].into_iter().chain(errors).chain([ends[1]]).collect()
+}
+
+/// The errors fall from that of the prior mean to that of the model, and those of noise alone are larger.
+#[test]
+fn a_preview_lies_between_the_prior_and_the_model() {
+    let (risk, trace) = (project(), energy_project(TARGETS));
+    let found = errors(&risk, &[]);
+    assert_eq!(found.len(), 9);
+    assert!(found.windows(2).all(|pair| pair[1] < pair[0]), "{found:?}");
+    let denoised = errors(&trace, &[]);
+    assert!(found.iter().zip(&denoised).skip(1).take(7).all(|(risk, other)| risk <= other), "{denoised:?}");
+    let plain = TARGETS.replace(NOISE_ALONE, &format!("{NOISE_ALONE}, denoise = false"));
+    let plain = errors(&energy_project(&plain), &[]);
+    assert!(plain[1] > plain[0] && denoised[1] < denoised[0], "{plain:?} {denoised:?}");
+}
+
+/// No target enters a preview, and nothing is charged.
+#[test]
+fn a_preview_depends_on_no_target() {
+    let project = project();
+    let before = project.dpgp(PREVIEW).expect(0).out;
+    let mut rows: Vec<[f64; 3]> = (0..120).map(day).collect();
+    rows.iter_mut().for_each(|row| row[2] = 39.0 - row[2]);
+    project.write("energy.csv", &energy_csv(&rows));
+    assert_eq!(project.dpgp(PREVIEW).expect(0).out, before);
+    assert!(before.contains("nothing is charged"));
+    let ledger = project.dpgp(&["ledger", "show", "energy.toml"]);
+    assert!(ledger.out.contains("no release") || ledger.code != 0, "{}{}", ledger.out, ledger.err);
+}
+
+#[test]
+fn the_least_epsilon_for_an_error_reaches_it() {
+    let project = project();
+    let between = errors(&project, &["--epsilons", "0.5,0.6"]);
+    let wanted = 0.5 * (between[1] + between[2]);
+    let run = project.dpgp(&[PREVIEW, &["--error", &wanted.to_string()]].concat()).expect(0);
+    let last = run.out.lines().last().unwrap();
+    let epsilon: f64 = last.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((0.5..0.61).contains(&epsilon), "{last}");
+    let run = project.dpgp(&[PREVIEW, &["--error", "0.0001"]].concat()).expect(0);
+    assert!(run.out.contains("no epsilon up to"), "{}", run.out);
+    for wrong in ["0", "-1", "inf", "x"] {
+        project.dpgp(&[PREVIEW, &["--epsilons", wrong]].concat()).expect(2);
+    }
+}
+
+/// What `predict` writes errs by what the preview says: its interval is that of model and noise together.
+#[test]
+fn a_release_has_the_error_that_was_foreknown() {
+    let project = project();
+    let expected = errors(&project, &["--epsilons", "1"])[1];
+    project
+        .dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--no-ledger", "--quiet"])
+        .expect(0);
+    let text = project.read("p.csv");
+    let squares: Vec<f64> = text
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let cells: Vec<f64> = row.split(',').map(|cell| cell.parse().unwrap()).collect();
+            cells[2].powi(2) + cells[3].powi(2)
+        })
+        .collect();
+    let found = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+    assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+}
+
+/// An objective of predictions is refused where something else is released.
+#[test]
+fn selection_has_no_least_risk() {
+    let project = project();
+    let spec = project.read("energy.toml").replace(
+        "task.regression = { split.shuffled = 5, draws = 10 }",
+        "task.selection = { candidates = [{ polynomial = 0 }], split.contiguous = 2, sensitivity = \"published\", epsilon = 1.0 }",
+    );
+    project.write("energy.toml", &spec);
+    let run = project.dpgp(&["plan", "energy.toml"]).expect(2);
+    assert!(run.err.contains("privacy.mechanism.cloaking.objective"), "{}", run.err);
+    assert!(run.err.contains("the objective \"risk\" designs predictions"), "{}", run.err);
+}
