@@ -104,8 +104,8 @@ fn selection_under_drowning_noise_is_a_coin_toss() {
     project.write("extreme.toml", &spec);
     project.dpgp(&["run", "extreme.toml", "--quiet"]).expect(0);
     for row in rows(&project).iter().filter(|row| row["variant"] != "published") {
-        let expected = if row["metric"].starts_with("sse") { 256.0 } else { 0.5 };
-        if row["metric"].starts_with("sse") || row["metric"].starts_with("probability") {
+        let expected = if row["metric"].starts_with("sse/") { 256.0 } else { 0.5 };
+        if row["metric"].starts_with("sse/") || row["metric"].starts_with("probability") {
             assert!((number(row, "value") / expected - 1.0).abs() < 2e-5, "{row:?}");
         }
     }

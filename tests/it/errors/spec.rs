@@ -280,6 +280,18 @@ const OTHER_MISTAKES: &[Mistake] = &[
         "target = \"y\"",
         "target = \"y\"\nperson = \"w\"\nrows_per_person = 1",
     ),
+    (
+        "Problem::OnlyPredictions",
+        "the objective risk",
+        "{ objective = \"trace\", rank_tolerance = 1e-8 }",
+        "{ objective = \"risk\" }",
+    ),
+    (
+        "Problem::MissingKey",
+        "no rank rule",
+        "objective = \"trace\", rank_tolerance = 1e-8",
+        "objective = \"trace\"",
+    ),
     ("Problem::CorrectedNeedsClip", "correction without its clip", "clip = 4.0", "clip = 3.0"),
     ("Problem::ClaimNeedsOneSide", "claim without a side", "value = 0.0\n", ""),
     ("Problem::ClaimNeedsOneSide", "claim with two sides", "value = 0.0", "value = 0.0\nother = {}"),
