@@ -38,9 +38,16 @@ pub(super) struct PageEntry {
 
 /// A figure without what SVG, or the style of the page, takes for granted: a third of a figure of many marks.
 fn compact(svg: &str) -> String {
-    let granted = [" opacity=\"1\"", " stroke=\"none\"", " stroke-width=\"1\""];
+    let granted = [
+        " opacity=\"1\"",
+        " stroke=\"none\"",
+        " stroke-width=\"1\"",
+        " fill=\"#000000\"",
+        " font-family=\"sans-serif\"",
+    ];
     let plain = granted.into_iter().fold(svg.to_owned(), |svg, default| svg.replace(default, ""));
-    plain.replace("<polyline fill=\"none\"", "<polyline")
+    let plain = plain.replace("<polyline fill=\"none\"", "<polyline");
+    plain.replace("\n<polyline", "<polyline").replace("\n<circle", "<circle").replace(" \"/>", "\"/>")
 }
 
 /// Whether the results are here and of this version of the spec.
