@@ -87,14 +87,17 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let experiment = project.only(&arguments.spec)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let watcher = watcher(arguments.quiet);
+    if arguments.preview {
+        // Without a key the rows are not told apart: nothing is written, not even to the state folder.
+        let downloads = watcher.downloads();
+        let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, None)?;
+        return preview(&request, &arguments.epsilons, arguments.error, format);
+    }
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let key = place.as_ref().map(|place| place.state.key());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, key)?;
-    if arguments.preview {
-        return preview(&request, &arguments.epsilons, arguments.error, format);
-    }
     let drawn = request.draw(arguments.allow_caveats)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;

@@ -38,9 +38,8 @@ pub(super) fn preview(
 
 fn table(preview: &Preview) -> String {
     let headings = ["epsilon", "noise", "expected error", "numbers released"];
-    let ends = |name: &str, error: f64| vec![name.to_owned(), String::new(), short(error), String::new()];
-    let first = std::iter::once(ends("nothing is released", preview.prior));
-    let last = std::iter::once(ends("without privacy", preview.without_privacy));
+    let first = std::iter::once(end("nothing is released", preview.prior));
+    let last = std::iter::once(end("without privacy", preview.without_privacy));
     let rows = preview.expected.iter().map(|row| {
         vec![exact(row.epsilon.get()), short(row.noise), short(row.error), row.released.to_string()]
     });
@@ -50,6 +49,11 @@ fn table(preview: &Preview) -> String {
          no target was used, and nothing is charged\n",
     );
     text
+}
+
+/// A row without an epsilon.
+fn end(name: &str, error: f64) -> Vec<String> {
+    vec![name.to_owned(), String::new(), short(error), String::new()]
 }
 
 /// The least epsilon whose expected error is at most the one that is wanted.

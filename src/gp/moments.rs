@@ -3,7 +3,6 @@
 use nalgebra::DMatrix;
 
 use super::LinearMap;
-use super::fitc::Factors;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, LinalgError, pivoted_cholesky};
 
@@ -81,7 +80,7 @@ pub fn fitc_moments(
 ) -> Result<PriorMoments, LinalgError> {
     let inputs = map.distinct(&training.transpose()).transpose();
     let counts = counts(map);
-    let Factors { k_mm, .. } = Factors::new(kernel, noise_variance, inducing, &inputs)?;
+    let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
     let mut shared = k_mm.half_solve(&kernel.matrix(inducing, &inputs));
     let alone = kernel.diagonal(&inputs).into_iter().zip(shared.column_iter()).zip(&counts);
     // Zero at an inducing input, where rounding may leave less than that.

@@ -36,8 +36,17 @@ pub enum MechanismSetting {
 }
 
 impl MechanismSetting {
-    /// Whether predictions are to be the best ones given what is released; none where a spec does not say.
-    pub fn denoise(&self) -> Option<bool> {
+    /// Whether an experiment takes the best predictions given what is released: where its spec says so.
+    pub fn denoises_experiments(&self) -> bool {
+        self.denoise().unwrap_or(false)
+    }
+
+    /// Whether a release does: unless its spec says no, since it costs no budget.
+    pub fn denoises_releases(&self) -> bool {
+        self.denoise().unwrap_or(true)
+    }
+
+    fn denoise(&self) -> Option<bool> {
         match self {
             Self::Cloaking(cloaking) => cloaking.denoise,
             Self::Function(function) => function.denoise,

@@ -35,7 +35,7 @@ impl NoisyRegression {
         let cells = context.job.cells.iter().map(|cell| Ok(OneTarget::of(cell)?.scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
-        let denoise = mechanism.denoise().unwrap_or(false);
+        let denoise = mechanism.denoises_experiments();
         let designer = Designer { mechanism, process: &process, test: &rows.test, map: &map, denoise };
         Ok(Self {
             noises: designer.noises(&scales)?,

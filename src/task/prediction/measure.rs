@@ -34,7 +34,7 @@ impl Task for PredictionTask {
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
             .collect::<Result<_, TaskError>>()?;
         let mechanism = &job.setting.privacy.mechanism;
-        let denoise = mechanism.denoise().unwrap_or(false);
+        let denoise = mechanism.denoises_experiments();
         let designer = Designer { mechanism, process: &process, test: &grid, map: &map, denoise };
         let noises = match job.is_private() {
             true => Some(designer.noises(&scales)?),

@@ -163,7 +163,7 @@ impl FoldFit<'_> {
             scales.push(OneTarget::of_unit(cell, &self.job.setting.data)?.scale() / self.scale);
         }
         let mechanism = &self.job.setting.privacy.mechanism;
-        let denoise = mechanism.denoise().unwrap_or(false);
+        let denoise = mechanism.denoises_experiments();
         Designer { mechanism, process, test, map, denoise }.noises(&scales).map(Some)
     }
 }

@@ -50,8 +50,7 @@ impl Means {
         let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
         let scale = target.scale() / normalised.scale;
         let mechanism = &setting.privacy.mechanism;
-        // What is released is given, so that the best predictions from it cost nothing: the default.
-        let denoise = mechanism.denoise().unwrap_or(true);
+        let denoise = mechanism.denoises_releases();
         let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise };
         let noise = designer.noise(scale)?;
         let lattice = TargetLattice::new(low.get(), high.get())?;

@@ -63,7 +63,7 @@ impl Foreknown<'_> {
         let map = process.map(self.points)?;
         let variance = process.variance(self.points)?;
         let mechanism = &self.setting.privacy.mechanism;
-        let denoise = mechanism.denoise().unwrap_or(true);
+        let denoise = mechanism.denoises_releases();
         let designer = Designer { mechanism, process: &process, test: self.points, map: &map, denoise };
         let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
         let mut expected = Vec::with_capacity(epsilons.len());
