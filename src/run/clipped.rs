@@ -63,8 +63,8 @@ fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
         NormaliseSetting::Constants { centre, scale } => {
             Some((centre.get() - scale.get() * bound, centre.get() + scale.get() * bound))
         }
-        NormaliseSetting::Bounds { low, high, scale } => {
-            let (centre, half) = (0.5 * (low.get() + high.get()), scale.get() * bound);
+        NormaliseSetting::Bounds { low, high, scale, .. } => {
+            let (centre, half) = (normalise.public_centre()?, scale.get() * bound);
             Some((low.get().max(centre - half), high.get().min(centre + half)))
         }
         NormaliseSetting::Standardised { .. } | NormaliseSetting::Private { .. } => None,

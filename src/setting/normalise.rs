@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, bounds};
+use super::rules::{Checked, bounds, range};
 use crate::number::{Finite, Positive};
 
 /// How targets are clipped, centred and scaled before the model sees them.
@@ -40,12 +40,16 @@ pub enum NormaliseSetting {
         /// Units of the target per unit of the normalised one.
         scale: Positive,
     },
-    /// By public constants: clip to [low, high], subtract the middle and divide by the scale.
+    /// By public constants: clip to [low, high], subtract the centre and divide by the scale.
     Bounds {
         /// Least value of a target.
         low: Finite,
         /// Greatest value of a target.
         high: Finite,
+        /// The mean of the prior, in units of the target, from public knowledge; the middle of the bounds if it is not given. Where
+        /// little is released, predictions stay near it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        centre: Option<Finite>,
         /// Units of the target per unit of the normalised one.
         #[serde(default = "unit", skip_serializing_if = "is_unit")]
         scale: Positive,
@@ -57,9 +61,20 @@ impl NormaliseSetting {
     pub(super) fn check(&self) -> Checked {
         match *self {
             Self::None | Self::Private { .. } | Self::Constants { .. } => Ok(()),
-            Self::Bounds { low, high, .. } => bounds("normalise.bounds", low, high),
+            Self::Bounds { low, high, centre, .. } => {
+                bounds("normalise.bounds", low, high)?;
+                let Some(centre) = centre else { return Ok(()) };
+                let inside = low.get() <= centre.get() && centre.get() <= high.get();
+                range("normalise.bounds.centre", inside, "between low and high", centre.get())
+            }
             Self::Standardised { low, high } => bounds("normalise.standardised", low, high),
         }
+    }
+
+    /// What public bounds subtract: the centre, or else the middle.
+    pub fn public_centre(&self) -> Option<f64> {
+        let Self::Bounds { low, high, centre, .. } = *self else { return None };
+        Some(centre.map_or(0.5 * (low.get() + high.get()), Finite::get))
     }
 
     /// How far two targets can be apart, in their own units; none where nothing bounds them.

@@ -63,7 +63,7 @@ pub use described::Described;
 pub use dirichlet::{DirichletRelease, DirichletTask};
 pub use errata::{ErrataTask, Erratum, Numbers};
 pub use hyperparameters::{BudgetRule, HyperparametersMethod, HyperparametersTask, RefusalRule};
-pub use leaderboard::{ChooseSetting, LeaderboardTask};
+pub use leaderboard::{BaselineSetting, ChooseSetting, LeaderboardTask};
 pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 pub use prediction::PredictionTask;
 pub use registry::{Cell, Experiment, Setting, TaskSetting};

@@ -161,6 +161,12 @@ impl Noise {
         }
     }
 
+    /// What predictions without noise are of targets that all equal `value`; exactly 0 of 0.
+    pub fn of_constant(&self, plain: &LinearMap, value: f64) -> DVector<f64> {
+        let counts = plain.counts().into_iter().map(|count| count as f64 * value).collect();
+        self.released_columns(plain) * DVector::from_vec(counts)
+    }
+
     /// What independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain` whitened.
     pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
         match &self.design {

@@ -66,13 +66,10 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::Constants { centre, scale } => {
             Normalised::new(targets, Clip::NONE, centre.get(), scale.get(), false)
         }
-        NormaliseSetting::Bounds { low, high, scale } => Normalised::new(
-            targets,
-            Clip { low: low.get(), high: high.get() },
-            0.5 * (low.get() + high.get()),
-            scale.get(),
-            false,
-        ),
+        NormaliseSetting::Bounds { low, high, scale, .. } => {
+            let centre = setting.public_centre().unwrap_or_default();
+            Normalised::new(targets, Clip { low: low.get(), high: high.get() }, centre, scale.get(), false)
+        }
         NormaliseSetting::Private { clip, centre, scale } => {
             private(targets, clip.map(Positive::get), centre, scale)
         }
@@ -143,5 +140,7 @@ mod tests {
         assert_eq!(normalised.targets, [-2.0, 2.0, 0.0]);
         assert_eq!(normalise(&[0.0, 10.0, 4.0], &bounds(4.0)).targets, [-0.5, 0.5, 0.0]);
         assert!(!normalised.private);
+        let known: NormaliseSetting = toml::from_str("bounds = { low = 2, high = 6, centre = 5 }").unwrap();
+        assert_eq!(normalise(&[0.0, 10.0, 4.0], &known).targets, [-3.0, 1.0, -1.0]);
     }
 }

@@ -1,27 +1,25 @@
 //! Scores of predictive distributions, fold by fold.
 
 use super::method::{Leaderboard, Method};
+use super::scores::{Scorer, Scores};
 use crate::privacy::Caveat;
 use crate::setting::PrivacySetting;
+use crate::task::LeaderboardTask;
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::noise_variance;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{Certified, Job, Measured, Task, TaskError};
-use crate::task::{LeaderboardTask, ScoreSetting};
 
-/// The mass of the interval whose coverage is measured.
-const MASS: f64 = 0.9;
-
-/// The metrics `rmse` (units of the target), `log-score` (mean log density of the held-out targets, nats, in units of
-/// the target) and `coverage-90` (share of them within their central 90 % interval): for each fold the mean over runs.
+/// The metrics of [`Scorer`]: for each fold the mean over runs.
 impl Task for LeaderboardTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
         let context = Leaderboard { job, task: self, model: job.model()?, scale: normalised.scale };
         let mut folds = Vec::new();
-        // Targets are compared as they are: a method that profits from clipping them has to pay for it.
-        for rows in FoldRows::of(job.sample, &normalised, self.split, ScoreSetting::Original, job.streams) {
-            folds.push(ScoredFold { number: rows.number, method: context.method(&rows)?, truth: rows.truth });
+        for rows in FoldRows::of(job.sample, &normalised, self.split, self.score, job.streams) {
+            let method = context.method(&rows)?;
+            let scorer = Scorer::new(&rows, noise_variance(context.model)?, context.scale);
+            folds.push(ScoredFold { number: rows.number, method, scorer });
         }
         let caveats = caveats(job.setting, &normalised);
         job.cells.iter().map(|cell| context.measured(cell, &folds, &caveats)).collect()
@@ -32,8 +30,7 @@ impl Task for LeaderboardTask {
 struct ScoredFold<'a> {
     number: usize,
     method: Box<dyn Method + 'a>,
-    /// The held-out targets, not clipped.
-    truth: Vec<f64>,
+    scorer: Scorer,
 }
 
 impl Leaderboard<'_> {
@@ -43,7 +40,7 @@ impl Leaderboard<'_> {
         folds: &[ScoredFold<'_>],
         caveats: &[(Caveat, bool)],
     ) -> Result<Measured, TaskError> {
-        let mut scores: [Vec<f64>; 3] = Default::default();
+        let mut scores: [Vec<f64>; Scorer::COUNT] = Default::default();
         for fold in folds {
             let of_fold = self.scores(cell, fold)?;
             scores.iter_mut().zip(of_fold).for_each(|(values, score)| values.push(score));
@@ -56,20 +53,15 @@ impl Leaderboard<'_> {
         Ok(certified.measured_often(jitter, LeaderboardTask::METRICS.into_iter().zip(scores)))
     }
 
-    /// The mean over runs of the error, the log density and the coverage.
-    fn scores(&self, cell: &PrivacySetting, fold: &ScoredFold<'_>) -> Result<[f64; 3], TaskError> {
-        let ScoredFold { number, method, truth } = fold;
+    /// The mean over runs of each metric.
+    fn scores(&self, cell: &PrivacySetting, fold: &ScoredFold<'_>) -> Result<Scores, TaskError> {
+        let ScoredFold { number, method, scorer } = fold;
         let runs = if cell.epsilon.get().is_finite() { self.task.draws.get() } else { 1 };
-        let noise = noise_variance(self.model)?;
-        let mut total = [0.0; 3];
+        let mut total = [0.0; Scorer::COUNT];
         for run in 0..runs {
             let purpose = format!("fold {number} run {run} epsilon {}", cell.epsilon);
             let prediction = method.run(cell, &mut self.job.streams.of_block(&purpose))?;
-            let densities = prediction.log_densities(truth, noise);
-            let masses = prediction.central_masses(truth, noise);
-            total[0] += self.scale * prediction.rmse(truth);
-            total[1] += densities.iter().sum::<f64>() / truth.len() as f64 - self.scale.ln();
-            total[2] += masses.iter().filter(|mass| **mass <= MASS).count() as f64 / truth.len() as f64;
+            total.iter_mut().zip(scorer.of(&prediction)).for_each(|(sum, score)| *sum += score);
         }
         Ok(total.map(|sum| sum / runs as f64))
     }

@@ -2,6 +2,7 @@
 
 use rand_pcg::Pcg64;
 
+use super::baseline::Baseline;
 use super::bins::BinnedRegression;
 use super::chosen::ChosenRegression;
 use super::linear::NoisyRegression;
@@ -36,8 +37,11 @@ pub(super) struct Leaderboard<'a> {
 }
 
 impl<'a> Leaderboard<'a> {
-    /// The method of the block's mechanism.
+    /// The method of the block: a baseline, or that of its mechanism.
     pub fn method(&self, rows: &FoldRows) -> Result<Box<dyn Method + 'a>, TaskError> {
+        if let Some(setting) = self.task.baseline {
+            return Ok(Box::new(Baseline::new(self, setting, rows)));
+        }
         Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
             (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)),
             (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),

@@ -1,11 +1,13 @@
 //! Predictive distributions of private regressions, scored on held-out rows.
 
+mod baseline;
 mod bins;
 mod chosen;
 mod linear;
 mod measure;
 mod method;
+mod scores;
 mod setting;
 mod sums;
 
-pub use setting::{ChooseSetting, LeaderboardTask};
+pub use setting::{BaselineSetting, ChooseSetting, LeaderboardTask};

@@ -12,10 +12,10 @@ use crate::setting::{
     SplitSetting, Summed,
 };
 use crate::task::selection::{GpGrid, SelectionTask};
-use crate::task::{Described, sums_model};
+use crate::task::{Described, ScoreSetting, sums_model};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
-/// intervals hold them. Targets are compared as they are, not clipped.
+/// intervals hold them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeaderboardTask {
@@ -23,12 +23,28 @@ pub struct LeaderboardTask {
     pub split: SplitSetting,
     /// Runs of the mechanism in each fold.
     pub draws: Count,
+    /// Which held-out targets predictions are compared with.
+    #[serde(default)]
+    pub score: ScoreSetting,
+    /// What is scored instead of a private regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineSetting>,
     /// The public inducing inputs of noisy sums, a range for each input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
     /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseSetting>,
+}
+
+/// What private regressions are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaselineSetting {
+    /// The mean of the training targets after clipping, at every input and every epsilon. It hides nothing and has no noise.
+    Constant,
+    /// The same with Gaussian noise: the mean of n targets moves by at most `change / n`.
+    Mean,
 }
 
 /// A private choice of the lengthscale by the exponential mechanism on cross-validated errors.
@@ -45,7 +61,7 @@ pub struct ChooseSetting {
 
 impl LeaderboardTask {
     /// What is measured.
-    pub const METRICS: [&'static str; 3] = ["rmse", "log-score", "coverage-90"];
+    pub const METRICS: [&'static str; 5] = ["rmse", "r2", "log-score", "crps", "coverage-90"];
 
     /// How posteriors follow from noisy sums.
     pub const POSTERIOR: NoiseAwareSetting =
@@ -94,6 +110,17 @@ impl ChooseSetting {
     }
 }
 
+impl LeaderboardTask {
+    /// A baseline takes the place of the mechanism, whose settings say nothing then.
+    fn check_baseline(&self, setting: &Sections) -> Checked {
+        if self.choose.is_some() {
+            let why = "a baseline has no lengthscale to choose";
+            return fail("task.leaderboard.choose", Problem::Shape(why.to_owned()));
+        }
+        setting.privacy.has_change("a mean")
+    }
+}
+
 impl Described for LeaderboardTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard";
@@ -101,6 +128,9 @@ impl Described for LeaderboardTask {
         setting.regression_model(path)?;
         self.split.check(&format!("{path}.split"))?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
+        if self.baseline.is_some() {
+            return self.check_baseline(setting);
+        }
         match &setting.privacy.mechanism {
             MechanismSetting::Sums(sums) => {
                 sums_model::model(path, setting)?.has_noise("noisy sums")?;

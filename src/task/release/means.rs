@@ -26,7 +26,9 @@ pub(super) struct Means {
     map: DMatrix<f64>,
     /// In units of the target.
     pub noise_sd: Vec<f64>,
-    centre: f64,
+    /// What is added to them: c + C (middle - c) for the mean c of the prior, since whole numbers are about the middle of the bounds
+    /// and the model is about c.
+    offset: DVector<f64>,
 }
 
 impl Means {
@@ -71,7 +73,9 @@ impl Means {
                 .iter()
                 .map(|sd| sd * release.sd() * release.unit())
                 .collect(),
-            centre: lattice.centre(),
+            offset: noise
+                .of_constant(&map, lattice.centre() - normalised.centre)
+                .add_scalar(normalised.centre),
             map: noise.map.clone(),
             release,
         };
@@ -83,18 +87,18 @@ impl Means {
     }
 
     pub fn is_finite(&self) -> bool {
-        self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).all(|x| x.is_finite())
+        self.gp_sd.iter().chain(&self.map).chain(&self.noise_sd).chain(&self.offset).all(|x| x.is_finite())
     }
 
     pub fn draw(&self, random: &mut impl Rng) -> Predictions {
-        let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random));
-        let mean = noisy.iter().map(|mean| mean + self.centre).collect();
+        let noisy = &self.map * DVector::from_vec(self.release.draw(&self.sums, random)) + &self.offset;
+        let mean = noisy.iter().copied().collect();
         Predictions { mean, gp_sd: self.gp_sd.clone(), noise_sd: self.noise_sd.clone() }
     }
 
     /// The predictions without noise; never to be shown.
     pub fn exact(&self) -> DVector<f64> {
-        (&self.map * DVector::from_vec(self.release.exact(&self.sums))).add_scalar(self.centre)
+        &self.map * DVector::from_vec(self.release.exact(&self.sums)) + &self.offset
     }
 
     /// What is released of these targets, without noise, in standard deviations of it.

@@ -253,29 +253,29 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         }
     }
 
-    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point.
+    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point, about the
+    /// middle of the bounds and about another mean of the prior.
     #[test]
     fn predictions_are_those_of_the_model() {
         let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
         let kernel = ExponentiatedQuadratic::isotropic(3.0, 2.0);
         let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
         let map = exact(&kernel, 0.2, &inputs, &points()).unwrap();
-        let clipped: Vec<f64> = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - 5.0) / 2.0).collect();
-        let expected = (map.predict(&clipped) * 2.0).add_scalar(5.0);
-        for mechanism in [
-            "cloaking = { objective = \"trace\", rank_tolerance = 1e-14, denoise = false }",
-            "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\", denoise = false }",
-            "function = { sensitivity = \"exact\", denoise = false }",
-        ] {
-            let release = prepared(mechanism, targets.clone());
-            let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);
-            for (i, sd) in noise_sd.iter().enumerate() {
-                assert!(
-                    (found[i] - expected[i]).abs() < 1e-6 * sd,
-                    "{mechanism}: {} {}",
-                    found[i],
-                    expected[i]
-                );
+        for (bounds, centre) in [("high = 10", 5.0), ("high = 10, centre = 3", 3.0)] {
+            let clipped = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - centre) / 2.0);
+            let expected = (map.predict(&clipped.collect::<Vec<f64>>()) * 2.0).add_scalar(centre);
+            for mechanism in [
+                "cloaking = { objective = \"trace\", rank_tolerance = 1e-14, denoise = false }",
+                "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\", denoise = false }",
+                "function = { sensitivity = \"exact\", denoise = false }",
+            ] {
+                let spec = SPEC.replace("MECHANISM", mechanism).replace("high = 10", bounds);
+                let release = prepared_of(&spec, targets.clone());
+                let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);
+                for (i, sd) in noise_sd.iter().enumerate() {
+                    let error = (found[i] - expected[i]).abs();
+                    assert!(error < 1e-6 * sd, "{mechanism}: {} {}", found[i], expected[i]);
+                }
             }
         }
     }

@@ -113,9 +113,11 @@ fn largest_entry(folds: &[CandidateFold]) -> f64 {
 /// The range of targets in units of `scale`, where they are clipped.
 pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
     let half = match *normalise {
-        NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
-            0.5 * (high.get() - low.get())
+        NormaliseSetting::Bounds { low, high, .. } => {
+            let centre = normalise.public_centre()?;
+            return Some(((low.get() - centre) / scale, (high.get() - centre) / scale));
         }
+        NormaliseSetting::Standardised { low, high } => 0.5 * (high.get() - low.get()),
         NormaliseSetting::Private { clip, .. } => clip?.get(),
         NormaliseSetting::None | NormaliseSetting::Constants { .. } => return None,
     };

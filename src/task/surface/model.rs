@@ -254,10 +254,10 @@ fn targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
         NormaliseSetting::Constants { centre, scale } => {
             Some(Targets { centre: centre.get(), scale: scale.get(), ..free })
         }
-        NormaliseSetting::Bounds { low, high, scale } => Some(Targets {
+        NormaliseSetting::Bounds { low, high, scale, .. } => Some(Targets {
             low: low.get(),
             high: high.get(),
-            centre: 0.5 * (low.get() + high.get()),
+            centre: normalise.public_centre()?,
             scale: scale.get(),
             bound,
         }),

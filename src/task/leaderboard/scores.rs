@@ -1,0 +1,58 @@
+//! Scores of a predictive distribution on the held-out rows of a fold.
+
+use crate::gp::variational::Prediction;
+use crate::task::LeaderboardTask;
+use crate::task::cross_validation::FoldRows;
+
+/// The mass of the interval whose coverage is measured.
+const MASS: f64 = 0.9;
+
+/// One value for each of [`LeaderboardTask::METRICS`], in that order.
+pub(super) type Scores = [f64; Scorer::COUNT];
+
+/// What predictions at the held-out inputs of a fold are compared with.
+pub(super) struct Scorer {
+    /// The held-out targets, on the scale of the model.
+    truth: Vec<f64>,
+    /// The mean squared error of the constant that a method without privacy would predict: the mean of the training targets.
+    constant: f64,
+    /// The variance of an observation about the latent function.
+    noise_variance: f64,
+    /// Units of the target per unit of the normalised one.
+    scale: f64,
+}
+
+impl Scorer {
+    /// The number of metrics.
+    pub const COUNT: usize = LeaderboardTask::METRICS.len();
+
+    pub fn new(rows: &FoldRows, noise_variance: f64, scale: f64) -> Self {
+        let mean = rows.targets.iter().sum::<f64>() / rows.targets.len() as f64;
+        let squares: f64 = rows.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
+        let constant = squares / rows.truth.len() as f64;
+        Self { truth: rows.truth.clone(), constant, noise_variance, scale }
+    }
+
+    /// - `rmse`: root mean squared error of the means, in units of the target;
+    /// - `r2`: `1 - MSE / MSE of the constant`: 0 is as good as the mean of the training targets, less than 0 worse;
+    /// - `log-score`: mean log density of the held-out targets, nats, in units of the target;
+    /// - `crps`: mean continuous ranked probability score, in units of the target; the less the better;
+    /// - `coverage-90`: share of the targets within their central 90 % interval.
+    pub fn of(&self, prediction: &Prediction) -> Scores {
+        let Self { truth, noise_variance, scale, .. } = self;
+        let rmse = prediction.rmse(truth);
+        let masses = prediction.central_masses(truth, *noise_variance);
+        let covered = masses.iter().filter(|mass| **mass <= MASS).count() as f64;
+        [
+            scale * rmse,
+            1.0 - rmse * rmse / self.constant,
+            mean(&prediction.log_densities(truth, *noise_variance)) - scale.ln(),
+            scale * mean(&prediction.ranked_probability_scores(truth, *noise_variance)),
+            covered / truth.len() as f64,
+        ]
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
