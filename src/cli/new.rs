@@ -1,7 +1,5 @@
 //! `dpgp new`.
 
-use std::fs::File;
-use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,7 +9,7 @@ use super::CliError;
 use super::emit::shell;
 use super::new_data::{Protected, spec_for};
 use super::options::Format;
-use super::output::{print, print_json};
+use super::output::{print, print_json, write_new};
 
 const EXAMPLES: &str = "\
 Without --data the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
@@ -56,10 +54,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         None => TEMPLATE.to_owned(),
         Some(file) => spec_for(file, &beside(&path, file), protected)?,
     };
-    match File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes())) {
-        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => return Err(CliError::Exists(path)),
-        written => written.map_err(CliError::io(&path))?,
-    }
+    write_new(&path, &text)?;
     if format == Format::Json {
         return print_json(&json!({ "written": path }));
     }

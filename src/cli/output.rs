@@ -1,6 +1,7 @@
 //! Printing to standard output, where the reader may go away at any time.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use super::CliError;
@@ -16,6 +17,14 @@ pub fn print(text: &str) -> Result<(), CliError> {
 /// Writes a file that the user named.
 pub fn write_file(path: &Path, text: &str) -> Result<(), CliError> {
     write_named(path, text).map_err(CliError::io(path))
+}
+
+/// Writes a file; never over one that is there.
+pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
+    match File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes())) {
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Err(CliError::Exists(path.to_path_buf())),
+        written => written.map_err(CliError::io(path)),
+    }
 }
 
 /// Prints a value as JSON.

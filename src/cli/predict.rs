@@ -9,8 +9,7 @@ use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::preview::preview;
-use crate::number::Epsilon;
+use super::preview::{PreviewArguments, preview};
 use crate::publish::short;
 use crate::release::{
     Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, chosen_cell,
@@ -28,6 +27,7 @@ FILE.csv.certificate.json says what is guaranteed and what is not.
 
 Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
+  dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     drawn, with the epsilon that errs by 5
   dpgp predict my.toml --at grid.csv --out predictions.csv
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
@@ -51,16 +51,8 @@ pub struct PredictArguments {
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Release nothing: say what predictions would err by at each epsilon under the model, by public things alone
-    #[arg(long, conflicts_with_all = ["out", "sign"])]
-    preview: bool,
-    /// The epsilons of a preview
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
-        default_value = "0.1,0.2,0.5,1,2,5,10")]
-    epsilons: Vec<Epsilon>,
-    /// Which epsilon gives predictions that err by no more than this, in units of the target
-    #[arg(long, value_name = "ERROR", requires = "preview")]
-    error: Option<f64>,
+    #[command(flatten)]
+    preview: PreviewArguments,
     /// Sign the certificate with this SSH key, private or held by an agent: FILE.certificate.json.sig is what
     /// `ssh-keygen -Y sign -n dpgp-release` makes
     #[arg(long, value_name = "KEY", requires = "out")]
@@ -87,11 +79,11 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let experiment = project.only(&arguments.spec)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let watcher = watcher(arguments.quiet);
-    if arguments.preview {
+    if arguments.preview.preview {
         // Without a key the rows are not told apart: nothing is written, not even to the state folder.
         let downloads = watcher.downloads();
         let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, None)?;
-        return preview(&request, &arguments.epsilons, arguments.error, format);
+        return preview(&request, &experiment.meta.title, &arguments.preview, format);
     }
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let key = place.as_ref().map(|place| place.state.key());
@@ -119,16 +111,6 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
             eprint!("{summary}");
             Ok(())
         }
-    }
-}
-
-fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
-    if epsilon.is_unprotected() {
-        Err("an infinite epsilon protects nothing".to_owned())
-    } else {
-        Ok(epsilon)
     }
 }
 

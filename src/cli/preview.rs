@@ -1,12 +1,15 @@
 //! `dpgp predict --preview`: what predictions would be worth, before anything is spent.
 
+use std::path::{Path, PathBuf};
+
+use clap::Args;
 use serde_json::json;
 
 use super::CliError;
 use super::options::Format;
-use super::output::{print, print_json};
+use super::output::{print, print_json, write_new};
 use crate::number::Epsilon;
-use crate::publish::{exact, plain_table, short};
+use crate::publish::{PublishError, WantedError, exact, plain_table, preview_svg, short};
 use crate::release::PredictionRequest;
 use crate::task::Preview;
 
@@ -14,26 +17,63 @@ use crate::task::Preview;
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
 const ACCURACY: f64 = 1.01;
 
-/// Prints what is expected at each epsilon and, for an error that is wanted, the least epsilon that reaches it.
+/// What a preview is asked.
+#[derive(Debug, Args)]
+pub(super) struct PreviewArguments {
+    /// Release nothing: say what predictions would err by at each epsilon under the model, by public things alone
+    #[arg(long, conflicts_with_all = ["out", "sign"])]
+    pub preview: bool,
+    /// The epsilons of a preview
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = finite_epsilon, requires = "preview",
+        default_value = "0.1,0.2,0.5,1,2,5,10")]
+    epsilons: Vec<Epsilon>,
+    /// Which epsilon gives predictions that err by no more than this, in units of the target
+    #[arg(long, value_name = "ERROR", requires = "preview")]
+    error: Option<f64>,
+    /// Draw the preview as SVG, too; never over a file that is there
+    #[arg(long, value_name = "FILE", requires = "preview")]
+    figure: Option<PathBuf>,
+}
+
+/// Prints what is expected at each epsilon and, for an error that is wanted, the least epsilon that reaches it. A figure is all that
+/// is written.
 pub(super) fn preview(
     request: &PredictionRequest<'_>,
-    epsilons: &[Epsilon],
-    wanted: Option<f64>,
+    title: &str,
+    arguments: &PreviewArguments,
     format: Format,
 ) -> Result<(), CliError> {
-    let preview = request.preview(epsilons)?;
-    let enough = wanted.map(|error| least_epsilon(request, error)).transpose()?;
-    if format == Format::Json {
-        return print_json(&json!({ "preview": preview, "wanted": wanted, "epsilon": enough.flatten() }));
+    let figure = arguments.figure.as_deref();
+    // Before anything is computed, which may take long.
+    if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
+        return Err(CliError::Exists(path.to_path_buf()));
     }
-    let mut text = table(&preview);
-    if let (Some(error), Some(enough)) = (wanted, enough) {
-        text.push_str(&match enough {
+    let preview = request.preview(&arguments.epsilons)?;
+    let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
+    if let Some(path) = figure {
+        let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
+        write_new(path, &svg)?;
+    }
+    if format == Format::Json {
+        let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
+        let said = json!({ "preview": preview, "wanted": error, "epsilon": epsilon, "figure": figure });
+        return print_json(&said);
+    }
+    print(&said(&preview, wanted, figure))
+}
+
+fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -> String {
+    let mut text = table(preview);
+    if let Some(path) = figure {
+        text.push_str(&format!("drawn in {}\n", path.display()));
+    }
+    if let Some(WantedError { error, epsilon }) = wanted {
+        text.push_str(&match epsilon {
             Some(epsilon) => format!("an error of {} needs epsilon = {}\n", short(error), short(epsilon)),
             None => format!("no epsilon up to {} reaches an error of {}\n", SEARCHED.1, short(error)),
         });
     }
-    print(&text)
+    text
 }
 
 fn table(preview: &Preview) -> String {
@@ -57,25 +97,35 @@ fn end(name: &str, error: f64) -> Vec<String> {
 }
 
 /// The least epsilon whose expected error is at most the one that is wanted.
-fn least_epsilon(request: &PredictionRequest<'_>, wanted: f64) -> Result<Option<f64>, CliError> {
+fn wanted(request: &PredictionRequest<'_>, error: f64) -> Result<WantedError, CliError> {
     let (mut low, mut high) = SEARCHED;
-    if !reaches(request, high, wanted)? {
-        return Ok(None);
+    if !reaches(request, high, error)? {
+        return Ok(WantedError { error, epsilon: None });
     }
     // The error falls as epsilon grows.
     while high > low * ACCURACY {
         let middle = (low * high).sqrt();
-        if reaches(request, middle, wanted)? {
+        if reaches(request, middle, error)? {
             high = middle;
         } else {
             low = middle;
         }
     }
-    Ok(Some(high))
+    Ok(WantedError { error, epsilon: Some(high) })
 }
 
 fn reaches(request: &PredictionRequest<'_>, at: f64, wanted: f64) -> Result<bool, CliError> {
     let Ok(epsilon) = Epsilon::new(at) else { return Ok(false) };
     let preview = request.preview(&[epsilon])?;
     Ok(preview.expected.iter().all(|row| row.error <= wanted))
+}
+
+fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
+    if epsilon.is_unprotected() {
+        Err("an infinite epsilon protects nothing".to_owned())
+    } else {
+        Ok(epsilon)
+    }
 }

@@ -8,7 +8,7 @@ mod report;
 mod results;
 mod table;
 
-pub use figure::{FigureError, figure_svg};
+pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
 pub use page::report_html;
 pub use reference::reference;
 pub use report::{Report, ReportRow};

@@ -11,8 +11,10 @@ mod grammar;
 mod groups;
 mod kinds;
 mod prelude;
+mod preview;
 mod shown;
 
 pub use error::FigureError;
 pub use kinds::figure_svg;
+pub use preview::{WantedError, preview_svg};
 pub use shown::figure_json;

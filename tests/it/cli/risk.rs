@@ -67,6 +67,66 @@ fn the_least_epsilon_for_an_error_reaches_it() {
     }
 }
 
+/// The names of all files in the folder of a project.
+fn files(project: &Project) -> Vec<String> {
+    let entries = std::fs::read_dir(project.path(".")).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The heights (pixels from the top) of the dots of a colour, from left to right.
+fn dots(svg: &str, colour: &str) -> Vec<f64> {
+    let circles = svg.lines().filter(|line| line.starts_with("<circle") && line.contains(colour));
+    let heights = circles.map(|line| line.split("cy=\"").nth(1).unwrap().split('"').next().unwrap());
+    heights.map(|height| height.parse().unwrap()).collect()
+}
+
+/// The figure shows the numbers of the table, and is all that is written.
+#[test]
+fn a_preview_can_be_drawn() {
+    let project = project();
+    let before = files(&project);
+    let found = errors(&project, &["--figure", "worth.svg"]);
+    let mut after = files(&project);
+    after.retain(|name| !before.contains(name));
+    assert_eq!(after, ["worth.svg"]);
+    let svg = project.read("worth.svg");
+    // The dots fall as the errors do, to the pixel.
+    let drawn = dots(&svg, "#005FAA");
+    let errors = &found[1..8];
+    assert_eq!(drawn.len(), errors.len());
+    for (dot, error) in drawn.iter().zip(errors) {
+        let part = (dot - drawn[0]) / (drawn[6] - drawn[0]);
+        assert!((part - (errors[0] - error) / (errors[0] - errors[6])).abs() < 0.01, "{drawn:?} {errors:?}");
+    }
+    // What is there stays.
+    project.write("worth.svg", "mine");
+    let run = project.dpgp(&[PREVIEW, &["--figure", "worth.svg"]].concat()).expect(2);
+    assert!(run.err.contains("worth.svg is there already") && run.out.is_empty(), "{}", run.err);
+    assert_eq!(project.read("worth.svg"), "mine");
+    project.dpgp(&[PREVIEW, &["--figure", "absent/worth.svg"]].concat()).expect(5);
+    project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--figure", "f.svg"]).expect(2);
+    assert!(!project.path("f.svg").exists() && !project.path("absent").exists());
+}
+
+#[test]
+fn a_drawn_preview_shows_what_is_wanted() {
+    let project = project();
+    let more = ["--figure", "worth.svg", "--error", "4", "--epsilons", "0.5,2"];
+    let run = project.dpgp(&[PREVIEW, &more].concat()).expect(0);
+    let last = run.out.lines().last().unwrap();
+    assert!(last.starts_with("an error of 4.000 needs epsilon = "), "{last}");
+    let epsilon: f64 = last.rsplit(' ').next().unwrap().parse().unwrap();
+    let svg = project.read("worth.svg");
+    assert!(
+        svg.contains(&format!("an error of 4 needs epsilon = {epsilon}\n"))
+            && run.out.contains("drawn in worth.svg")
+    );
+    assert_eq!(dots(&svg, "#005FAA").len(), 2);
+}
+
 /// What `predict` writes errs by what the preview says: its interval is that of model and noise together.
 #[test]
 fn a_release_has_the_error_that_was_foreknown() {
