@@ -32,6 +32,11 @@ impl LinearMap {
         Self { columns: c.select_columns(&first), group, jitter: 0.0 }
     }
 
+    /// The map to no predictions, for which of the inputs (n x d) are equal.
+    pub fn of_no_predictions(inputs: &DMatrix<f64>) -> Self {
+        Self::new(&DMatrix::zeros(0, inputs.nrows()), inputs)
+    }
+
     /// With the jitter that the factorisations behind the map needed.
     pub fn with_jitter(mut self, jitter: f64) -> Self {
         self.jitter = jitter;

@@ -121,6 +121,12 @@ pub enum Problem {
         "the objective \"risk\" designs predictions: only regression, prediction and leaderboards of regression have it"
     )]
     OnlyPredictions,
+    /// Denoising of a release that has no best linear prediction.
+    #[error("denoise = true needs {needed}")]
+    NotDenoised {
+        /// What it needs.
+        needed: &'static str,
+    },
     /// A selector that names an axis that is not there.
     #[error("there is no axis {axis:?}; the axes are: {known}")]
     UnknownAxis {

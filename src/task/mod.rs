@@ -6,6 +6,7 @@ mod classification;
 mod classifier;
 mod convergence;
 mod cross_validation;
+mod denoised_bins;
 mod density;
 mod described;
 mod dirichlet;

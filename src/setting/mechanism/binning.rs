@@ -19,6 +19,10 @@ pub struct BinningSetting {
     pub statistic: Statistic,
     /// How predictions are made of it.
     pub estimate: BinningEstimate,
+    /// Whether predictions are the best linear ones given the noisy means, under the process of `[model]`: post-processing, which costs no
+    /// budget. Needs the statistic mean and the estimate bin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<bool>,
 }
 
 /// How predictions are made of noisy bins.
@@ -41,7 +45,7 @@ impl BinningSetting {
     /// Checks the numbers, for data with so many inputs.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`], or a statistic that says nothing of targets.
+    /// [`Problem::OutOfRange`], a statistic that says nothing of targets, or [`Problem::NotDenoised`].
     pub fn check(&self, inputs: usize) -> Checked {
         let path = "privacy.mechanism.binning";
         let total = (0..inputs).fold(1, |n: usize, _| n.saturating_mul(self.bins.get()));
@@ -50,6 +54,19 @@ impl BinningSetting {
             let why = "a count tells nothing of targets; use \"mean\" or \"median\"".to_owned();
             return fail(&format!("{path}.statistic"), Problem::Shape(why));
         }
-        Ok(())
+        self.check_denoise(path)
+    }
+
+    fn check_denoise(&self, path: &str) -> Checked {
+        let needed = match (self.denoise, self.statistic, &self.estimate) {
+            (None | Some(false), _, _) | (Some(true), Statistic::Mean, BinningEstimate::Bin {}) => {
+                return Ok(());
+            }
+            (Some(true), Statistic::Mean, BinningEstimate::Integral { .. }) => {
+                "estimate.bin: that of the integral kernel knows the noise already"
+            }
+            (Some(true), _, _) => "statistic = \"mean\": a median is not linear in the targets",
+        };
+        fail(&format!("{path}.denoise"), Problem::NotDenoised { needed })
     }
 }

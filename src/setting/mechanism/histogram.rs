@@ -16,4 +16,8 @@ pub struct HistogramSetting {
     /// data.person), not in one of its records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_per_row: Option<Count>,
+    /// Whether a process that is fitted to the noisy counts knows the variance of their noise, which is public, and fits only what they
+    /// have beside it; otherwise it fits both together. Needs estimate.process of task.density; costs no budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<bool>,
 }

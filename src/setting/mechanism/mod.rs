@@ -50,7 +50,9 @@ impl MechanismSetting {
         match self {
             Self::Cloaking(cloaking) => cloaking.denoise,
             Self::Function(function) => function.denoise,
-            Self::Gradient(_) | Self::Sums(_) | Self::Histogram(_) | Self::Binning(_) => None,
+            Self::Histogram(histogram) => histogram.denoise,
+            Self::Binning(binning) => binning.denoise,
+            Self::Gradient(_) | Self::Sums(_) => None,
         }
     }
 }

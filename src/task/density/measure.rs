@@ -89,12 +89,16 @@ impl DensityBlock<'_> {
         let model = HistogramModel::new(self.bins.clone(), &cell.mechanism, &self.job.setting.data)
             .ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
         let guarantee = model.guarantee(cell);
+        let known = cell
+            .mechanism
+            .denoises_experiments()
+            .then(|| self.densities(&vec![guarantee.sd; self.counts.len()]));
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
             let mut stream = self.job.streams.of_block(&format!("histogram {draw}"));
             let noisy = self.densities(&guarantee.simulated(&self.counts, &mut stream));
-            let curve = DensityCurve::new(process, &self.bins, &noisy)?;
+            let curve = DensityCurve::new(process, &self.bins, &noisy, known.clone())?;
             values.push(self.rmse(&curve.at(&self.points)?));
             if draw == 0 && self.bins.dimensions() == 1 {
                 frames = self.frames(&noisy, &curve)?;

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::kernel::Observed;
 use crate::number::{Count, Positive};
 use crate::setting::rules::{dimension, fail, grid};
-use crate::setting::{Checked, CutSetting, MechanismSetting, Problem, RangeSetting, Sections, cuts};
+use crate::setting::{
+    Checked, CutSetting, MechanismSetting, PrivacySetting, Problem, RangeSetting, Sections, cuts,
+};
 use crate::task::Described;
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
@@ -95,10 +97,26 @@ impl DensityTask {
                 // Without a bound on what a row stands for there is none on what a person does.
                 let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
                 let missing = Problem::MissingKey { key: "most_per_row", by: "data.person" };
-                if unbounded { fail("privacy.mechanism.histogram", missing) } else { Ok(()) }
+                if unbounded {
+                    fail("privacy.mechanism.histogram", missing)
+                } else {
+                    self.check_denoise(privacy)
+                }
             }
             (_, _) => Err(privacy.wrong("histogram")),
         }
+    }
+}
+
+impl DensityTask {
+    /// The counts of a histogram are no prediction: only a process makes one of them.
+    fn check_denoise(&self, privacy: &PrivacySetting) -> Checked {
+        let process = matches!(self.estimate, DensityEstimate::Process(_));
+        if process || !privacy.mechanism.denoises_experiments() {
+            return Ok(());
+        }
+        let needed = "estimate.process: counts alone are no prediction";
+        fail("privacy.mechanism.histogram.denoise", Problem::NotDenoised { needed })
     }
 }
 

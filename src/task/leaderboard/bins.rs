@@ -9,25 +9,33 @@ use crate::privacy::Statistic;
 use crate::setting::{BinningSetting, PrivacySetting};
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
+use crate::task::denoised_bins::DenoisedBins;
 use crate::task::{Certified, Job, OneTarget, TaskError};
 
-/// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model.
+/// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model. Or the best linear
+/// prediction given all of them.
 pub(super) struct BinnedRegression {
     binned: Binned,
     statistic: Statistic,
     places: Vec<Option<usize>>,
     /// The variance of the prior at each test input.
     prior: Vec<f64>,
+    denoised: Option<DenoisedBins>,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
 
 impl BinnedRegression {
-    pub fn new(context: &Leaderboard<'_>, setting: &BinningSetting, rows: &FoldRows) -> Self {
+    pub fn new(
+        context: &Leaderboard<'_>,
+        setting: &BinningSetting,
+        rows: &FoldRows,
+    ) -> Result<Self, TaskError> {
         let binned = Binned::new(setting, &rows.inputs, &rows.targets);
         let places = binned.places(&rows.test);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
-        Self { places, binned, statistic: setting.statistic, prior, scale: context.scale }
+        let denoised = DenoisedBins::of(context.job, rows, &binned, context.scale)?;
+        Ok(Self { places, binned, statistic: setting.statistic, prior, denoised, scale: context.scale })
     }
 
     fn noise(&self, cell: &PrivacySetting) -> Result<BinNoise, TaskError> {
@@ -37,8 +45,14 @@ impl BinnedRegression {
 
 impl Method for BinnedRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        let sds = self.binned.sds(self.noise(cell)?.sd());
-        let mean = of_bins(&self.binned.noisy(&sds, stream), &self.places);
+        let noise = self.noise(cell)?.sd();
+        let sds = self.binned.sds(noise);
+        let noisy = self.binned.noisy(&sds, stream);
+        if let Some(denoised) = &self.denoised {
+            let variance = DVector::from_column_slice(denoised.variances(noise)?);
+            return Ok(Prediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance });
+        }
+        let mean = of_bins(&noisy, &self.places);
         let variance = self.places.iter().zip(&self.prior);
         let variance = variance.map(|(place, prior)| place.map_or(*prior, |bin| sds[bin] * sds[bin]));
         Ok(Prediction { mean, variance: DVector::from_iterator(self.places.len(), variance) })

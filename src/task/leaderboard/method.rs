@@ -43,7 +43,7 @@ impl<'a> Leaderboard<'a> {
             return Ok(Box::new(Baseline::new(self, setting, rows)));
         }
         Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
-            (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)),
+            (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)?),
             (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),
             (_, None) => Box::new(NoisyRegression::new(self, self.model, rows)?),
             (_, Some(choose)) => Box::new(ChosenRegression::new(self, choose, rows)?),

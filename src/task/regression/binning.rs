@@ -7,6 +7,7 @@ use crate::setting::{BinningEstimate, BinningSetting, PrivacySetting};
 use crate::task::RegressionTask;
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
+use crate::task::denoised_bins::DenoisedBins;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{Job, Measured, OneTarget, Streams, TaskError};
 
@@ -17,8 +18,12 @@ pub(super) fn binning(
     job: &Job<'_>,
 ) -> Result<Vec<Measured>, TaskError> {
     let normalised = normalise(&job.sample.targets, &job.setting.normalise);
-    let rows = FoldRows::of(job.sample, &normalised, task.split, task.score, job.streams);
-    let folds: Vec<BinnedFold> = rows.map(|rows| BinnedFold::new(setting, &rows)).collect();
+    let mut folds = Vec::new();
+    for rows in FoldRows::of(job.sample, &normalised, task.split, task.score, job.streams) {
+        let fold = BinnedFold::new(setting, &rows);
+        let denoised = DenoisedBins::of(job, &rows, &fold.binned, normalised.scale)?;
+        folds.push(BinnedFold { denoised, ..fold });
+    }
     let binning = Binning {
         setting,
         draws: task.draws.get(),
@@ -58,6 +63,7 @@ impl Binning<'_> {
 struct BinnedFold {
     number: usize,
     binned: Binned,
+    denoised: Option<DenoisedBins>,
     test: DMatrix<f64>,
     truth: DVector<f64>,
 }
@@ -67,6 +73,7 @@ impl BinnedFold {
         Self {
             number: rows.number,
             binned: Binned::new(setting, &rows.inputs, &rows.targets),
+            denoised: None,
             test: rows.test.clone(),
             truth: DVector::from_column_slice(&rows.truth),
         }
@@ -86,9 +93,10 @@ impl BinnedFold {
         for draw in 0..draws {
             let mut stream = streams.of_block(&format!("bins {} {draw}", self.number));
             let noisy = self.binned.noisy(&sds, &mut stream);
-            let predicted = match setting.estimate {
-                BinningEstimate::Bin {} => of_bins(&noisy, &places),
-                BinningEstimate::Integral { fitted } => {
+            let predicted = match (&setting.estimate, &self.denoised) {
+                (BinningEstimate::Bin {}, None) => of_bins(&noisy, &places),
+                (BinningEstimate::Bin {}, Some(denoised)) => denoised.mean(noise, &self.binned, &noisy)?,
+                (BinningEstimate::Integral { fitted }, _) => {
                     self.binned.integral(&noisy, &sds, &self.test, fitted.get())?
                 }
             };
@@ -107,7 +115,12 @@ mod tests {
     fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {
         let inputs: Vec<f64> = (0..40).map(|i| f64::from(i) / 4.0).collect();
         let curve: Vec<f64> = inputs.iter().map(|x| (x / 2.0).sin()).collect();
-        let setting = BinningSetting { bins: Count::literal::<5>(), statistic: Statistic::Mean, estimate };
+        let setting = BinningSetting {
+            bins: Count::literal::<5>(),
+            statistic: Statistic::Mean,
+            estimate,
+            denoise: None,
+        };
         let tested = |row: &usize| [3, 11, 19, 30].contains(row);
         let (test, training): (Vec<usize>, Vec<usize>) = (0..40).partition(tested);
         let inputs = DMatrix::from_vec(40, 1, inputs);

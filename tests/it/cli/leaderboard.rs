@@ -41,6 +41,7 @@ cloaking = {{}}
 chosen = {{ "task.leaderboard.choose" = {{ lengthscales = [0.3, 1.5], share = 0.25, folds = 3 }} }}
 function = {{ "privacy.mechanism" = {{ function = {{ sensitivity = "exact" }} }} }}
 bins = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", estimate = {{ bin = {{}} }} }} }} }}
+bins-denoised = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", estimate = {{ bin = {{}} }}, denoise = true }} }} }}
 sums = {{ "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}], "privacy.mechanism" = {{ sums = {{ target_bound = 2.0, features = {{ supremum = [[0.0, 10.0]] }}, sensitivity = "exact" }} }} }}
 "#
     )
@@ -84,7 +85,14 @@ fn methods_are_scored_by_their_predictive_distributions() {
     }
     assert!(board.value("cloaking", 1.0, "rmse") < board.value("function", 1.0, "rmse"));
     assert!(board.value("cloaking", 1000.0, "rmse") < 1.2 * board.value("cloaking", f64::INFINITY, "rmse"));
-    for method in ["cloaking", "chosen", "function", "bins", "sums"] {
+    for epsilon in [1.0, 1000.0, f64::INFINITY] {
+        let [raw, denoised] = ["bins", "bins-denoised"].map(|method| board.value(method, epsilon, "rmse"));
+        // Without noise a bin still blurs what is inside it.
+        assert!(denoised < raw, "epsilon = {epsilon}: {denoised} {raw}");
+    }
+    let claims = ["bins", "bins-denoised"].map(|method| &board.row(method, 1.0, "rmse")["delta_exact"]);
+    assert_eq!(claims[0], claims[1], "the same release");
+    for method in ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums"] {
         let row = board.row(method, 1.0, "coverage-90");
         let (coverage, delta): (f64, f64) =
             (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());

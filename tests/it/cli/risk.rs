@@ -2,6 +2,7 @@
 
 use crate::support::cli::Project;
 use crate::support::energy::{TARGETS, day, energy_csv, energy_project};
+use crate::support::rows::table_rows;
 
 const NOISE_ALONE: &str = "objective = \"trace\", rank_tolerance = 1e-8";
 
@@ -146,6 +147,39 @@ fn a_release_has_the_error_that_was_foreknown() {
         .collect();
     let found = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
     assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+}
+
+/// Where noise is large, a process that knows its size errs less than one that fits it; what is guaranteed is the same.
+#[test]
+fn known_noise_helps_a_density() {
+    let x: Vec<f64> = (0..24).map(|i| f64::from(i) + 0.5).collect();
+    let n: Vec<f64> = x.iter().map(|x| (12.0 + 10.0 * (x / 4.0).sin()).round()).collect();
+    let project = Project::with_study(&format!(
+        r#"experiment = {{ title = "a density", replicates = 1 }}
+[data]
+source.inline = {{ x = {x:?}, n = {n:?} }}
+inputs = ["x"]
+target = "n"
+[task.density]
+bins = [{{ from = 0.0, to = 24.0, bins = 24 }}]
+test = [{{ from = 0.0, to = 24.0, bins = 24 }}]
+draws = 20
+estimate.process = {{ observed = "average", widths = [1.0, 4.0], standardise = true }}
+[privacy]
+epsilon = 0.1
+delta = 1e-5
+mechanism.histogram.relation = "add-remove"
+[axis.noise]
+fitted = {{}}
+known = {{ "privacy.mechanism.histogram.denoise" = true }}
+"#
+    ));
+    project.dpgp(&["run", "study.toml", "--quiet"]).expect(0);
+    let rows = table_rows(&project.read("results/study/table.csv"));
+    let values: Vec<f64> = rows.iter().map(|row| row["value"].parse().unwrap()).collect();
+    assert_eq!([&rows[0]["noise"], &rows[1]["noise"]], ["fitted", "known"]);
+    assert!(values[1] < 0.7 * values[0], "{values:?}");
+    assert_eq!(rows[0]["delta_exact"], rows[1]["delta_exact"]);
 }
 
 /// An objective of predictions is refused where something else is released.

@@ -170,6 +170,18 @@ const MISTAKES: &[Mistake] = &[
         "target = \"height\"\nperson = \"male\"\nrows_per_person = 2\ndraw.rows = 3",
     ),
     ("Problem::NarrowChange", "change below the width of the bounds", "change = 150.0", "change = 100.0"),
+    (
+        "Problem::NotDenoised",
+        "denoised medians",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+        "binning = { bins = 3, statistic = \"median\", estimate.bin = {}, denoise = true }",
+    ),
+    (
+        "Problem::NotDenoised",
+        "a denoised integral kernel",
+        "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+        "binning = { bins = 3, statistic = \"mean\", estimate.integral.fitted = 3, denoise = true }",
+    ),
     ("Problem::OutOfRange", "rank tolerance", "1e-8", "1.5"),
     ("Problem::OutOfRange", "one fold", "split.shuffled = 3", "split.shuffled = 1"),
     ("Problem::OutOfRange", "more draws than there is memory for", "draws = 5", "draws = 1000001"),
@@ -429,6 +441,12 @@ const DENSITY_MISTAKES: &[Mistake] = &[
         "histogram hidden by cloaking",
         "histogram = { relation = \"add-remove\" }",
         "cloaking = { objective = \"trace\", rank_tolerance = 1e-8 }",
+    ),
+    (
+        "Problem::NotDenoised",
+        "denoised counts",
+        "estimate.process = { observed = \"average\", lengthscales = [1.0] }\n\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nmechanism.histogram = { ",
+        "estimate.histogram = {}\n\n[privacy]\nepsilon = 1.0\ndelta = 0.01\nmechanism.histogram = { denoise = true, ",
     ),
     (
         "Problem::MissingSection",
