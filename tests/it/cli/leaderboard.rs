@@ -37,6 +37,8 @@ rank_tolerance = 1e-8
 [grid]
 "privacy.epsilon" = [1.0, 1000.0, inf]
 [axis.method]
+constant = {{ "task.leaderboard.baseline" = "constant" }}
+mean = {{ "task.leaderboard.baseline" = "mean" }}
 cloaking = {{}}
 chosen = {{ "task.leaderboard.choose" = {{ lengthscales = [0.3, 1.5], share = 0.25, folds = 3 }} }}
 function = {{ "privacy.mechanism" = {{ function = {{ sensitivity = "exact" }} }} }}
@@ -73,7 +75,7 @@ fn methods_are_scored_by_their_predictive_distributions() {
     project.write("board.toml", &spec());
     project.dpgp(&["run", "board.toml", "--quiet"]).expect(0);
     let board = Board(table_rows(&project.read("results/board/table.csv")));
-    for metric in ["rmse", "log-score", "coverage-90"] {
+    for metric in ["rmse", "r2", "log-score", "crps", "coverage-90"] {
         assert_eq!(
             board.value("cloaking", f64::INFINITY, metric),
             board.value("function", f64::INFINITY, metric),
@@ -104,6 +106,33 @@ fn methods_are_scored_by_their_predictive_distributions() {
     }
 }
 
+/// A constant knows no epsilon and hides nothing; a mean of forty-five targets within [-2, 2] has noise of `sigma 4 / 45`.
+#[test]
+fn baselines_are_a_constant_and_a_private_mean() {
+    let project = Project::new();
+    let all = spec().replace("draws = 20", "draws = 4000\nscore = \"clipped\"");
+    let others = all.find("cloaking = {}").unwrap();
+    project.write("board.toml", &all[..others]);
+    project.dpgp(&["run", "board.toml", "--quiet"]).expect(0);
+    let board = Board(table_rows(&project.read("results/board/table.csv")));
+    let (constant, mean) = (board.row("constant", f64::INFINITY, "rmse"), board.row("mean", 1.0, "rmse"));
+    assert_eq!((constant["guarantee"].as_str(), mean["delta_exact"].is_empty()), ("none", false));
+    assert!(board.value("constant", f64::INFINITY, "r2").abs() < 1e-12);
+    assert!(
+        (board.value("mean", f64::INFINITY, "rmse") / constant["value"].parse::<f64>().unwrap() - 1.0).abs()
+            < 1e-12
+    );
+    // The multiplier of the analytic Gaussian mechanism at (1, 1e-5) is 3.730 632 (Balle and Wang 2018). R2 is a mean of ratios to the
+    // squares of the constant, whose folds differ.
+    let noise = (3.730_632f64 * 4.0 / 45.0).powi(2);
+    let squares = constant["value"].parse::<f64>().unwrap().powi(2);
+    let expected = -noise / squares;
+    let found = board.value("mean", 1.0, "r2");
+    assert!((found / expected - 1.0).abs() < 0.15, "{found} {expected}");
+    // The score of a distribution is at most the mean absolute error of its median.
+    assert!(board.value("mean", 1.0, "crps") < board.value("mean", 1.0, "rmse"));
+}
+
 /// Fails unless the spec with a change is refused with a message that names a key.
 fn assert_refused(project: &Project, from: &str, to: &str, key: &str) {
     project.write("board.toml", &spec().replace(from, to));
@@ -124,4 +153,6 @@ fn a_choice_needs_cloaking_and_a_share() {
         &format!("function = {{ {chosen}\"privacy"),
         "a choice needs cloaking",
     );
+    let mean = "mean = { \"task";
+    assert_refused(&project, mean, &format!("mean = {{ {chosen}\"task"), "no lengthscale to choose");
 }
