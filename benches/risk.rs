@@ -5,6 +5,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use dpgp::gp::PriorMoments;
 use dpgp::linalg::pivoted_cholesky;
 use dpgp::privacy::{RiskProblem, risk_cloak};
 use nalgebra::DMatrix;
@@ -49,15 +50,14 @@ fn problem(size: &Size) -> RiskProblem {
     let column = |j: usize, out: &mut [f64]| {
         out.iter_mut().zip(&inputs).for_each(|(k, x)| *k = kernel(x, &inputs[j], size.lengthscale));
     };
-    RiskProblem {
+    RiskProblem::even(PriorMoments {
         cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| {
             kernel(&points[i], &inputs[j], size.lengthscale)
         }),
         factor: pivoted_cholesky(&vec![1.0; inputs.len()], column, 1e-10),
         own: vec![0.1; inputs.len()],
-        prior: vec![1.0; points.len()],
-        weights: vec![1.0; points.len()],
-    }
+        variances: vec![1.0; points.len()],
+    })
 }
 
 fn designs(criterion: &mut Criterion) {
@@ -67,7 +67,8 @@ fn designs(criterion: &mut Criterion) {
         let problem = problem(size);
         for multiplier in MULTIPLIERS {
             let noise_sd = 4.0 * multiplier;
-            let name = format!("n={}/t={}/multiplier={multiplier:.2}", size.groups, problem.cross.nrows());
+            let name =
+                format!("n={}/t={}/multiplier={multiplier:.2}", size.groups, problem.moments.cross.nrows());
             if let Ok(design) = risk_cloak(&problem, noise_sd) {
                 eprintln!(
                     "{name}: rank {}, {} products, gap {:e}",

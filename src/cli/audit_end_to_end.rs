@@ -10,7 +10,7 @@ use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::paired_verbs::{run_predict, run_stats};
 use crate::audit::AuditVerdict;
-use crate::release::{EndToEndCheck, PredictionRequest, StreamedRelease, chosen_cell};
+use crate::release::{EndToEndCheck, PointsFile, PredictionRequest, StreamedRelease, chosen_cell};
 use crate::run::{Project, watcher};
 use crate::task::Experiment;
 
@@ -89,7 +89,10 @@ fn checks(
     }
     let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
     let request = match &arguments.at {
-        Some(at) => PredictionRequest::read(project, experiment, cell, at, watcher.downloads(), None)?,
+        Some(at) => {
+            let points = PointsFile { path: at, weights: None };
+            PredictionRequest::read(project, experiment, cell, points, watcher.downloads(), None)?
+        }
         None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
     };
     let mut checks = request.attack(project, watcher.downloads(), seed)?;

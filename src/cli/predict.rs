@@ -12,7 +12,8 @@ use super::output::{print, print_json};
 use super::preview::{PreviewArguments, preview};
 use crate::publish::short;
 use crate::release::{
-    Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, chosen_cell,
+    Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
+    chosen_cell,
 };
 use crate::run::{Clipped, watcher};
 
@@ -29,6 +30,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
   dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     drawn, with the epsilon that errs by 5
   dpgp predict my.toml --at grid.csv --out predictions.csv
+  dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      the column visits says how much each point counts
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
@@ -45,6 +47,10 @@ pub struct PredictArguments {
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
     #[arg(long, value_name = "GRID")]
     at: PathBuf,
+    /// The column of GRID with a public weight for each point: the objective risk then minimises the weighted sum of squared errors
+    /// [default: all points count alike]
+    #[arg(long, value_name = "COLUMN")]
+    weights: Option<String>,
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
@@ -79,17 +85,18 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let experiment = project.only(&arguments.spec)?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let watcher = watcher(arguments.quiet);
+    let points = PointsFile { path: &arguments.at, weights: arguments.weights.as_deref() };
     if arguments.preview.preview {
         // Without a key the rows are not told apart: nothing is written, not even to the state folder.
         let downloads = watcher.downloads();
-        let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, None)?;
+        let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, None)?;
         return preview(&request, &experiment.meta.title, &arguments.preview, format);
     }
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let key = place.as_ref().map(|place| place.state.key());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
-    let request = PredictionRequest::read(&project, &experiment, cell, &arguments.at, downloads, key)?;
+    let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
     let drawn = request.draw(arguments.allow_caveats)?;
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;

@@ -29,6 +29,9 @@ pub enum ReleaseError {
     /// A grid without points.
     #[error("{} holds no rows below its header; write a row for each point to predict at", .0.display())]
     NoPoints(PathBuf),
+    /// Weights of points that weigh nothing.
+    #[error("{}: weights of points must not be negative, at least one must be above zero, and their sum finite", .0.display())]
+    BadWeights(PathBuf),
     /// Data without rows.
     #[error("{}: no row of the data is left to fit a model to", .0.display())]
     NoRows(PathBuf),

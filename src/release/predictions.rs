@@ -1,21 +1,20 @@
 //! Private predictions at the points of a grid.
 
-use std::path::Path;
-
 use nalgebra::DMatrix;
 
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
 use super::exceptions::refuse_exceptions;
+use super::points_file::PointsFile;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
 use crate::run::{
-    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_points, load_sample,
-    load_witnessed, streams,
+    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_sample, load_witnessed,
+    streams,
 };
 use crate::task::{
-    Cell, Experiment, Foreknown, Predictions, PreparedRelease, Preview, Sample, Setting, TaskError,
+    Cell, Experiment, Foreknown, Points, Predictions, PreparedRelease, Preview, Sample, Setting, TaskError,
     TaskSetting, refusal,
 };
 
@@ -26,7 +25,7 @@ const POINTS: usize = 30;
 pub struct PredictionRequest<'a> {
     experiment: &'a Experiment,
     cell: &'a Cell,
-    points: DMatrix<f64>,
+    points: Points,
     sample: Sample,
     fingerprint: Option<Fingerprint>,
 }
@@ -53,15 +52,17 @@ impl<'a> PredictionRequest<'a> {
         project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
-        points: &Path,
+        points: PointsFile<'_>,
         progress: &dyn Progress,
         key: Option<&DataKey>,
     ) -> Result<Self, ReleaseError> {
         let setting = cell.setting();
-        let at = load_points(points, &setting.data)?;
-        if at.nrows() == 0 {
-            return Err(ReleaseError::NoPoints(points.to_path_buf()));
+        if points.weights.is_some() && !setting.privacy.mechanism.is_risk() {
+            return Err(ReleaseError::NotReleasable(
+                "weights of points are for the objective risk of cloaking",
+            ));
         }
+        let at = points.read(&setting.data)?;
         let (sample, fingerprint) = match key {
             Some(key) => {
                 let WitnessedSample { sample, fingerprint } =
@@ -121,7 +122,7 @@ impl<'a> PredictionRequest<'a> {
         Drawn::new(|source| {
             let predictions = prepared.draw(source)?;
             let (setting, spec) = (self.setting(), self.experiment.source.text());
-            let value = PrivatePredictions { setting, spec, points: &self.points, predictions };
+            let value = PrivatePredictions { setting, spec, points: &self.points.inputs, predictions };
             Ok(Noisy { value, certificate: prepared.certificate.clone(), noise: prepared.noise })
         })
     }
@@ -160,7 +161,7 @@ impl<'a> PredictionRequest<'a> {
         let sample = load_sample(experiment, cell.setting(), project, progress)?;
         let step = sample.rows().div_ceil(POINTS).max(1);
         let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
-        let points = sample.inputs.select_rows(&rows);
+        let points = Points::even(sample.inputs.select_rows(&rows));
         if sample.rows() == 0 {
             return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
         }

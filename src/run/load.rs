@@ -13,7 +13,7 @@ use crate::data::{
 };
 use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
 use crate::spec::Identity;
-use crate::task::{Cell, Experiment, Sample};
+use crate::task::{Cell, Experiment, Points, Sample};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
 pub(super) struct Loader<'a> {
@@ -54,15 +54,17 @@ pub fn load_sample(
     Loader { experiment, project, progress }.sample(&setting.data, setting.privacy.mechanism.chosen_by())
 }
 
-/// The inputs of a data section in another file, a row each: points to predict at.
+/// The inputs of a data section in another file, a row each: points to predict at, with the weights in another column.
 ///
 /// # Errors
-/// [`RunError::Data`] if the file cannot be read, lacks an input, or holds a cell that is no number.
-pub fn load_points(path: &Path, data: &DataSetting) -> Result<DMatrix<f64>, RunError> {
-    let names: Vec<&str> = data.inputs.iter().map(String::as_str).collect();
-    let table = read_own(path, &names).map_err(Box::new)?;
+/// [`RunError::Data`] if the file cannot be read, lacks a column, or holds a cell that is no number.
+pub fn load_points(path: &Path, data: &DataSetting, weights: Option<&str>) -> Result<Points, RunError> {
+    // An input may be the weight, too.
+    let names: BTreeSet<&str> = data.inputs.iter().map(String::as_str).chain(weights).collect();
+    let table = read_own(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
     let columns = input_columns(&table, data).map_err(Box::new)?;
-    Ok(DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]))
+    let weights = weights.map(|column| table.numeric(column)).transpose().map_err(Box::new)?;
+    Ok(Points { inputs: DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]), weights })
 }
 
 impl Loader<'_> {

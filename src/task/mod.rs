@@ -49,7 +49,7 @@ pub use job::{Job, Task};
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
 pub use posterior::Prices;
-pub use release::{Expected, Foreknown, Predictions, PreparedRelease, Preview, refusal};
+pub use release::{Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, refusal};
 pub use sample::Sample;
 pub use selection::Selected;
 pub use streams::Streams;

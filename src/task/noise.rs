@@ -30,11 +30,6 @@ pub(super) fn cloak_of(mechanism: &MechanismSetting, map: &LinearMap) -> Result<
     Ok(cloak(map.columns(), &map.counts(), &cloaking(mechanism)?)?)
 }
 
-/// Whether predictions and noise are designed together, so that a design is for one size of noise.
-pub(super) fn is_risk(mechanism: &MechanismSetting) -> bool {
-    matches!(mechanism, MechanismSetting::Cloaking(setting) if setting.is_risk())
-}
-
 /// A noise design for predictions at t test inputs.
 pub(super) struct Noise {
     /// Turns standard normal draws into noise at multiplier 1 and change 1 (t x r).
@@ -68,18 +63,13 @@ struct NoisyFunction {
 }
 
 impl Noise {
-    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs, and
-    /// for noise of the standard deviation `scale` (units of the model).
+    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs.
     pub fn new(
         mechanism: &MechanismSetting,
         process: &Process<'_>,
         test: &DMatrix<f64>,
         map: &LinearMap,
-        scale: f64,
     ) -> Result<Self, TaskError> {
-        if is_risk(mechanism) {
-            return Self::of_least_risk(&process.moments(test, map)?, scale);
-        }
         if let MechanismSetting::Function(function) = mechanism {
             return Self::of_function(function.sensitivity, &process.representer()?, process.kernel, test);
         }
@@ -93,9 +83,10 @@ impl Noise {
         })
     }
 
-    /// Predictions and noise of the least expected squared error, the sum over test inputs.
-    fn of_least_risk(moments: &PriorMoments, scale: f64) -> Result<Self, TaskError> {
-        let RiskDesign { cloak, variances, .. } = risk_cloak(&RiskProblem::even(moments), scale)?;
+    /// Predictions and noise of the least expected squared error, the weighted sum over test inputs, for noise of the standard
+    /// deviation `scale` (units of the model).
+    pub fn of_least_risk(problem: &RiskProblem, scale: f64) -> Result<Self, TaskError> {
+        let RiskDesign { cloak, variances, .. } = risk_cloak(problem, scale)?;
         Ok(Self {
             map: cloak.noise_map(),
             ratio: cloak.sensitivity,

@@ -4,8 +4,9 @@ use nalgebra::DMatrix;
 
 use super::TaskError;
 use super::model::Process;
-use super::noise::{Noise, is_risk};
+use super::noise::Noise;
 use crate::gp::LinearMap;
+use crate::privacy::RiskProblem;
 use crate::setting::MechanismSetting;
 
 /// One design for all sizes of noise, or one for each.
@@ -28,21 +29,34 @@ pub(super) struct Designer<'a> {
     pub map: &'a LinearMap,
     /// Whether predictions are the best ones given what is released.
     pub denoise: bool,
+    /// Public weights of the test inputs, where not all count alike: for a design of least risk.
+    pub weights: Option<&'a [f64]>,
 }
 
 impl Designer<'_> {
     /// The design for noise of this standard deviation (units of the model).
     pub fn noise(&self, scale: f64) -> Result<Noise, TaskError> {
-        let noise = Noise::new(self.mechanism, self.process, self.test, self.map, scale)?;
-        if !self.denoise || noise.variances.is_some() {
+        if self.mechanism.is_risk() {
+            return Noise::of_least_risk(&self.problem()?, scale);
+        }
+        let noise = Noise::new(self.mechanism, self.process, self.test, self.map)?;
+        if !self.denoise {
             return Ok(noise);
         }
         noise.denoised(&self.process.moments(self.test, self.map)?, self.map, scale)
     }
 
+    fn problem(&self) -> Result<RiskProblem, TaskError> {
+        let problem = RiskProblem::even(self.process.moments(self.test, self.map)?);
+        Ok(match self.weights {
+            Some(weights) => RiskProblem { weights: weights.to_vec(), ..problem },
+            None => problem,
+        })
+    }
+
     /// The designs for noise of these standard deviations, of which zero is none.
     pub fn noises(&self, scales: &[f64]) -> Result<Noises, TaskError> {
-        if !is_risk(self.mechanism) && !self.denoise {
+        if !self.mechanism.is_risk() && !self.denoise {
             return Ok(Noises(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);

@@ -46,6 +46,11 @@ impl MechanismSetting {
         self.denoise().unwrap_or(true)
     }
 
+    /// Whether predictions and noise are designed together, so that a design is for one size of noise.
+    pub fn is_risk(&self) -> bool {
+        matches!(self, Self::Cloaking(cloaking) if cloaking.is_risk())
+    }
+
     fn denoise(&self) -> Option<bool> {
         match self {
             Self::Cloaking(cloaking) => cloaking.denoise,

@@ -36,7 +36,8 @@ impl NoisyRegression {
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        let designer = Designer { mechanism, process: &process, test: &rows.test, map: &map, denoise };
+        let designer =
+            Designer { mechanism, process: &process, test: &rows.test, map: &map, denoise, weights: None };
         Ok(Self {
             noises: designer.noises(&scales)?,
             sums: map.sum_groups(&rows.targets),

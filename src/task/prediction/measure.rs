@@ -35,7 +35,8 @@ impl Task for PredictionTask {
             .collect::<Result<_, TaskError>>()?;
         let mechanism = &job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        let designer = Designer { mechanism, process: &process, test: &grid, map: &map, denoise };
+        let designer =
+            Designer { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
         let noises = match job.is_private() {
             true => Some(designer.noises(&scales)?),
             false => None,

@@ -164,6 +164,6 @@ impl FoldFit<'_> {
         }
         let mechanism = &self.job.setting.privacy.mechanism;
         let denoise = mechanism.denoises_experiments();
-        Designer { mechanism, process, test, map, denoise }.noises(&scales).map(Some)
+        Designer { mechanism, process, test, map, denoise, weights: None }.noises(&scales).map(Some)
     }
 }

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 use rand::Rng;
 
-use super::{BeforeNoise, PURPOSE, Predictions, PreparedRelease};
+use super::{BeforeNoise, PURPOSE, Points, Predictions, PreparedRelease};
 use crate::privacy::{LatticeMap, LatticeRelease, TargetLattice};
 use crate::setting::{NormaliseSetting, Sections};
 use crate::task::model::Process;
@@ -36,7 +36,7 @@ impl Means {
     pub fn prepared(
         setting: &Sections,
         sample: &Sample,
-        points: &DMatrix<f64>,
+        points: &Points,
         streams: &Streams,
     ) -> Result<PreparedRelease, TaskError> {
         let Some(model) = setting.model.as_deref() else {
@@ -48,12 +48,14 @@ impl Means {
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
-        let map = process.map(points)?;
+        let inputs = &points.inputs;
+        let map = process.map(inputs)?;
         let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
         let scale = target.scale() / normalised.scale;
         let mechanism = &setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
-        let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise };
+        let weights = points.weights.as_deref();
+        let designer = Designer { mechanism, process: &process, test: inputs, map: &map, denoise, weights };
         let noise = designer.noise(scale)?;
         let lattice = TargetLattice::new(low.get(), high.get())?;
         let whole: Vec<i64> = sample.targets.iter().map(|y| lattice.whole(*y)).collect();
@@ -64,7 +66,7 @@ impl Means {
         let means = Self {
             sums: map.sum_whole_groups(&whole),
             gp_sd: noise
-                .model_variances(process.variance(points)?, scale)
+                .model_variances(process.variance(inputs)?, scale)
                 .iter()
                 .map(|v| v.sqrt() * normalised.scale)
                 .collect(),

@@ -1,10 +1,10 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
 mod means;
+mod points;
 mod preview;
 mod sums;
 
-use nalgebra::DMatrix;
 use rand::Rng;
 
 use super::{Sample, Streams, TaskError};
@@ -12,6 +12,7 @@ use crate::privacy::{Certificate, RoundedNoise};
 use crate::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
 use crate::task::{Setting, TaskSetting};
 use means::Means;
+pub use points::Points;
 pub use preview::{Expected, Foreknown, Preview};
 use sums::BareSums;
 
@@ -60,21 +61,21 @@ impl Predictions {
 }
 
 impl PreparedRelease {
-    /// Fits the model to all rows of the sample and designs the noise at the points (t x d).
+    /// Fits the model to all rows of the sample and designs the noise at the points.
     ///
     /// # Errors
     /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
     pub fn new(
         setting: &Setting,
         sample: &Sample,
-        points: &DMatrix<f64>,
+        points: &Points,
         streams: &Streams,
     ) -> Result<Self, TaskError> {
         if let Some(reason) = refusal(setting) {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
-            TaskSetting::Surface(_) => BareSums::prepared(setting, sample, points)?,
+            TaskSetting::Surface(_) => BareSums::prepared(setting, sample, &points.inputs)?,
             _ => Means::prepared(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
@@ -170,7 +171,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         let points = points();
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let sample = Sample::new(&[inputs], targets);
-        PreparedRelease::new(experiment.cells[0].setting(), &sample, &points, &streams).unwrap()
+        PreparedRelease::new(experiment.cells[0].setting(), &sample, &Points::even(points), &streams).unwrap()
     }
 
     fn points() -> DMatrix<f64> {

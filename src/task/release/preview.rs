@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-use super::PURPOSE;
+use super::{PURPOSE, Points};
 use crate::number::Epsilon;
 use crate::setting::Sections;
 use crate::task::model::Process;
@@ -17,13 +17,13 @@ pub struct Foreknown<'a> {
     pub setting: &'a Sections,
     /// The inputs of the rows (n x d), which are public.
     pub inputs: &'a DMatrix<f64>,
-    /// The points to predict at (t x d).
-    pub points: &'a DMatrix<f64>,
+    /// The points to predict at.
+    pub points: &'a Points,
     /// The streams of inducing inputs.
     pub streams: &'a Streams,
 }
 
-/// What is expected of predictions under the model, as root mean squares over the points, in units of the target.
+/// What is expected of predictions under the model, as root (weighted) mean squares over the points, in units of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expected {
     /// Epsilon.
@@ -60,11 +60,13 @@ impl Foreknown<'_> {
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.kernel.covariance(self.inputs);
         let process = Process::new(model, kernel.as_ref(), self.inputs, self.streams, PURPOSE);
-        let map = process.map(self.points)?;
-        let variance = process.variance(self.points)?;
+        let points = &self.points.inputs;
+        let map = process.map(points)?;
+        let variance = process.variance(points)?;
         let mechanism = &self.setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
-        let designer = Designer { mechanism, process: &process, test: self.points, map: &map, denoise };
+        let weights = self.points.weights.as_deref();
+        let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise, weights };
         let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {
@@ -75,17 +77,12 @@ impl Foreknown<'_> {
             let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
             expected.push(Expected {
                 epsilon,
-                noise: root_mean(&added) * unit,
-                error: root_mean(&total) * unit,
+                noise: self.points.root_mean(&added) * unit,
+                error: self.points.root_mean(&total) * unit,
                 released: noise.map.ncols(),
             });
         }
-        let prior = root_mean(&kernel.diagonal(self.points)) * unit;
-        Ok(Preview { prior, expected, without_privacy: root_mean(&variance) * unit })
+        let prior = self.points.root_mean(&kernel.diagonal(points)) * unit;
+        Ok(Preview { prior, expected, without_privacy: self.points.root_mean(&variance) * unit })
     }
-}
-
-/// The root of the mean.
-fn root_mean(variances: &[f64]) -> f64 {
-    (variances.iter().sum::<f64>() / variances.len() as f64).sqrt()
 }

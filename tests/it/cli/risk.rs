@@ -15,6 +15,8 @@ fn project() -> Project {
 
 const PREVIEW: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--preview", "--quiet"];
 
+const PREVIEW_ALONE: &[&str] = &["predict", "energy.toml", "--at", "alone.csv", "--preview", "--quiet"];
+
 fn errors(project: &Project, more: &[&str]) -> Vec<f64> {
     let run = project.dpgp(&[PREVIEW, more, &["--format", "json"]].concat()).expect(0);
     let preview: serde_json::Value = serde_json::from_str(&run.out).unwrap();
@@ -50,6 +52,37 @@ fn a_preview_depends_on_no_target() {
     assert!(before.contains("nothing is charged"));
     // Not even the key that tells rows apart is made.
     assert!(!project.path("state").exists());
+}
+
+/// Points without weight are predicted, but nothing is spent on them: the rest are worth what they are alone.
+#[test]
+fn weights_say_how_much_points_count() {
+    let project = project();
+    project.write("alone.csv", "temperature\n5\n10\n");
+    project.write("grid.csv", "visits,temperature\n0,-5\n2,5\n2,10\n0,20\n");
+    let weighted = errors(&project, &["--weights", "visits"]);
+    let even = errors(&project, &[]);
+    let run = project.dpgp(&[PREVIEW_ALONE, &["--format", "json"]].concat()).expect(0);
+    let preview: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    for (i, row) in preview["preview"]["expected"].as_array().unwrap().iter().enumerate() {
+        let expected = row["error"].as_f64().unwrap();
+        assert!((weighted[i + 1] / expected - 1.0).abs() < 1e-5, "{} {expected}", weighted[i + 1]);
+        assert!((even[i + 1] / expected - 1.0).abs() > 1e-3);
+    }
+}
+
+#[test]
+fn weights_that_weigh_nothing_are_refused() {
+    let project = project();
+    for weights in [["0", "0"], ["-1", "2"], ["1e308", "1e308"]] {
+        project.write("grid.csv", &format!("temperature,visits\n5,{}\n10,{}\n", weights[0], weights[1]));
+        let said = project.dpgp(&[PREVIEW, &["--weights", "visits"]].concat()).expect(2).err;
+        assert!(said.contains("weights of points must not be negative"), "{said}");
+    }
+    let said = project.dpgp(&[PREVIEW, &["--weights", "area"]].concat()).expect(2).err;
+    assert!(said.contains("area"), "{said}");
+    let said = energy_project(TARGETS).dpgp(&[PREVIEW, &["--weights", "temperature"]].concat()).expect(2).err;
+    assert!(said.contains("objective risk"), "{said}");
 }
 
 #[test]

@@ -30,13 +30,13 @@ pub struct RiskDesign {
 /// Obligation: whatever the solver returns, [`Cloak`] scales the strategy until every column is covered, and checks it.
 ///
 /// ```
+/// use dpgp::gp::PriorMoments;
 /// use dpgp::privacy::{RiskProblem, risk_cloak};
 /// use nalgebra::DMatrix;
 /// // One latent value of variance 1, seen once with noise of variance 1/2; the release adds noise of variance 1/2.
 /// let one = DMatrix::from_element(1, 1, 1.0);
-/// let problem =
-///     RiskProblem { cross: one.clone(), factor: one, own: vec![0.5], prior: vec![1.0], weights: vec![1.0] };
-/// let design = risk_cloak(&problem, 0.5f64.sqrt())?;
+/// let moments = PriorMoments { cross: one.clone(), factor: one, own: vec![0.5], variances: vec![1.0] };
+/// let design = risk_cloak(&RiskProblem::even(moments), 0.5f64.sqrt())?;
 /// // It is 1 / (1 + 1/2 + 1/2) times what is released, and half of the variance is explained.
 /// assert!((design.cloak.mean_columns()[(0, 0)] - 0.5).abs() < 1e-9);
 /// assert!((design.expected - 0.5).abs() < 1e-9 && design.gap < 1e-6);
@@ -54,7 +54,7 @@ pub fn risk_cloak(problem: &RiskProblem, noise_sd: f64) -> Result<RiskDesign, Pr
     let reduced = Reduced::new(problem, noise_sd)?;
     let found = staircase::solve(&reduced)?;
     // The posterior mean at all points, those without weight too.
-    let seen = &found.point.rows * problem.cross.transpose();
+    let seen = &found.point.rows * problem.moments.cross.transpose();
     let estimator = found.point.covariance.solve(&seen).transpose();
     let mut cloak = Cloak::of_strategy(&estimator, &found.point.rows, found.products)?;
     let variances = variances(problem, &reduced, &cloak);
@@ -68,11 +68,12 @@ pub fn risk_cloak(problem: &RiskProblem, noise_sd: f64) -> Result<RiskDesign, Pr
 /// The diagonal of `K** - 2 C K*' + C A C' + s^2 L L'`, for the very map and noise of the release.
 fn variances(problem: &RiskProblem, reduced: &Reduced, cloak: &Cloak) -> Vec<f64> {
     let (map, noise): (DMatrix<f64>, DMatrix<f64>) = (cloak.mean_columns(), cloak.noise_map());
-    let moved = reduced.times_covariance(&map) - 2.0 * &problem.cross;
+    let moved = reduced.times_covariance(&map) - 2.0 * &problem.moments.cross;
     let explained = map.row_iter().zip(moved.row_iter()).map(|(c, moved)| c.dot(&moved));
     let added = noise.row_iter().map(|row| reduced.noise * row.norm_squared());
     problem
-        .prior
+        .moments
+        .variances
         .iter()
         .zip(explained.zip(added))
         .map(|(prior, (explained, added))| prior + explained + added)

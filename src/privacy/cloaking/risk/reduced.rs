@@ -34,7 +34,7 @@ impl Reduced {
     pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
         let svd = thin_svd("K*", &problem.weighted_cross())?;
         let prior = problem.prior_error();
-        let least = problem.own.iter().copied().fold(f64::INFINITY, f64::min);
+        let least = problem.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
         let Cut { rank, dropped } = cut(svd.s.as_slice(), NEGLIGIBLE * prior * least);
         if rank == 0 {
             return Err(PrivacyError::NothingToProtect);
@@ -45,9 +45,9 @@ impl Reduced {
         Ok(Self {
             targets,
             scale,
-            factor: problem.factor.clone(),
-            factor_transposed: problem.factor.transpose(),
-            own: problem.own.clone(),
+            factor: problem.moments.factor.clone(),
+            factor_transposed: problem.moments.factor.transpose(),
+            own: problem.moments.own.clone(),
             noise: noise_sd * noise_sd,
             prior,
             dropped: dropped / least,

@@ -2,6 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::gp::PriorMoments;
 use crate::linalg::Cholesky;
 use crate::privacy::RiskProblem;
 
@@ -16,13 +17,12 @@ pub fn problem(inputs: &[f64], sizes: &[f64], points: &[f64]) -> RiskProblem {
     let common = DMatrix::from_fn(n, n, |i, j| kernel(inputs[i], inputs[j]));
     let mut factor = Cholesky::new("K", &common).unwrap().factor().clone();
     factor.row_iter_mut().zip(sizes).for_each(|(mut row, m)| row *= *m);
-    RiskProblem {
+    RiskProblem::even(PriorMoments {
         cross: DMatrix::from_fn(points.len(), n, |i, j| kernel(points[i], inputs[j]) * sizes[j]),
         factor,
         own: sizes.iter().map(|m| 0.1 * m).collect(),
-        prior: vec![1.0; points.len()],
-        weights: vec![1.0; points.len()],
-    }
+        variances: vec![1.0; points.len()],
+    })
 }
 
 /// Six groups and four points.
@@ -32,13 +32,13 @@ pub fn small() -> RiskProblem {
 
 /// `A = F F' + diag(e)`.
 pub fn covariance(problem: &RiskProblem) -> DMatrix<f64> {
-    let own = DVector::from_column_slice(&problem.own);
-    &problem.factor * problem.factor.transpose() + DMatrix::from_diagonal(&own)
+    let own = DVector::from_column_slice(&problem.moments.own);
+    &problem.moments.factor * problem.moments.factor.transpose() + DMatrix::from_diagonal(&own)
 }
 
 /// The map of the Gaussian process and its expected error without noise.
 pub fn process(problem: &RiskProblem) -> (DMatrix<f64>, f64) {
-    let solved = Cholesky::new("A", &covariance(problem)).unwrap().solve(&problem.cross.transpose());
-    let explained = solved.dot(&problem.cross.transpose());
+    let solved = Cholesky::new("A", &covariance(problem)).unwrap().solve(&problem.moments.cross.transpose());
+    let explained = solved.dot(&problem.moments.cross.transpose());
     (solved.transpose(), problem.prior_error() - explained)
 }

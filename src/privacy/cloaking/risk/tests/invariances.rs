@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::cases::small;
+use crate::gp::PriorMoments;
 use crate::privacy::cloaking::risk::certificate::Bound;
 use crate::privacy::cloaking::risk::point::Point;
 use crate::privacy::cloaking::risk::reduced::Reduced;
@@ -13,9 +14,9 @@ use crate::privacy::{PrivacyError, RiskProblem, risk_cloak};
 fn a_point_twice_with_half_its_weight_is_the_same_problem() {
     let once = small();
     let mut twice = small();
-    twice.cross = twice.cross.insert_row(4, 0.0);
-    twice.cross.set_row(4, &once.cross.row(1).into_owned());
-    twice.prior.push(1.0);
+    twice.moments.cross = twice.moments.cross.insert_row(4, 0.0);
+    twice.moments.cross.set_row(4, &once.moments.cross.row(1).into_owned());
+    twice.moments.variances.push(1.0);
     twice.weights = vec![1.0, 0.5, 1.0, 1.0, 0.5];
     let (once, twice) = (risk_cloak(&once, 3.0).unwrap(), risk_cloak(&twice, 3.0).unwrap());
     assert!((once.expected / twice.expected - 1.0).abs() < 1e-7);
@@ -25,12 +26,11 @@ fn a_point_twice_with_half_its_weight_is_the_same_problem() {
 #[test]
 fn a_point_without_weight_is_predicted_and_costs_nothing() {
     let all = small();
-    let three = RiskProblem {
-        cross: all.cross.rows(0, 3).into_owned(),
-        prior: vec![1.0; 3],
-        weights: vec![1.0; 3],
-        ..all.clone()
-    };
+    let three = RiskProblem::even(PriorMoments {
+        cross: all.moments.cross.rows(0, 3).into_owned(),
+        variances: vec![1.0; 3],
+        ..all.moments.clone()
+    });
     let ignored = RiskProblem { weights: vec![1.0, 1.0, 1.0, 0.0], ..all };
     let (three, ignored) = (risk_cloak(&three, 3.0).unwrap(), risk_cloak(&ignored, 3.0).unwrap());
     assert!((three.expected / ignored.expected - 1.0).abs() < 1e-7);
@@ -41,13 +41,12 @@ fn a_point_without_weight_is_predicted_and_costs_nothing() {
 #[test]
 fn units_do_not_matter() {
     let (plain, unit) = (small(), 1e5);
-    let scaled = RiskProblem {
-        cross: &plain.cross * (unit * unit),
-        factor: &plain.factor * unit,
-        own: plain.own.iter().map(|e| e * unit * unit).collect(),
-        prior: vec![unit * unit; 4],
-        ..plain.clone()
-    };
+    let scaled = RiskProblem::even(PriorMoments {
+        cross: &plain.moments.cross * (unit * unit),
+        factor: &plain.moments.factor * unit,
+        own: plain.moments.own.iter().map(|e| e * unit * unit).collect(),
+        variances: vec![unit * unit; 4],
+    });
     let (plain, scaled) = (risk_cloak(&plain, 3.0).unwrap(), risk_cloak(&scaled, 3.0 * unit).unwrap());
     assert!((scaled.expected / (unit * unit) / plain.expected - 1.0).abs() < 1e-7);
 }
@@ -74,6 +73,6 @@ fn what_cannot_be_designed_is_refused() {
         assert!(matches!(risk_cloak(&small(), noise_sd), Err(PrivacyError::NoNoise { .. })));
     }
     let mut broken = small();
-    broken.cross[(0, 0)] = f64::NAN;
+    broken.moments.cross[(0, 0)] = f64::NAN;
     assert!(matches!(risk_cloak(&broken, 1.0), Err(PrivacyError::Linalg(_))));
 }
