@@ -15,7 +15,7 @@ use crate::task::{OneTarget, Sample, Streams, TaskError};
 ///
 /// Obligation: targets enter `sums` alone, as whole numbers, and [`LatticeRelease`] adds their noise in whole numbers.
 /// All else depends on public inputs and settings, so that what is done with the release afterwards is post-processing:
-/// `map` is applied to it, and the centre is added last.
+/// `map` is applied to it, and a public offset is added last.
 #[derive(Debug, Clone)]
 pub(super) struct Means {
     release: LatticeRelease,
@@ -82,7 +82,7 @@ impl Means {
             release,
         };
         Ok(PreparedRelease {
-            form: BeforeNoise::Means(means),
+            form: BeforeNoise::Means(Box::new(means)),
             certificate: noise.certificate(target, &caveats(setting, &normalised)).about(setting.data.unit()),
             noise: record,
         })

@@ -36,7 +36,7 @@ pub struct PreparedRelease {
 #[derive(Debug, Clone)]
 enum BeforeNoise {
     /// The predictions themselves.
-    Means(Means),
+    Means(Box<Means>),
     /// The sums that predictions follow from.
     Sums(Box<BareSums>),
 }
@@ -145,6 +145,8 @@ pub fn refusal(setting: &Setting) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::DMatrix;
+
     use super::*;
     use crate::data::Manifest;
     use crate::gp::exact;

@@ -46,7 +46,7 @@ fn the_expected_error_is_that_of_the_map_released() {
     let (problem, noise_sd) = (small(), 2.0);
     let design = risk_cloak(&problem, noise_sd).unwrap();
     let (map, noise) = (design.cloak.mean_columns(), design.cloak.noise_map());
-    let error = 4.0 - 2.0 * map.dot(&problem.cross)
+    let error = 4.0 - 2.0 * map.dot(&problem.moments.cross)
         + (&map * covariance(&problem)).dot(&map)
         + noise_sd * noise_sd * noise.norm_squared();
     assert!((design.expected / error - 1.0).abs() < 1e-12);
@@ -70,7 +70,7 @@ fn never_worse_than_the_prior_mean_the_process_or_its_best_denoising() {
         let noisy = without_noise + noise_sd * noise_sd * noise.norm_squared();
         let seen =
             &map * covariance(&problem) * map.transpose() + &noise * noise.transpose() * noise_sd * noise_sd;
-        let with_latent = &map * problem.cross.transpose();
+        let with_latent = &map * problem.moments.cross.transpose();
         let denoised = 4.0 - Cholesky::new("S", &seen).unwrap().half_solve(&with_latent).norm_squared();
         for other in [4.0, noisy, denoised] {
             assert!(design.expected <= other * (1.0 + 1e-9), "{noise_sd}: {} {other}", design.expected);
