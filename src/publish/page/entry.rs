@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::errata::{PageErratum, errata};
 use super::rows::{PageColumn, PageRow, rows};
+use super::strokes::joined;
 use super::{Totals, anchor};
 use crate::publish::results::examined::Examined;
 use crate::publish::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts};
@@ -36,7 +37,7 @@ pub(super) struct PageEntry {
     manifest: Vec<Fact>,
 }
 
-/// A figure without what SVG, or the style of the page, takes for granted: a third of a figure of many marks.
+/// A figure without what SVG, or the style of the page, takes for granted, and with few marks: half of a figure of many.
 fn compact(svg: &str) -> String {
     let granted = [
         " opacity=\"1\"",
@@ -47,7 +48,8 @@ fn compact(svg: &str) -> String {
     ];
     let plain = granted.into_iter().fold(svg.to_owned(), |svg, default| svg.replace(default, ""));
     let plain = plain.replace("<polyline fill=\"none\"", "<polyline");
-    plain.replace("\n<polyline", "<polyline").replace("\n<circle", "<circle").replace(" \"/>", "\"/>")
+    let plain = plain.replace("\n<polyline", "<polyline").replace("\n<circle", "<circle");
+    joined(&plain.replace(" \"/>", "\"/>"))
 }
 
 /// Whether the results are here and of this version of the spec.

@@ -3,6 +3,7 @@
 mod entry;
 mod errata;
 mod rows;
+mod strokes;
 
 use std::path::Path;
 
