@@ -19,6 +19,7 @@ mod linear_map;
 mod moments;
 mod polynomial;
 mod representer;
+pub mod sites;
 mod variance;
 pub mod variational;
 

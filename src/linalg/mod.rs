@@ -15,6 +15,7 @@ mod gram;
 mod largest;
 mod panels;
 mod pivoted;
+mod projection;
 mod qr;
 mod simplex;
 mod special;
@@ -29,6 +30,7 @@ pub use gram::{add_gram, add_gram_lower, add_outer_lower, gram, product, transpo
 pub use largest::largest;
 pub use panels::{LANES, Lanes, add_outer_panels};
 pub use pivoted::pivoted_cholesky;
+pub use projection::onto_simplex;
 pub use qr::gram_factor;
 pub use simplex::nearest_in_simplex;
 pub use special::{normal_cdf, normal_pdf};

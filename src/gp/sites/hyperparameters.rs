@@ -1,0 +1,82 @@
+//! The hyperparameters that predictions are averaged over.
+
+use super::SiteReference;
+use crate::kernel::ExponentiatedQuadratic;
+
+/// A value with its log density a priori, up to a constant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Graded {
+    /// The value.
+    pub value: f64,
+    /// Its log density.
+    pub log_prior: f64,
+}
+
+/// Correlations of the process with the log density of their lengthscale.
+#[derive(Debug, Clone)]
+pub struct SiteKernel {
+    /// A kernel of variance 1.
+    pub correlations: ExponentiatedQuadratic,
+    /// The log density of its lengthscale, up to a constant.
+    pub log_prior: f64,
+}
+
+/// A grid of lengthscales, variances and noise variances, each with a public prior.
+#[derive(Debug, Clone)]
+pub struct HyperGrid {
+    /// By lengthscale.
+    pub kernels: Vec<SiteKernel>,
+    /// Variances of the process about its mean.
+    pub variances: Vec<Graded>,
+    /// Variances of targets about the process.
+    pub noises: Vec<Graded>,
+    /// The variance of the mean of the process.
+    pub bias: f64,
+    /// The variance that the error of the counts is first computed with.
+    pub first: f64,
+}
+
+/// Lengthscales, over that of the reference.
+const STRETCHES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
+/// Variances of the process, over the square of the bound on targets.
+const VARIANCES: [f64; 5] = [0.005, 0.02, 0.08, 0.3, 1.0];
+/// Noise variances, over the same.
+const NOISES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
+/// Standard deviations of the logarithms a priori.
+const SPREAD_OF_STRETCH: f64 = 0.8;
+const SPREAD_OF_VARIANCE: f64 = 2.0;
+const SPREAD_OF_NOISE: f64 = 1.5;
+
+impl HyperGrid {
+    /// The grid around a reference: lengthscales from a half to four times its own, variances from 0.005 to 1 and noise variances
+    /// from 0.0025 to 0.32 of the square of the bound, each log-normal around the reference.
+    pub fn around(reference: &SiteReference) -> Self {
+        let square = reference.bound * reference.bound;
+        let kernels = STRETCHES.iter().map(|stretch| SiteKernel {
+            correlations: stretched(reference, *stretch),
+            log_prior: log_normal(*stretch, SPREAD_OF_STRETCH),
+        });
+        Self {
+            kernels: kernels.collect(),
+            variances: graded(&VARIANCES, square, reference.variance, SPREAD_OF_VARIANCE),
+            noises: graded(&NOISES, square, reference.noise_variance, SPREAD_OF_NOISE),
+            bias: reference.bias,
+            first: reference.variance,
+        }
+    }
+}
+
+fn stretched(reference: &SiteReference, stretch: f64) -> ExponentiatedQuadratic {
+    ExponentiatedQuadratic::ard(1.0, reference.lengthscales.iter().map(|l| l * stretch).collect())
+}
+
+/// Multiples of a unit, log-normal around a centre.
+fn graded(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<Graded> {
+    let values = multiples.iter().map(|multiple| multiple * unit);
+    values.map(|value| Graded { value, log_prior: log_normal(value / centre, spread) }).collect()
+}
+
+/// `-(ln ratio)^2 / (2 spread^2)`, flat in the logarithm but for it.
+fn log_normal(ratio: f64, spread: f64) -> f64 {
+    -0.5 * (ratio.ln() / spread).powi(2)
+}

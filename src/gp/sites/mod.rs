@@ -1,0 +1,34 @@
+//! A Gaussian process on a public box, seen through noisy sums over rows whose inputs nobody knows.
+//!
+//! The data enter as `b = sum_i y_i phi(x_i)` (m numbers), `T = sum_i e(x_i)` (k numbers) and `q = sum_i y_i^2`, each with independent
+//! Gaussian noise ([`NoisyFeatures`]); phi and e are any functions on the box. The process lives on G public *sites*
+//! ([`box_grid`]), of which `p_g` stand for the rows near site g: T tells the counts p ([`SiteCounts`]), b the values of f at
+//! the sites. With `L = Phi' diag(p)` (Phi the G x m matrix of phi at the sites), K the covariances of the sites, s^2 the noise
+//! variance and D the variances of the noise,
+//!
+//! ```text
+//! b | p ~ N(0, Q),   Q = L K L' + s^2 L Phi + Phi' (V o E[f f']) Phi + D.
+//! ```
+//!
+//! The third term is the error of the counts, V their posterior covariance and o the entrywise product: the counts err by `dp`, b
+//! by `Phi' diag(f) dp`, whose covariance it is. So predictions know how little is known of the inputs. Any kernel will do: nothing
+//! is expanded in frequencies here.
+
+mod correlated;
+mod counts;
+mod feasible;
+mod grid;
+mod hyperparameters;
+mod member;
+mod mixture;
+mod passes;
+mod reference;
+mod sums;
+
+pub use counts::SiteCounts;
+pub use grid::{box_grid, site_grid};
+pub use hyperparameters::{Graded, HyperGrid, SiteKernel};
+pub use mixture::{MixturePrediction, SiteMixture};
+pub use passes::site_mixture;
+pub use reference::SiteReference;
+pub use sums::{NoisyFeatures, SiteFeatures, SummedFeatures};

@@ -1,0 +1,91 @@
+//! The posterior over all hyperparameters of a grid.
+
+use nalgebra::DMatrix;
+
+use super::correlated::{Correlated, Seen};
+use super::member::{Chosen, SiteMember};
+use super::{HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteMixture};
+use crate::linalg::LinalgError;
+
+/// How often the error of the counts is computed anew.
+const PASSES: usize = 3;
+/// The members that say what the process is like at the sites.
+const HEAVIEST: usize = 4;
+
+/// The mixture of the posteriors under every choice of a grid, each weighed by its evidence and prior.
+///
+/// The error of the counts needs `E[f f']` at the sites, which is that of the reference at first and that of the heaviest members
+/// after a pass; all members share it. All of it is computed from what was released: it costs no budget.
+///
+/// # Errors
+/// [`LinalgError`] if a variance of the noise is not positive.
+pub fn site_mixture(
+    features: &SiteFeatures,
+    released: &NoisyFeatures,
+    counts: &SiteCounts,
+    grid: &HyperGrid,
+) -> Result<SiteMixture, LinalgError> {
+    let seen = Seen::new(features, released, counts, grid.bias);
+    let correlated: Vec<Correlated> =
+        grid.kernels.iter().map(|kernel| Correlated::new(kernel, &seen)).collect();
+    let mut second = correlated[correlated.len() / 2].covariance(grid.first, grid.bias);
+    let mut mixed = Mixed::new(grid, &seen, &correlated, &second)?;
+    for _ in 1..PASSES {
+        second = mixed.second_moment(&seen, &correlated);
+        mixed = Mixed::new(grid, &seen, &correlated, &second)?;
+    }
+    Ok(SiteMixture::new(&seen, grid, mixed.members, mixed.weights))
+}
+
+/// The members of one pass with their weights, which add up to 1.
+struct Mixed {
+    members: Vec<SiteMember>,
+    weights: Vec<f64>,
+}
+
+impl Mixed {
+    fn new(
+        grid: &HyperGrid,
+        seen: &Seen<'_>,
+        correlated: &[Correlated],
+        second: &DMatrix<f64>,
+    ) -> Result<Self, LinalgError> {
+        let error = seen.error(second);
+        let members: Vec<SiteMember> = choices(grid)
+            .map(|chosen| SiteMember::new(chosen, seen, &correlated[chosen.kernel], &error))
+            .collect::<Result<_, _>>()?;
+        let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);
+        let shares: Vec<f64> = members.iter().map(|member| (member.log_evidence - most).exp()).collect();
+        let total: f64 = shares.iter().sum();
+        Ok(Self { members, weights: shares.iter().map(|share| share / total).collect() })
+    }
+
+    /// `E[f f']` of the heaviest members.
+    fn second_moment(&self, seen: &Seen<'_>, correlated: &[Correlated]) -> DMatrix<f64> {
+        let mut order: Vec<usize> = (0..self.weights.len()).collect();
+        order.sort_by(|i, j| self.weights[*j].total_cmp(&self.weights[*i]));
+        order.truncate(HEAVIEST);
+        let sites = seen.features.len();
+        let (mut second, mut total) = (DMatrix::zeros(sites, sites), 0.0);
+        for place in order {
+            let member = &self.members[place];
+            second += member.second_moment(seen, &correlated[member.chosen.kernel]) * self.weights[place];
+            total += self.weights[place];
+        }
+        second / total
+    }
+}
+
+/// Every choice, by lengthscale, then by variance, then by noise.
+fn choices(grid: &HyperGrid) -> impl Iterator<Item = Chosen> {
+    grid.kernels.iter().enumerate().flat_map(move |(kernel, correlations)| {
+        grid.variances.iter().flat_map(move |variance| {
+            grid.noises.iter().map(move |noise| Chosen {
+                kernel,
+                variance: variance.value,
+                noise: noise.value,
+                log_prior: correlations.log_prior + variance.log_prior + noise.log_prior,
+            })
+        })
+    })
+}

@@ -1,0 +1,66 @@
+//! Sums over rows, and the noise on them.
+
+use nalgebra::{DMatrix, DVector};
+
+/// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummedFeatures {
+    /// The number of rows, which is public.
+    pub rows: usize,
+    /// `b`.
+    pub weighted: DVector<f64>,
+    /// `T`.
+    pub plain: DVector<f64>,
+    /// `q`.
+    pub squares: f64,
+}
+
+impl SummedFeatures {
+    /// From the features of n rows, phi (n x m) and e (n x k), and their targets.
+    pub fn new(weighted: &DMatrix<f64>, plain: &DMatrix<f64>, targets: &[f64]) -> Self {
+        Self {
+            rows: targets.len(),
+            weighted: weighted.tr_mul(&DVector::from_column_slice(targets)),
+            plain: plain.row_sum_tr(),
+            squares: targets.iter().map(|y| y * y).sum(),
+        }
+    }
+}
+
+/// The same with independent Gaussian noise on each number.
+///
+/// Obligation of what makes one: every variance is positive, and that of the noise which was drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoisyFeatures {
+    /// The sums with noise on them.
+    pub sums: SummedFeatures,
+    /// The variances of the noise on b.
+    pub weighted: DVector<f64>,
+    /// On T.
+    pub plain: DVector<f64>,
+    /// On q.
+    pub squares: f64,
+}
+
+/// The features at the sites.
+#[derive(Debug, Clone)]
+pub struct SiteFeatures {
+    /// The sites (G x d).
+    pub sites: DMatrix<f64>,
+    /// phi there (G x m).
+    pub weighted: DMatrix<f64>,
+    /// e there (G x k).
+    pub plain: DMatrix<f64>,
+}
+
+impl SiteFeatures {
+    /// G.
+    pub fn len(&self) -> usize {
+        self.sites.nrows()
+    }
+
+    /// Whether there is no site.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
