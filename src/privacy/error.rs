@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::linalg::LinalgError;
+use crate::number::OutOfRange;
 
 /// A release that cannot be made, or not safely.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -10,6 +11,9 @@ pub enum PrivacyError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// A number that the proof of a sensitivity needs lies outside its range.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// The noise covariance came out as zero: the exact values would be released.
     #[error(
         "the {solver} solver ended with a noise covariance of zero, which would release the exact \

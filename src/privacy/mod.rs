@@ -11,6 +11,7 @@ mod function;
 mod gaussian;
 mod histogram;
 mod lattice;
+mod moments;
 mod newton;
 mod private_selection;
 mod rounded;
@@ -31,6 +32,10 @@ pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta};
 pub use histogram::{Statistic, count_sensitivity};
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
+pub use moments::{
+    Frequencies, LatticeRow, LeastRisk, MomentsDesign, MomentsNoise, PairTable, PhaseTable, SquareRule,
+    WeightSearch, WholeMoments,
+};
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
 pub use rounded::RoundedGaussian;

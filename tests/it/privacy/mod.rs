@@ -8,6 +8,8 @@ mod calibration;
 mod cloaking;
 mod cloaking_properties;
 mod concentrated;
+mod moments;
+mod moments_posterior;
 mod persons;
 mod rounded_gaussian;
 mod safety;

@@ -1,0 +1,101 @@
+//! The design of least expected error.
+
+use super::design::rule;
+use super::search::normalised;
+use super::{Frequencies, LeastRisk, MomentsDesign, SquareRule, WeightSearch};
+use crate::gp::sites::{SiteReference, site_grid};
+use crate::linalg::LinalgError;
+use crate::privacy::PrivacyError;
+
+/// The periods to choose from, in sides of the box.
+const PERIODS: [f64; 2] = [1.2, 1.6];
+/// Kappa to choose from.
+const KAPPAS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
+/// Standard deviations of the kernel's spectrum that frequencies reach to: beyond lies less than a thousandth of it.
+const REACH: f64 = 3.2;
+/// The greatest entry of a frequency, by the number of inputs.
+const MOST: [i64; 4] = [40, 7, 1, 1];
+/// Steps of the search for weights.
+const STEPS: usize = 30;
+/// Weights below this part of the greatest carry nothing.
+const PRUNED: f64 = 0.02;
+impl MomentsDesign {
+    /// The design of least expected error over periods and kappa, for noise of `sigma` sensitivities; a given period is kept.
+    ///
+    /// # Errors
+    /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
+    pub fn least_risk(
+        reference: &SiteReference,
+        sigma: f64,
+        period: Option<f64>,
+    ) -> Result<Self, PrivacyError> {
+        let periods = period.map_or(PERIODS.to_vec(), |period| vec![period]);
+        let mut best: Option<Self> = None;
+        for period in periods {
+            for kappa in KAPPAS {
+                let rule = rule(&[1.0], reference.bound, kappa)?;
+                let design = Self::with(reference, sigma, period, rule)?;
+                if best.as_ref().is_none_or(|known| design.risk < known.risk) {
+                    best = Some(design);
+                }
+            }
+        }
+        best.ok_or(PrivacyError::NothingToProtect)
+    }
+
+    /// Weights are found, frequencies that carry nothing are left out, and the weights of the others are found again.
+    fn with(
+        reference: &SiteReference,
+        sigma: f64,
+        period: f64,
+        rule: SquareRule,
+    ) -> Result<Self, PrivacyError> {
+        let all = reach(reference, period);
+        let uniform = vec![1.0 / all.len() as f64; all.len()];
+        let first = Weighed::new(reference, sigma, period, &rule, all, uniform)?.pruned();
+        let second = Weighed::new(reference, sigma, period, &rule, first.frequencies, first.found.weights)?;
+        let risk = second.found.risk;
+        let Weighed { frequencies, found } = second.pruned();
+        Ok(Self { risk, ..Self::of(frequencies, found.weights, period, reference.bound, rule.kappa())? })
+    }
+}
+
+/// The frequencies that the kernel of the reference reaches: a ball of them on a line and in the plane, those of squared norm 2 beyond.
+fn reach(reference: &SiteReference, period: f64) -> Frequencies {
+    let dimensions = reference.lengthscales.len();
+    let shortest = reference.lengthscales.iter().copied().fold(f64::INFINITY, f64::min);
+    let wanted = (REACH * period / (std::f64::consts::TAU * shortest)).ceil();
+    let side = (wanted.min(1e6) as i64).clamp(1, MOST[dimensions.clamp(1, MOST.len()) - 1]);
+    Frequencies::ball(side, if dimensions < 3 { side * side } else { 2 }, dimensions)
+}
+
+/// Frequencies with the best weights that were found for them.
+struct Weighed {
+    frequencies: Frequencies,
+    found: LeastRisk,
+}
+
+impl Weighed {
+    fn new(
+        reference: &SiteReference,
+        sigma: f64,
+        period: f64,
+        rule: &SquareRule,
+        frequencies: Frequencies,
+        start: Vec<f64>,
+    ) -> Result<Self, LinalgError> {
+        let sites = site_grid(reference.lengthscales.len());
+        let search = WeightSearch::new(reference, &sites, frequencies.clone(), period);
+        Ok(Self { frequencies, found: search.least_risk(rule, sigma, start, STEPS)? })
+    }
+
+    /// Without the frequencies that carry nothing; the zero stays.
+    fn pruned(self) -> Self {
+        let LeastRisk { weights, risk } = self.found;
+        let least = PRUNED * weights.iter().copied().fold(0.0, f64::max);
+        let kept: Vec<bool> = (0..weights.len()).map(|j| j == 0 || weights[j] >= least).collect();
+        let weights = weights.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(u, _)| u).collect();
+        let found = LeastRisk { weights: normalised(weights), risk };
+        Self { frequencies: self.frequencies.kept(&kept), found }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which moments are released, and how much noise each has.
+
+use nalgebra::DMatrix;
+
+use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
+use crate::gp::sites::{SiteFeatures, SummedFeatures};
+use crate::number::{OutOfRange, Positive};
+
+/// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
+/// [`SquareRule`]. Everything in it is public.
+#[derive(Debug, Clone)]
+pub struct MomentsDesign {
+    /// The frequencies of the sums that targets weigh.
+    pub frequencies: Frequencies,
+    /// Their weights.
+    pub weights: Vec<f64>,
+    /// The frequencies of the plain sums.
+    pub pairs: Frequencies,
+    /// Their weights.
+    pub pair_weights: Vec<f64>,
+    /// The rule that both obey.
+    pub rule: SquareRule,
+    /// P, in sides of the box.
+    pub period: f64,
+    /// The expected mean squared error under the reference.
+    pub risk: f64,
+}
+
+/// Plain sums whose weight is below this part of the greatest are left out.
+const PRUNED_PAIRS: f64 = 1e-4;
+
+impl MomentsDesign {
+    /// With these weights, whose expected error is not known.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] if the weights do not add up to a positive number, kappa is less than 1, or the bound is not positive.
+    pub fn of(
+        frequencies: Frequencies,
+        weights: Vec<f64>,
+        period: f64,
+        bound: f64,
+        kappa: f64,
+    ) -> Result<Self, OutOfRange> {
+        let rule = rule(&weights, bound, kappa)?;
+        let table = PairTable::new(&frequencies);
+        let pair_weights = rule.pair_weights(&table, &weights);
+        let least = PRUNED_PAIRS * pair_weights.iter().copied().fold(0.0, f64::max);
+        let kept: Vec<bool> = pair_weights.iter().map(|weight| *weight > least).collect();
+        Ok(Self {
+            pairs: table.frequencies.kept(&kept),
+            pair_weights: pair_weights.into_iter().filter(|weight| *weight > least).collect(),
+            frequencies,
+            weights,
+            rule,
+            period,
+            risk: f64::NAN,
+        })
+    }
+
+    /// The noise of `sigma` sensitivities.
+    pub fn noise(&self, sigma: f64) -> MomentsNoise {
+        MomentsNoise::new(self, sigma * self.rule.sensitivity())
+    }
+
+    /// The moments of rows with inputs (n x d) in units of the box; targets are clipped to the bound.
+    pub fn moments(&self, inputs: &DMatrix<f64>, targets: &[f64]) -> SummedFeatures {
+        let bound = self.rule.bound();
+        let clipped: Vec<f64> = targets.iter().map(|y| y.clamp(-bound, bound)).collect();
+        let weighted = self.frequencies.features(inputs, self.period);
+        SummedFeatures::new(&weighted, &self.pairs.features(inputs, self.period), &clipped)
+    }
+
+    /// The features at sites (G x d).
+    pub fn at_sites(&self, sites: DMatrix<f64>) -> SiteFeatures {
+        SiteFeatures {
+            weighted: self.frequencies.features(&sites, self.period),
+            plain: self.pairs.features(&sites, self.period),
+            sites,
+        }
+    }
+}
+
+/// The rule for some weights.
+pub(super) fn rule(weights: &[f64], bound: f64, kappa: f64) -> Result<SquareRule, OutOfRange> {
+    SquareRule::new(Positive::new(weights.iter().sum())?, Positive::new(bound)?, kappa)
+}

@@ -1,0 +1,24 @@
+//! Fourier moments of records, with inputs and targets private: sums of cosines and sines, weighed by the targets and plain, and
+//! the sum of the squared targets, with Gaussian noise that is designed for all of them together ([`SquareRule`]).
+
+mod choice;
+mod design;
+mod frequencies;
+mod lattice_row;
+mod noise;
+mod pairs;
+mod phases;
+mod search;
+mod square_rule;
+mod torus;
+mod whole;
+
+pub use design::MomentsDesign;
+pub use frequencies::Frequencies;
+pub use lattice_row::LatticeRow;
+pub use noise::MomentsNoise;
+pub use pairs::PairTable;
+pub use phases::PhaseTable;
+pub use search::{LeastRisk, WeightSearch};
+pub use square_rule::SquareRule;
+pub use whole::WholeMoments;

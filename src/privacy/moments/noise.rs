@@ -1,0 +1,63 @@
+//! Noise on Fourier moments.
+
+use nalgebra::DVector;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+use super::MomentsDesign;
+use crate::gp::sites::{NoisyFeatures, SummedFeatures};
+
+/// The relative excess of the noise, which covers the rounding of closed forms: sums of at most a thousand weights and a
+/// dozen operations on them.
+const EXCESS: f64 = 5.7e-14;
+
+/// Standard deviations of independent noise on the moments.
+///
+/// Obligation: with `s = sigma D` the noise on a number of weight w is at least `s / sqrt(w)`, so that in units of the noise the
+/// release moves by at most `1 / sigma` ([`super::SquareRule`]).
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentsNoise {
+    /// On each sum that targets weigh (m).
+    pub weighted: DVector<f64>,
+    /// On each plain sum (k).
+    pub plain: DVector<f64>,
+    /// On the sum of squared targets.
+    pub squares: f64,
+}
+
+impl MomentsNoise {
+    /// Of a scale s, which is divided by the root of each weight.
+    pub(super) fn new(design: &MomentsDesign, scale: f64) -> Self {
+        let scale = scale * (1.0 + EXCESS);
+        let weighted: Vec<f64> = design.weights.iter().map(|u| scale / u.sqrt()).collect();
+        let plain: Vec<f64> = design.pair_weights.iter().map(|t| scale / t.sqrt()).collect();
+        Self {
+            weighted: design.frequencies.spread(&weighted),
+            plain: design.pairs.spread(&plain),
+            squares: scale / design.rule.square_weight().sqrt(),
+        }
+    }
+
+    /// A simulation of a release, with noise in floating point.
+    pub fn release(&self, sums: &SummedFeatures, stream: &mut impl Rng) -> NoisyFeatures {
+        let mut noisy = sums.clone();
+        noisy.weighted += self.weighted.map(|sd| sd * normal(stream));
+        noisy.plain += self.plain.map(|sd| sd * normal(stream));
+        noisy.squares += self.squares * normal(stream);
+        self.stated(noisy)
+    }
+
+    /// Sums with this noise on them.
+    pub fn stated(&self, sums: SummedFeatures) -> NoisyFeatures {
+        NoisyFeatures {
+            sums,
+            weighted: self.weighted.map(|sd| sd * sd),
+            plain: self.plain.map(|sd| sd * sd),
+            squares: self.squares * self.squares,
+        }
+    }
+}
+
+fn normal(stream: &mut impl Rng) -> f64 {
+    StandardNormal.sample(stream)
+}

@@ -1,0 +1,217 @@
+//! What follows from noisy sums over rows at unknown inputs, against values from another program and the exact process.
+
+use dpgp::gp::exact;
+use dpgp::gp::sites::{
+    Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteKernel, SiteMixture, SummedFeatures,
+    box_grid, site_mixture,
+};
+use dpgp::kernel::ExponentiatedQuadratic;
+use dpgp::privacy::Frequencies;
+use nalgebra::{DMatrix, DVector};
+use serde_json::Value;
+
+use crate::support::golden::{assert_relative, golden, matrix, number, numbers};
+
+/// Forty rows, eight sites, five sums and eight plain ones.
+struct Golden {
+    features: SiteFeatures,
+    released: NoisyFeatures,
+    counts: SiteCounts,
+}
+
+fn line(value: &Value) -> Frequencies {
+    Frequencies::half_space(numbers(value).into_iter().map(|j| vec![j as i64]))
+}
+
+fn squared(sds: &DVector<f64>) -> DVector<f64> {
+    sds.map(|sd| sd * sd)
+}
+
+impl Golden {
+    fn read() -> Self {
+        let golden = &golden("moments")["inference"];
+        let (b, t) = (line(&golden["b_frequencies"]), line(&golden["t_frequencies"]));
+        let sites = box_grid(1, 8);
+        let features =
+            SiteFeatures { weighted: b.features(&sites, 1.5), plain: t.features(&sites, 1.5), sites };
+        let sums = SummedFeatures {
+            rows: 40,
+            weighted: DVector::from_vec(numbers(&golden["released_b"])),
+            plain: DVector::from_vec(numbers(&golden["released_T"])),
+            squares: number(golden, "released_q"),
+        };
+        let released = NoisyFeatures {
+            sums,
+            weighted: squared(&b.spread(&numbers(&golden["sd_b"]))),
+            plain: squared(&t.spread(&numbers(&golden["sd_T"]))),
+            squares: number(golden, "sd_q").powi(2),
+        };
+        let counts = SiteCounts {
+            mean: DVector::from_vec(numbers(&golden["counts"])),
+            covariance: matrix(&golden["counts_covariance"]),
+            concentration: number(golden, "alpha"),
+        };
+        Self { features, released, counts }
+    }
+
+    fn mixture(&self, grid: &HyperGrid) -> SiteMixture {
+        site_mixture(&self.features, &self.released, &self.counts, grid).unwrap()
+    }
+}
+
+#[test]
+fn sums_of_rows() {
+    let golden = &golden("moments")["inference"];
+    let x = numbers(&golden["x"]);
+    let inputs = DMatrix::from_column_slice(x.len(), 1, &x);
+    let (b, t) = (line(&golden["b_frequencies"]), line(&golden["t_frequencies"]));
+    let sums =
+        SummedFeatures::new(&b.features(&inputs, 1.5), &t.features(&inputs, 1.5), &numbers(&golden["y"]));
+    assert!((sums.weighted - DVector::from_vec(numbers(&golden["exact_b"]))).amax() < 1e-12);
+    assert!((sums.plain - DVector::from_vec(numbers(&golden["exact_T"]))).amax() < 1e-12);
+    assert_relative(sums.squares, number(golden, "exact_q"), 1e-12, "q");
+}
+
+#[test]
+fn counts_of_sites() {
+    let Golden { features, released, counts } = Golden::read();
+    let found = SiteCounts::new(&features, &released).unwrap();
+    assert_eq!(found.concentration, counts.concentration);
+    assert!((&found.mean - counts.mean).amax() < 40.0 * 1e-6, "{}", found.mean);
+    assert!((found.covariance - counts.covariance).amax() < 1e-9);
+}
+
+/// Noise that would make some counts negative: the constrained minimum is the only point where no feasible direction descends.
+#[test]
+fn counts_are_not_negative() {
+    let Golden { features, mut released, .. } = Golden::read();
+    released.plain /= 30.0;
+    let SiteCounts { mean, concentration, .. } = SiteCounts::new(&features, &released).unwrap();
+    assert!(mean.min() == 0.0 && (mean.sum() - 40.0).abs() < 1e-9, "{mean}");
+    let scale = 1600.0 / (concentration + 1.0) + 40.0;
+    let misfit = (features.plain.tr_mul(&mean) - &released.sums.plain).component_div(&released.plain);
+    let slope = &features.plain * misfit + (&mean.add_scalar(-5.0)) * (8.0 / scale);
+    let level = (0..8).filter(|g| mean[*g] > 1e-6).map(|g| slope[g]).fold(f64::NEG_INFINITY, f64::max);
+    for site in 0..8 {
+        // Equal where there are rows, and no less where there are none.
+        assert!(slope[site] > level - 1e-5, "{site}: {slope} {mean}");
+    }
+}
+
+fn graded(values: &[f64]) -> Vec<Graded> {
+    values.iter().map(|value| Graded { value: *value, log_prior: 0.0 }).collect()
+}
+
+/// One choice of hyperparameters.
+fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperGrid {
+    let correlations = ExponentiatedQuadratic::isotropic(1.0, lengthscale);
+    HyperGrid {
+        kernels: vec![SiteKernel { correlations, log_prior: 0.0 }],
+        variances: graded(&[variance]),
+        noises: graded(&[noise]),
+        bias,
+        first: variance,
+    }
+}
+
+#[test]
+fn one_choice_of_hyperparameters() {
+    let golden = golden("moments");
+    let release = Golden::read();
+    for row in golden["inference"]["fits"].as_array().unwrap() {
+        if number(row, "iterations") < 3.0 {
+            continue;
+        }
+        let noise = number(row, "noise");
+        let grid = single(number(row, "lengthscale"), number(row, "variance"), noise, 0.25);
+        let at = numbers(&row["at"]);
+        let found = release.mixture(&grid).predict(&DMatrix::from_column_slice(at.len(), 1, &at));
+        assert!((found.mean - DVector::from_vec(numbers(&row["mean"]))).amax() < 1e-6);
+        let variance = DVector::from_vec(numbers(&row["variance_f"])).add_scalar(noise);
+        assert!((found.variance - variance).amax() < 1e-6);
+    }
+}
+
+/// A log-normal density around a centre, up to a constant.
+fn log_normal(value: f64, centre: f64, spread: f64) -> f64 {
+    -0.5 * ((value / centre).ln() / spread).powi(2)
+}
+
+fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<Graded> {
+    values
+        .iter()
+        .map(|value| Graded { value: *value, log_prior: log_normal(*value, centre, spread) })
+        .collect()
+}
+
+#[test]
+fn hyperparameters_are_averaged_by_their_evidence() {
+    let golden = &golden("moments")["average"];
+    let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| SiteKernel {
+        correlations: ExponentiatedQuadratic::isotropic(1.0, lengthscale),
+        log_prior: log_normal(lengthscale, 0.3, 0.8),
+    });
+    let grid = HyperGrid {
+        kernels: kernels.collect(),
+        variances: log_normals(&numbers(&golden["variances"]), 0.25, 1.2),
+        noises: log_normals(&numbers(&golden["noises"]), 0.05, 1.5),
+        bias: 0.25,
+        first: 0.25,
+    };
+    let mixture = Golden::read().mixture(&grid);
+    for (found, expected) in mixture.log_evidences().iter().zip(numbers(&golden["log_evidence"])) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    for (found, expected) in mixture.weights().iter().zip(numbers(&golden["weights"])) {
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    }
+    let at = numbers(&golden["at"]);
+    let found = mixture.predict(&DMatrix::from_column_slice(at.len(), 1, &at));
+    assert!((found.mean - DVector::from_vec(numbers(&golden["mean"]))).amax() < 1e-6);
+    assert!((found.variance - DVector::from_vec(numbers(&golden["variance_y"]))).amax() < 1e-6);
+}
+
+/// Rows at the sites, their counts known, sums that tell the targets of all sites apart and hardly any noise: the process that
+/// has seen every row.
+#[test]
+fn without_noise_it_is_the_exact_process() {
+    let sites = box_grid(1, 6);
+    let rows = DMatrix::from_fn(18, 1, |row, _| sites[row % 6]);
+    let targets: Vec<f64> = (0..18).map(|row| (0.7 * f64::from(row)).sin()).collect();
+    let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::half_space([vec![1]]));
+    let sums = SummedFeatures::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &targets);
+    let released = NoisyFeatures {
+        weighted: DVector::from_element(sums.weighted.len(), 1e-10),
+        plain: DVector::from_element(2, 1e-10),
+        squares: 1e-10,
+        sums,
+    };
+    let counts = SiteCounts {
+        mean: DVector::from_element(6, 3.0),
+        covariance: DMatrix::zeros(6, 6),
+        concentration: 1.0,
+    };
+    let features = SiteFeatures { weighted: b.features(&sites, 1.2), plain: t.features(&sites, 1.2), sites };
+    let mixture = site_mixture(&features, &released, &counts, &single(0.4, 0.8, 0.1, 0.0)).unwrap();
+    let at = box_grid(1, 11);
+    let kernel = ExponentiatedQuadratic::isotropic(0.8, 0.4);
+    let map = exact(&kernel, 0.1, &rows, &at).unwrap();
+    let found = mixture.predict(&at);
+    assert!((found.mean - map.predict(&targets)).amax() < 1e-6);
+}
+
+/// The prior, where noise drowns everything; never more than the prior in between.
+#[test]
+fn noise_leads_back_to_the_prior() {
+    let mut release = Golden::read();
+    let at = box_grid(1, 9);
+    for _ in 0..8 {
+        let found = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at);
+        assert!(found.variance.max() <= 0.55 + 1e-12 && found.variance.min() > 0.05, "{}", found.variance);
+        for variances in [&mut release.released.weighted, &mut release.released.plain] {
+            *variances *= 100.0;
+        }
+    }
+    let drowned = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at);
+    assert!(drowned.mean.amax() < 1e-6 && drowned.variance.min() > 0.55 - 1e-6);
+}
