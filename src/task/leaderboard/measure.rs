@@ -10,7 +10,7 @@ use crate::task::model::noise_variance;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{Certified, Job, Measured, Task, TaskError};
 
-/// The metrics of [`Scorer`]: for each fold the mean over runs.
+/// The metrics of `Scorer`: for each fold the mean over runs.
 impl Task for LeaderboardTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
