@@ -7,6 +7,7 @@ use super::exponential::exponential;
 use super::finding::{AuditVerdict, Check, Finding};
 use super::gaussian::{self, FunctionNorms, Scaling};
 use super::gradients::gradients;
+use super::moments::moments;
 use super::records::records;
 use super::selection::selection;
 use crate::linalg::largest;
@@ -97,6 +98,7 @@ fn judged(
         }
         Sampled::Means { sd, means, range, rows } => gaussian::means(*sd, *means, *range, *rows, claim),
         Sampled::Records(releases) => records(releases, claim),
+        Sampled::Moments(release) => moments(release, claim),
         Sampled::Gradients { event, relation } => gradients(event, *relation, claim)?,
         Sampled::Exponential(selected) => exponential(selected),
         Sampled::Selection(draws) => return Ok(selection(draws, claim, attacks)),

@@ -12,6 +12,7 @@
 //! | functions | exact delta from the norm of the worst column in the Hilbert space, in 106 bits |
 //! | counts, statistics of bins | exact delta of the worst extreme targets |
 //! | noisy sums | bounds on delta: the greatest norm of features, and a search over pairs of records |
+//! | noisy moments | bounds on delta: the weights that the noise stands for, squared anew, and a search over pairs of records |
 //! | noisy gradients | the bounds of loss distributions for the noise used |
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
 //! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
@@ -27,6 +28,8 @@ mod exponential;
 mod finding;
 mod gaussian;
 mod gradients;
+mod moment_weights;
+mod moments;
 mod mutants;
 mod normal;
 mod records;

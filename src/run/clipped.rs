@@ -46,6 +46,9 @@ fn bounds(setting: &Setting) -> Option<(f64, f64)> {
     if let MechanismSetting::Sums(sums) = &setting.privacy.mechanism {
         return within(&setting.normalise, sums.target_bound?.get());
     }
+    if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
+        return within(&setting.normalise, moments.target_bound.get());
+    }
     match *setting.normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {
             Some((low.get(), high.get()))

@@ -25,7 +25,7 @@ pub use draw::{DrawSetting, QuotaSetting};
 pub use inducing::InducingSetting;
 pub use mechanism::{
     BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting, GradientSetting,
-    HistogramSetting, MechanismSetting, Summed, SumsSetting,
+    HistogramSetting, MechanismSetting, MomentsSetting, Summed, SumsSetting,
 };
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting};

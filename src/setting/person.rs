@@ -91,7 +91,7 @@ impl MechanismSetting {
     pub fn chosen_by(&self) -> ChosenBy {
         match self {
             Self::Cloaking(_) | Self::Function(_) | Self::Binning(_) => ChosenBy::Inputs,
-            Self::Sums(_) | Self::Histogram(_) | Self::Gradient(_) => ChosenBy::Record,
+            Self::Sums(_) | Self::Moments(_) | Self::Histogram(_) | Self::Gradient(_) => ChosenBy::Record,
         }
     }
 }

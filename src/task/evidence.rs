@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::Selected;
 use crate::privacy::accounting::{Event, Relation};
-use crate::privacy::{Cloak, PrivateSelection, Statistic, SumsNoise};
+use crate::privacy::{Cloak, Frequencies, MomentsNoise, PrivateSelection, Statistic, SumsNoise};
 use crate::setting::RangeSetting;
 
 /// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
@@ -57,6 +57,21 @@ pub struct RecordReleases {
     pub domain: Option<Vec<[f64; 2]>>,
     /// The most records that are replaced: those of one person.
     pub records: u64,
+}
+
+/// Noise on the Fourier moments of records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentsRelease {
+    /// The frequencies of the sums that targets weigh.
+    pub weighted: Frequencies,
+    /// Those of the plain sums.
+    pub plain: Frequencies,
+    /// The standard deviations that were used.
+    pub noise: MomentsNoise,
+    /// The period, in sides of the box.
+    pub period: f64,
+    /// The bound on targets.
+    pub bound: f64,
 }
 
 /// The private selection of a candidate.
@@ -118,6 +133,8 @@ pub enum Sampled {
     },
     /// Gaussian noise on the sums of a variational model.
     Records(RecordReleases),
+    /// Gaussian noise on Fourier moments.
+    Moments(MomentsRelease),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
     Means {
         /// Standard deviation.
@@ -149,6 +166,7 @@ impl Sampled {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
             Self::Statistics { bins, .. } => bins.is_empty(),
             Self::Records(releases) => releases.sums.is_empty(),
+            Self::Moments(release) => release.weighted.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),
             Self::Function { .. }
             | Self::Counts { .. }

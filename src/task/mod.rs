@@ -43,7 +43,9 @@ mod tutorial;
 pub use density::{CountsGuarantee, HistogramModel};
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
-pub use evidence::{LinearRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel};
+pub use evidence::{
+    LinearRelease, MomentsRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel,
+};
 pub use frame::{Frame, MissingColumn};
 pub use job::{Job, Task};
 pub use measure::measure;

@@ -23,6 +23,8 @@ pub enum Mechanism {
     NoisyGradient(AccountantKind),
     /// Gaussian noise on the sums of a variational model.
     NoisySums(Calibration),
+    /// Gaussian noise on Fourier moments of records.
+    NoisyMoments(Calibration),
     /// The best of private candidates.
     PrivateSelection,
     /// Nothing hides the targets.
@@ -36,6 +38,7 @@ impl fmt::Display for Mechanism {
             Self::Histogram(calibration) => ("noise on bins", calibration),
             Self::Function(calibration) => ("a sample of the process", calibration),
             Self::NoisySums(calibration) => ("noisy sums", calibration),
+            Self::NoisyMoments(calibration) => ("noisy moments", calibration),
             Self::NoisyGradient(accountant) => return write!(f, "noisy gradients, {accountant}"),
             Self::PrivateSelection => return f.write_str("private selection"),
             Self::Exponential => return f.write_str("exponential mechanism"),

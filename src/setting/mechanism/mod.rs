@@ -5,6 +5,7 @@ mod cloaking;
 mod function;
 mod gradient;
 mod histogram;
+mod moments;
 mod sums;
 
 use schemars::JsonSchema;
@@ -15,6 +16,7 @@ pub use cloaking::CloakingSetting;
 pub use function::FunctionSetting;
 pub use gradient::GradientSetting;
 pub use histogram::HistogramSetting;
+pub use moments::MomentsSetting;
 pub use sums::{FeaturesSetting, Summed, SumsSetting};
 
 /// The mechanism.
@@ -27,6 +29,8 @@ pub enum MechanismSetting {
     Gradient(GradientSetting),
     /// Noisy sums of a variational model.
     Sums(SumsSetting),
+    /// Gaussian noise on Fourier moments of records; for leaderboards.
+    Moments(MomentsSetting),
     /// Gaussian noise on the counts of a histogram.
     Histogram(HistogramSetting),
     /// A sample of the model's process, added to its mean function.
@@ -57,7 +61,7 @@ impl MechanismSetting {
             Self::Function(function) => function.denoise,
             Self::Histogram(histogram) => histogram.denoise,
             Self::Binning(binning) => binning.denoise,
-            Self::Gradient(_) | Self::Sums(_) => None,
+            Self::Gradient(_) | Self::Sums(_) | Self::Moments(_) => None,
         }
     }
 }

@@ -6,6 +6,7 @@ use super::baseline::Baseline;
 use super::bins::BinnedRegression;
 use super::chosen::ChosenRegression;
 use super::linear::NoisyRegression;
+use super::moments::MomentsRegression;
 use super::sums::SummedRegression;
 use crate::gp::variational::Prediction;
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
@@ -45,6 +46,7 @@ impl<'a> Leaderboard<'a> {
         Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
             (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)?),
             (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),
+            (MechanismSetting::Moments(setting), _) => Box::new(MomentsRegression::new(self, setting, rows)?),
             (_, None) => Box::new(NoisyRegression::new(self, self.model, rows)?),
             (_, Some(choose)) => Box::new(ChosenRegression::new(self, choose, rows)?),
         })

@@ -6,6 +6,8 @@ mod chosen;
 mod linear;
 mod measure;
 mod method;
+mod moments;
+mod planned_moments;
 mod scores;
 mod setting;
 mod sums;

@@ -137,6 +137,10 @@ impl Described for LeaderboardTask {
                 sums_model::inducing(path, &self.inducing, setting)?;
                 sums.check(inputs, Summed::Targets)
             }
+            MechanismSetting::Moments(moments) => {
+                sums_model::model(path, setting)?.has_noise("noisy moments")?;
+                moments.check(inputs)
+            }
             MechanismSetting::Binning(binning) => {
                 setting.privacy.has_change("binning")?;
                 binning.check(inputs)

@@ -44,6 +44,7 @@ chosen = {{ "task.leaderboard.choose" = {{ lengthscales = [0.3, 1.5], share = 0.
 function = {{ "privacy.mechanism" = {{ function = {{ sensitivity = "exact" }} }} }}
 bins = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", estimate = {{ bin = {{}} }} }} }} }}
 bins-denoised = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", estimate = {{ bin = {{}} }}, denoise = true }} }} }}
+moments = {{ "privacy.mechanism" = {{ moments = {{ target_bound = 2.0, domain = [[0.0, 10.0]] }} }} }}
 sums = {{ "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}], "privacy.mechanism" = {{ sums = {{ target_bound = 2.0, features = {{ supremum = [[0.0, 10.0]] }}, sensitivity = "exact" }} }} }}
 "#
     )
@@ -94,7 +95,8 @@ fn methods_are_scored_by_their_predictive_distributions() {
     }
     let claims = ["bins", "bins-denoised"].map(|method| &board.row(method, 1.0, "rmse")["delta_exact"]);
     assert_eq!(claims[0], claims[1], "the same release");
-    for method in ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums"] {
+    assert!(board.value("moments", 1000.0, "rmse") < 1.2 * board.value("cloaking", f64::INFINITY, "rmse"));
+    for method in ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums", "moments"] {
         let row = board.row(method, 1.0, "coverage-90");
         let (coverage, delta): (f64, f64) =
             (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());
@@ -155,4 +157,50 @@ fn a_choice_needs_cloaking_and_a_share() {
     );
     let mean = "mean = { \"task";
     assert_refused(&project, mean, &format!("mean = {{ {chosen}\"task"), "no lengthscale to choose");
+}
+
+/// The same rows with moments alone.
+fn moments() -> String {
+    let spec = spec().replace("draws = 20", "draws = 2");
+    let (head, _) = spec.split_once("[privacy.mechanism.cloaking]").unwrap();
+    format!("{head}mechanism.moments = {{ target_bound = 2.0, domain = [[0.0, 10.0]], period = 1.5 }}\n")
+}
+
+#[test]
+fn moments_hide_whole_records() {
+    let project = Project::new();
+    project.write("moments.toml", &moments());
+    let audit = project.dpgp(&["audit", "moments.toml", "--quiet", "--format", "json"]).expect(0).json();
+    let cell = &audit[0]["cells"][0];
+    assert_eq!(cell["verdict"], "holds", "{cell:#}");
+    let most = cell["checks"][0]["found"]["delta-at-most"].as_f64().unwrap();
+    assert!(most <= 1e-5 * (1.0 + 1e-9) && most > 0.9e-5, "the noise is what the claim needs: {most}");
+    let stated = project.dpgp(&["run", "moments.toml", "--quiet"]).expect(0).out;
+    let claim = "noisy moments, analytic calibration, one record is replaced";
+    assert!(stated.contains(claim), "{stated}");
+}
+
+#[test]
+fn mistakes_about_moments_are_refused() {
+    let project = Project::new();
+    let two = "domain = [[0.0, 10.0], [0.0, 1.0]]";
+    for (from, to, said) in [
+        ("target_bound = 2.0, ", "", "target_bound"),
+        ("target_bound = 2.0", "target_bound = 0.0", "greater than 0"),
+        ("domain = [[0.0, 10.0]]", "domain = [[10.0, 0.0]]", "rising"),
+        ("domain = [[0.0, 10.0]]", two, "needs one value for each input (1), found 2"),
+        ("period = 1.5", "period = 0.9", "from 1 to 10"),
+        ("kernel.eq = { variance = 1.0, lengthscale = 1.5 }", "kernel.bias = { variance = 1.0 }", "`eq`"),
+        (
+            "[task.leaderboard]\nsplit.interleaved = 4",
+            "[task.regression]\nsplit.contiguous = 4",
+            "mechanism.cloaking",
+        ),
+    ] {
+        let spec = moments();
+        assert!(spec.contains(from), "{from}");
+        project.write("moments.toml", &spec.replace(from, to));
+        let message = project.dpgp(&["run", "moments.toml"]).expect(2).err;
+        assert!(message.contains(said), "{said}: {message}");
+    }
 }

@@ -1,0 +1,45 @@
+//! Gaussian noise on Fourier moments of records.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::rules::{Checked, dimension, range};
+use crate::number::Positive;
+
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
+/// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the
+/// number of rows and the budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MomentsSetting {
+    /// The public bound that targets are clipped to, on either side of zero.
+    pub target_bound: Positive,
+    /// The public box of the inputs: the ends of each, for at most four. An input outside counts as the nearest one inside.
+    pub domain: Vec<[f64; 2]>,
+    /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<f64>,
+}
+
+/// The most inputs that there are sites for.
+const MOST_INPUTS: usize = 4;
+
+impl MomentsSetting {
+    /// Checks the numbers, for data with so many inputs.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`](crate::setting::Problem::OutOfRange),
+    /// [`Problem::WrongDimension`](crate::setting::Problem::WrongDimension).
+    pub fn check(&self, inputs: usize) -> Checked {
+        let path = "privacy.mechanism.moments";
+        let domain = format!("{path}.domain");
+        range("data.inputs", inputs <= MOST_INPUTS, "at most 4 inputs for moments", inputs as f64)?;
+        dimension(&domain, inputs, self.domain.len())?;
+        self.domain.iter().try_for_each(|[low, high]| {
+            range(&domain, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+        })?;
+        let period = self.period.unwrap_or(1.0);
+        // Longer waves are all but constant in the box.
+        range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+    }
+}

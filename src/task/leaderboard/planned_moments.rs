@@ -1,0 +1,51 @@
+//! Moments before their noise.
+
+use rand_pcg::Pcg64;
+
+use crate::gp::sites::{NoisyFeatures, SiteFeatures, SiteReference, SummedFeatures};
+use crate::privacy::{MomentsDesign, PrivacyError};
+use crate::setting::PrivacySetting;
+use crate::task::{MomentsRelease, Sampled};
+
+/// What is released at one noise multiplier, before its noise.
+pub(super) struct PlannedMoments {
+    pub sigma: f64,
+    pub design: MomentsDesign,
+    pub sums: SummedFeatures,
+    pub features: SiteFeatures,
+}
+
+/// The multiplier that stands for no noise: exact sums would leave singular matrices.
+const LEAST_SIGMA: f64 = 0.01;
+impl PlannedMoments {
+    /// What is released for a multiplier; a given period is kept.
+    pub fn design(
+        reference: &SiteReference,
+        sigma: f64,
+        period: Option<f64>,
+    ) -> Result<MomentsDesign, PrivacyError> {
+        MomentsDesign::least_risk(reference, sigma.max(LEAST_SIGMA), period)
+    }
+
+    /// With noise from a stream; without privacy there is none.
+    pub fn released(&self, stream: &mut Pcg64) -> NoisyFeatures {
+        let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));
+        if self.sigma > 0.0 { noise.release(&self.sums, stream) } else { noise.stated(self.sums.clone()) }
+    }
+
+    pub fn sampled(&self) -> Sampled {
+        let design = &self.design;
+        Sampled::Moments(MomentsRelease {
+            weighted: design.frequencies.clone(),
+            plain: design.pairs.clone(),
+            noise: design.noise(self.sigma),
+            period: design.period,
+            bound: design.rule.bound(),
+        })
+    }
+}
+
+/// The noise multiplier of a cell; zero without privacy.
+pub(super) fn sigma(cell: &PrivacySetting) -> f64 {
+    cell.calibration.sigma(cell.epsilon.get(), cell.delta.get())
+}
