@@ -17,6 +17,7 @@ pub(super) struct PlannedMoments {
 
 /// The multiplier that stands for no noise: exact sums would leave singular matrices.
 const LEAST_SIGMA: f64 = 0.01;
+
 impl PlannedMoments {
     /// What is released for a multiplier; a given period is kept.
     pub fn design(
