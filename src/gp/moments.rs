@@ -54,10 +54,8 @@ pub fn exact_moments(
     scale_columns(&mut cross, &counts);
     let within = kernel.matrix(&inputs, &inputs);
     let diagonal: Vec<f64> = counts.iter().enumerate().map(|(u, m)| m * m * within[(u, u)]).collect();
-    let column = |u: usize, out: &mut [f64]| {
-        out.iter_mut().enumerate().for_each(|(v, c)| *c = counts[u] * counts[v] * within[(v, u)]);
-    };
-    let factor = pivoted_cholesky(&diagonal, column, LEFT_OUT);
+    let sums = SumsOfGroups { counts: &counts, within: &within };
+    let factor = pivoted_cholesky(&diagonal, |u, out| sums.column(u, out), LEFT_OUT);
     let own = counts.iter().enumerate().map(|(u, m)| {
         let rest = diagonal[u] - factor.row(u).norm_squared();
         m * noise_variance + rest.max(0.0)
@@ -120,6 +118,19 @@ impl PriorMoments {
             variances: left.map(|(v, column)| (v - column.norm_squared()).max(0.0)).collect(),
             map: cholesky.upper_solve(&explained).transpose(),
         })
+    }
+}
+
+/// The covariances `m_u m_v k(x_u, x_v)` of what sums over equal inputs have in common, a column at a time.
+struct SumsOfGroups<'a> {
+    counts: &'a [f64],
+    within: &'a DMatrix<f64>,
+}
+
+impl SumsOfGroups<'_> {
+    fn column(&self, u: usize, out: &mut [f64]) {
+        let Self { counts, within } = self;
+        out.iter_mut().enumerate().for_each(|(v, c)| *c = counts[u] * counts[v] * within[(v, u)]);
     }
 }
 

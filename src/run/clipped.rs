@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::load::Loader;
 use super::{Project, RunError};
 use crate::data::Progress;
-use crate::setting::{MechanismSetting, NormaliseSetting};
+use crate::setting::{MechanismSetting, NormaliseSetting, prior_mean};
 use crate::task::{Experiment, Sample, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
@@ -66,8 +66,8 @@ fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
         NormaliseSetting::Constants { centre, scale } => {
             Some((centre.get() - scale.get() * bound, centre.get() + scale.get() * bound))
         }
-        NormaliseSetting::Bounds { low, high, scale, .. } => {
-            let (centre, half) = (normalise.public_centre()?, scale.get() * bound);
+        NormaliseSetting::Bounds { low, high, centre, scale } => {
+            let (centre, half) = (prior_mean(low, high, centre), scale.get() * bound);
             Some((low.get().max(centre - half), high.get().min(centre + half)))
         }
         NormaliseSetting::Standardised { .. } | NormaliseSetting::Private { .. } => None,

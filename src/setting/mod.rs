@@ -28,7 +28,7 @@ pub use mechanism::{
     HistogramSetting, MechanismSetting, MomentsSetting, Summed, SumsSetting,
 };
 pub use model::{ModelSetting, SparseSetting};
-pub use normalise::{CentreSetting, NormaliseSetting};
+pub use normalise::{CentreSetting, NormaliseSetting, prior_mean};
 pub use person::{ChosenBy, PersonLimit};
 pub use posterior_rule::NoiseAwareSetting;
 pub use privacy::{ChangeRelation, PrivacySetting};

@@ -71,12 +71,6 @@ impl NormaliseSetting {
         }
     }
 
-    /// What public bounds subtract: the centre, or else the middle.
-    pub fn public_centre(&self) -> Option<f64> {
-        let Self::Bounds { low, high, centre, .. } = *self else { return None };
-        Some(centre.map_or(0.5 * (low.get() + high.get()), Finite::get))
-    }
-
     /// How far two targets can be apart, in their own units; none where nothing bounds them.
     pub fn width(&self) -> Option<f64> {
         match *self {
@@ -102,6 +96,11 @@ impl NormaliseSetting {
     pub fn is_private(&self) -> bool {
         matches!(self, Self::Private { .. } | Self::Standardised { .. })
     }
+}
+
+/// What public bounds subtract from targets: the mean of the prior that is given, or else the middle, as the specification says.
+pub fn prior_mean(low: Finite, high: Finite, centre: Option<Finite>) -> f64 {
+    centre.map_or(0.5 * (low.get() + high.get()), Finite::get)
 }
 
 fn unit() -> Positive {

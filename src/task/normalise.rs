@@ -2,7 +2,7 @@
 
 use crate::number::Positive;
 use crate::privacy::Caveat;
-use crate::setting::{CentreSetting, NormaliseSetting, Sections};
+use crate::setting::{CentreSetting, NormaliseSetting, Sections, prior_mean};
 
 /// Targets on the scale of the model.
 pub(super) struct Normalised {
@@ -66,9 +66,9 @@ pub(super) fn normalise(targets: &[f64], setting: &NormaliseSetting) -> Normalis
         NormaliseSetting::Constants { centre, scale } => {
             Normalised::new(targets, Clip::NONE, centre.get(), scale.get(), false)
         }
-        NormaliseSetting::Bounds { low, high, scale, .. } => {
-            let centre = setting.public_centre().unwrap_or_default();
-            Normalised::new(targets, Clip { low: low.get(), high: high.get() }, centre, scale.get(), false)
+        NormaliseSetting::Bounds { low, high, centre, scale } => {
+            let clip = Clip { low: low.get(), high: high.get() };
+            Normalised::new(targets, clip, prior_mean(low, high, centre), scale.get(), false)
         }
         NormaliseSetting::Private { clip, centre, scale } => {
             private(targets, clip.map(Positive::get), centre, scale)

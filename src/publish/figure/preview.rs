@@ -139,17 +139,20 @@ mod tests {
         Preview { prior: 10.0, expected: expected.collect(), without_privacy: 1.0 }
     }
 
+    fn black_lines(svg: &str) -> usize {
+        lines_of(svg, "#000000")
+    }
+
     #[test]
     fn a_wanted_error_is_a_cross_of_lines() {
         let rows = preview(&[[0.1, 3.0, 9.0], [1.0, 2.0, 4.0]]);
         let plain = preview_svg("t", &rows, None).unwrap();
         let wanted = WantedError { error: 6.0, epsilon: Some(0.4) };
         let crossed = preview_svg("t", &rows, Some(wanted)).unwrap();
-        let black = |svg: &str| lines_of(svg, "#000000");
-        assert_eq!(black(&crossed), black(&plain) + 3, "two lines and their sample");
+        assert_eq!(black_lines(&crossed), black_lines(&plain) + 3, "two lines and their sample");
         assert!(crossed.contains("an error of 6 needs epsilon = 0.4"));
         let none = preview_svg("t", &rows, Some(WantedError { error: 0.5, epsilon: None })).unwrap();
-        assert_eq!(black(&none), black(&plain) + 2);
+        assert_eq!(black_lines(&none), black_lines(&plain) + 2);
         assert!(none.contains("no epsilon reaches an error of 0.5"));
     }
 

@@ -38,7 +38,7 @@ impl MomentsSetting {
         self.domain.iter().try_for_each(|[low, high]| {
             range(&domain, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
         })?;
-        let period = self.period.unwrap_or(1.0);
+        let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.
         range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
     }

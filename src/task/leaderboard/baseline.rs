@@ -42,15 +42,24 @@ impl Baseline {
     fn sd(&self, target: OneTarget) -> f64 {
         target.scale() / self.scale / self.rows as f64
     }
+
+    /// A mean at all test inputs, whose noise has this variance.
+    fn predicted(&self, mean: f64, variance: f64) -> Prediction {
+        let points = self.prior.len();
+        let variance = self.prior.iter().map(|prior| prior + variance);
+        let variance = DVector::from_iterator(points, variance);
+        Prediction { mean: DVector::from_element(points, mean), variance }
+    }
 }
 
 impl Method for Baseline {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        let sd = self.target(cell)?.map_or(0.0, |target| self.sd(target));
-        let unit: f64 = StandardNormal.sample(stream);
-        let mean = DVector::from_element(self.prior.len(), self.mean + sd * unit);
-        let variance = self.prior.iter().map(|prior| prior + sd * sd);
-        Ok(Prediction { mean, variance: DVector::from_iterator(self.prior.len(), variance) })
+        let Some(target) = self.target(cell)? else {
+            // It claims nothing.
+            return Ok(self.predicted(self.mean, 0.0));
+        };
+        let (sd, unit): (f64, f64) = (self.sd(target), StandardNormal.sample(stream));
+        Ok(self.predicted(self.mean + sd * unit, sd * sd))
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

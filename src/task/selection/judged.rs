@@ -4,7 +4,7 @@ use super::fold::CandidateFold;
 use super::selected::Selected;
 use crate::linalg::largest;
 use crate::privacy::{FoldColumns, selection_probabilities, sse_sensitivity};
-use crate::setting::NormaliseSetting;
+use crate::setting::{NormaliseSetting, prior_mean};
 use crate::task::SelectionTask;
 use crate::task::{OneTarget, Sampled};
 
@@ -113,8 +113,8 @@ fn largest_entry(folds: &[CandidateFold]) -> f64 {
 /// The range of targets in units of `scale`, where they are clipped.
 pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
     let half = match *normalise {
-        NormaliseSetting::Bounds { low, high, .. } => {
-            let centre = normalise.public_centre()?;
+        NormaliseSetting::Bounds { low, high, centre, .. } => {
+            let centre = prior_mean(low, high, centre);
             return Some(((low.get() - centre) / scale, (high.get() - centre) / scale));
         }
         NormaliseSetting::Standardised { low, high } => 0.5 * (high.get() - low.get()),

@@ -11,6 +11,7 @@ use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, Certificate, PrivacyUnit, RoundedNoise, SumsNoise};
 use crate::setting::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
+    prior_mean,
 };
 use crate::stream::{PackedKernel, SumRows, Summand, Sums, Targets, collect_here};
 use crate::task::grid::grid;
@@ -254,10 +255,10 @@ fn targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
         NormaliseSetting::Constants { centre, scale } => {
             Some(Targets { centre: centre.get(), scale: scale.get(), ..free })
         }
-        NormaliseSetting::Bounds { low, high, scale, .. } => Some(Targets {
+        NormaliseSetting::Bounds { low, high, centre, scale } => Some(Targets {
             low: low.get(),
             high: high.get(),
-            centre: normalise.public_centre()?,
+            centre: prior_mean(low, high, centre),
             scale: scale.get(),
             bound,
         }),
