@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput};
 use dpgp::data::rows::InMemory;
-use dpgp::stream::{PackedKernel, SumRows, Summand, Targets, collect};
+use dpgp::stream::{PackedKernel, Summand, Targets, collect};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use nalgebra::DMatrix;
@@ -42,7 +42,7 @@ fn summand() -> Summand {
 fn sums(columns: &[Vec<f64>], summand: &Summand, threads: &ThreadPool) {
     let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
     match collect(&mut rows, 0..u64::MAX, summand, threads) {
-        Ok(forest) => drop(black_box(forest.total(summand.zero()))),
+        Ok(part) => drop(black_box(part.sums)),
         Err(error) => panic!("{error}"),
     }
 }

@@ -11,7 +11,7 @@ use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::linalg::transposed_product;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
 use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
-use dpgp::stream::{self, SumRows, Summand, Targets, collect};
+use dpgp::stream::{self, Summand, Targets, collect};
 use nalgebra::DMatrix;
 
 fn main() {
@@ -80,9 +80,9 @@ fn sums(n: usize) -> (f64, f64) {
     let kernel = stream::PackedKernel::new(1.0, &[1.0, 1.0], &grid(16, 16), 16.0);
     let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 2 };
     let threads = rayon::ThreadPoolBuilder::new().build().unwrap();
-    let (seconds, forest) =
+    let (seconds, part) =
         timed(|| collect(&mut InMemory::new(columns), 0..u64::MAX, &summand, &threads).unwrap());
-    let total = forest.total(summand.zero()).statistics(summand.units());
+    let total = part.sums.statistics(summand.units());
     (seconds, (total.a.sum() + total.b.trace()) / n as f64)
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::ReleaseError;
 use super::sum_rows::{SummedRows, distinct_files};
 use crate::data::Fingerprint;
-use crate::stream::{BLOCK, Forest, NodeRecord, Record, Sum};
+use crate::stream::{BLOCK, PartSums, Record, Sum};
 
 /// The sums of one file.
-struct SumsPart<'p, S> {
+struct SumsRecordFile<'p, S> {
     path: &'p PathBuf,
     record: Record<S>,
 }
@@ -24,28 +24,27 @@ pub(super) fn added<S: Sum>(
 ) -> Result<SummedRows<S>, ReleaseError> {
     let mut parts = Vec::with_capacity(paths.len());
     for path in paths {
-        parts.push(SumsPart { path, record: read(path, zero)? });
+        parts.push(SumsRecordFile { path, record: read(path, zero)? });
     }
     let Some(first) = parts.first() else {
-        return Ok(SummedRows { files: Vec::new(), identity: None, forest: Forest::default() });
+        let part = PartSums { blocks: 0..0, sums: zero.clone() };
+        return Ok(SummedRows { files: Vec::new(), identity: None, part });
     };
     if first.record.summand != identity {
         let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
         return Err(ReleaseError::NotSums { path: first.path.clone(), cause: other.to_owned() });
     }
     parts.iter().try_for_each(|part| part.belongs_to(first))?;
-    let mut nodes: Vec<&NodeRecord<S>> = parts.iter().flat_map(|part| &part.record.nodes).collect();
-    nodes.sort_by_key(|node| node.first);
-    whole(&nodes, first.record.blocks())?;
-    let mut forest = Forest::default();
-    nodes.iter().for_each(|node| forest.insert(node.node(), node.sums.clone()));
+    let mut found: Vec<&PartSums<S>> = parts.iter().map(|part| &part.record.part).collect();
+    found.sort_by_key(|part| (part.blocks.start, part.blocks.end));
+    let part = whole(&found, first.record.blocks().unwrap_or(u64::MAX), zero)?;
     let (files, identity) = (first.record.files.clone(), identity_of(&parts));
     distinct_files(&files, identity.as_ref())?;
-    Ok(SummedRows { files, identity, forest })
+    Ok(SummedRows { files, identity, part })
 }
 
 /// That of all rows; none if some part was summed without a key.
-fn identity_of<S>(parts: &[SumsPart<'_, S>]) -> Option<Fingerprint> {
+fn identity_of<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
     let (first, others) = parts.split_first()?;
     let mut whole = first.record.identity.clone()?;
     for part in others {
@@ -54,7 +53,7 @@ fn identity_of<S>(parts: &[SumsPart<'_, S>]) -> Option<Fingerprint> {
     Some(whole)
 }
 
-impl<S> SumsPart<'_, S> {
+impl<S> SumsRecordFile<'_, S> {
     /// The name of the key that its rows are known by.
     fn key(&self) -> Option<&str> {
         self.record.identity.as_ref().map(|identity| identity.key.as_str())
@@ -75,16 +74,24 @@ impl<S> SumsPart<'_, S> {
     }
 }
 
-/// The nodes, in the order of their blocks, must be all blocks, each of them once.
-fn whole<S>(nodes: &[&NodeRecord<S>], all: u64) -> Result<(), ReleaseError> {
-    if let Some(pair) = nodes.windows(2).find(|pair| pair[0].node().end() > pair[1].first) {
-        return Err(ReleaseError::SumsOverlap(pair[1].first * BLOCK as u64 + 1));
+/// The sum of parts, in the order of their blocks, which must be all blocks from the first on, each of them once.
+fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<S>, ReleaseError> {
+    let mut whole = PartSums { blocks: 0..0, sums: zero.clone() };
+    for part in parts {
+        if whole.add(part) {
+            continue;
+        }
+        let start = part.blocks.start;
+        if start < whole.blocks.end {
+            return Err(ReleaseError::SumsOverlap(start.saturating_mul(BLOCK as u64).saturating_add(1)));
+        }
+        break;
     }
-    let found = nodes.iter().map(|node| 1u64 << node.level).sum::<u64>();
-    if found != all {
+    if whole.blocks.end != all {
+        let found: u64 = parts.iter().map(|part| part.blocks.end - part.blocks.start).sum();
         return Err(ReleaseError::SumsIncomplete { missing: all.saturating_sub(found), all });
     }
-    Ok(())
+    Ok(whole)
 }
 
 fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {

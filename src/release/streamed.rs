@@ -42,7 +42,6 @@ pub struct Streamed<'a, M> {
 
 /// Sums over all rows; exact, and as private as the rows.
 pub struct StreamedTotal<M: SumsModel> {
-    sums: SumsOf<M>,
     record: Record<SumsOf<M>>,
 }
 
@@ -127,7 +126,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         total: &StreamedTotal<M>,
         privacy: &PrivacySetting,
     ) -> Result<Drawn<SumsFile>, ReleaseError> {
-        self.drawn(&total.sums, privacy)
+        self.drawn(&total.record.part.sums, privacy)
     }
 
     /// The same for sums of rows in memory.
@@ -155,7 +154,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
 
     /// What there is to say of the sums, to everybody and to the holder of the rows.
     pub fn described(&self, total: &StreamedTotal<M>) -> HeldDescription {
-        self.model.described(&total.sums)
+        self.model.described(&total.record.part.sums)
     }
 
     /// What a release with this guarantee is about.
@@ -197,9 +196,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     }
 
     fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
-        let SummedRows { files, identity, forest } = summed;
-        let sums = forest.total(self.model.rows().zero());
-        StreamedTotal { sums, record: Record::new(self.identity(), files, &forest).identified(identity) }
+        let SummedRows { files, identity, part } = summed;
+        StreamedTotal { record: Record::new(self.identity(), files, part).identified(identity) }
     }
 }
 

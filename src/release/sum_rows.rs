@@ -10,7 +10,7 @@ use crate::data::rows::{Files, MarkedRows, Rows};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
-use crate::stream::{BLOCK, FileRecord, Forest, Misfit, StreamError, SumRows, collect};
+use crate::stream::{BLOCK, FileRecord, Misfit, PartSums, StreamError, SumRows, collect};
 
 /// The rows that are summed.
 pub(super) struct RowSource<'a> {
@@ -26,7 +26,7 @@ pub(super) struct RowSource<'a> {
 pub(super) struct SummedRows<S> {
     pub files: Vec<FileRecord>,
     pub identity: Option<Fingerprint>,
-    pub forest: Forest<S>,
+    pub part: PartSums<S>,
 }
 
 /// Sums the rows of the files, or those of a shard.
@@ -51,11 +51,11 @@ pub(super) fn summed<T: SumRows>(
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
-    let forest = match &used {
-        None => part(&mut files, blocks, summand, pool),
-        Some(used) => part(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
+    let part = match &used {
+        None => of_blocks(&mut files, blocks, summand, pool),
+        Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
     };
-    let forest = forest.map_err(|error| match error {
+    let part = part.map_err(|error| match error {
         StreamError::Data(error) => error,
         StreamError::Misfit(misfit) => located(misfit, &files, source.data),
     })?;
@@ -67,16 +67,16 @@ pub(super) fn summed<T: SumRows>(
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
-    Ok(SummedRows { files, identity, forest })
+    Ok(SummedRows { files, identity, part })
 }
 
 /// The sums of some blocks.
-fn part<T: SumRows>(
+fn of_blocks<T: SumRows>(
     rows: &mut dyn Rows,
     blocks: Range<u64>,
     summand: &T,
     pool: &Pool,
-) -> Result<Forest<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, StreamError> {
     rows.skip(blocks.start * BLOCK as u64)?;
     collect(rows, blocks, summand, pool.threads())
 }

@@ -16,8 +16,8 @@ use crate::gp::variational::SumsUnits;
 pub struct ClassSums(pub Vec<Sums>);
 
 impl Sum for ClassSums {
-    fn plus(self, other: &Self) -> Self {
-        Self(self.0.into_iter().zip(&other.0).map(|(sums, more)| sums.plus(more)).collect())
+    fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sums, more)| sums.add(more));
     }
 
     fn fits(&self, other: &Self) -> bool {
@@ -50,8 +50,12 @@ impl SumRows for ClassSummand {
         ClassSums(vec![Sums::zero(self.kernel.size()); self.classes])
     }
 
-    fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Scratch) -> Result<ClassSums, Misfit> {
-        let mut sums = self.zero();
+    fn add(
+        &self,
+        columns: &mut [Vec<f64>],
+        sums: &mut ClassSums,
+        scratch: &mut Scratch,
+    ) -> Result<(), Misfit> {
         for (rows, sums) in self.members(columns)?.iter().zip(&mut sums.0) {
             // Rows of a class lie apart, and the kernel wants them side by side.
             let inputs: Vec<Vec<f64>> = columns[..self.inputs]
@@ -62,7 +66,7 @@ impl SumRows for ClassSummand {
             // A label of 1 for every member: A is the sum of their covariances.
             self.kernel.add(&inputs, &vec![1; rows.len()], sums, scratch);
         }
-        Ok(sums)
+        Ok(())
     }
 }
 

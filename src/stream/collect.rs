@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Forest, Misfit, Node, StreamError, SumRows};
+use super::{Misfit, PartSums, StreamError, Sum, SumRows};
 use crate::data::rows::Rows;
 
 /// Rows of a block: parts of the rows are told apart by the numbers of their blocks.
@@ -11,10 +11,11 @@ pub const BLOCK: usize = 16_384;
 
 /// The sums of some blocks, by their numbers; the rows begin with the first of them. Ends early where the rows do.
 ///
-/// Threads take blocks from the rows in turn, so that reading and summing overlap. No array grows with the rows.
+/// Threads take blocks from the rows in turn, so that reading and summing overlap, and each adds to sums of its own. No array
+/// grows with the rows.
 ///
-/// Obligation: a row enters one block, a block one sum, and a sum the forest once; so every row counts once, however many
-/// threads there are.
+/// Obligation: a row enters one block, a block the sums of one thread, and those the total once; so every row counts once. Sums
+/// are of whole numbers, which are the same in every order.
 ///
 /// # Errors
 /// The first [`StreamError`] in the order of the rows.
@@ -23,7 +24,7 @@ pub fn collect<T: SumRows>(
     blocks: Range<u64>,
     summand: &T,
     threads: &rayon::ThreadPool,
-) -> Result<Forest<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, StreamError> {
     let shared = Shared::new(rows, blocks, summand);
     threads.broadcast(|_| shared.work());
     shared.end()
@@ -33,15 +34,14 @@ pub fn collect<T: SumRows>(
 ///
 /// ```
 /// use dpgp::data::rows::InMemory;
-/// use dpgp::stream::{PackedKernel, SumRows, Summand, Targets, collect_here};
+/// use dpgp::stream::{PackedKernel, Summand, Targets, collect_here};
 /// use nalgebra::DMatrix;
 /// // One inducing input at 0, rows at 0 and 1 with targets 2 and 3: A = 2 + 3 e^(-1/2), B = 1 + e^-1.
 /// let kernel = PackedKernel::new(1.0, &[1.0], &DMatrix::zeros(1, 1), 1.0);
 /// let targets = Targets { low: 0.0, high: 9.0, centre: 0.0, scale: 1.0, bound: 9.0 };
 /// let summand = Summand { kernel, targets, filters: Vec::new(), inputs: 1 };
 /// let mut rows = InMemory::new(vec![&[0.0, 1.0], &[2.0, 3.0]]);
-/// let sums = collect_here(&mut rows, &summand)?.total(summand.zero());
-/// let sums = sums.statistics(summand.units());
+/// let sums = collect_here(&mut rows, &summand)?.sums.statistics(summand.units());
 /// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-9);
 /// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-9);
 /// # Ok::<(), dpgp::stream::StreamError>(())
@@ -49,7 +49,7 @@ pub fn collect<T: SumRows>(
 ///
 /// # Errors
 /// The first [`StreamError`] in the order of the rows.
-pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<Forest<T::Sum>, StreamError> {
+pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<PartSums<T::Sum>, StreamError> {
     let shared = Shared::new(rows, 0..u64::MAX, summand);
     shared.work();
     shared.end()
@@ -58,35 +58,36 @@ pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<Fore
 /// The rows and sums that the threads share.
 struct Shared<'a, T: SumRows> {
     summand: &'a T,
+    first: u64,
     source: Mutex<BlockSource<'a>>,
-    forest: Mutex<Forest<T::Sum>>,
+    total: Mutex<T::Sum>,
 }
 
 impl<'a, T: SumRows> Shared<'a, T> {
     fn new(rows: &'a mut dyn Rows, blocks: Range<u64>, summand: &'a T) -> Self {
-        let source = Mutex::new(BlockSource { rows, blocks, failed: None });
-        Self { summand, source, forest: Mutex::new(Forest::default()) }
+        let (first, total) = (blocks.start, Mutex::new(summand.zero()));
+        let source = Mutex::new(BlockSource { rows, end: first, blocks, failed: None });
+        Self { summand, first, source, total }
     }
 
     /// Takes block after block until none is left.
     fn work(&self) {
         let mut columns = vec![Vec::new(); self.summand.columns()];
-        let mut scratch = T::Scratch::default();
+        let (mut sums, mut scratch) = (self.summand.zero(), T::Scratch::default());
         loop {
             // One thread reads while the others sum: the lock is held for a block of rows at a time.
-            let Some(first) = lock(&self.source).next(&mut columns) else { break };
-            match self.summand.sum(&mut columns, &mut scratch) {
-                Ok(sums) => lock(&self.forest).insert(Node { first, level: 0 }, sums),
-                Err(misfit) => lock(&self.source).stop(first, misfit),
+            let Some(number) = lock(&self.source).next(&mut columns) else { break };
+            if let Err(misfit) = self.summand.add(&mut columns, &mut sums, &mut scratch) {
+                lock(&self.source).stop(number, misfit);
             }
         }
+        lock(&self.total).add(&sums);
     }
 
-    fn end(self) -> Result<Forest<T::Sum>, StreamError> {
-        match self.source.into_inner().unwrap_or_else(PoisonError::into_inner).failed {
-            None => Ok(self.forest.into_inner().unwrap_or_else(PoisonError::into_inner)),
-            Some(error) => Err(error),
-        }
+    fn end(self) -> Result<PartSums<T::Sum>, StreamError> {
+        let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let sums = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
+        source.failed.map_or(Ok(PartSums { blocks: self.first..source.end, sums }), Err)
     }
 }
 
@@ -98,7 +99,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// The rows that are left.
 struct BlockSource<'a> {
     rows: &'a mut dyn Rows,
+    /// The numbers of those to come.
     blocks: Range<u64>,
+    /// The number after the last that was read.
+    end: u64,
     failed: Option<StreamError>,
 }
 
@@ -114,7 +118,10 @@ impl BlockSource<'_> {
         }
         match read {
             Ok(0) => None,
-            Ok(_) => Some(number),
+            Ok(_) => {
+                self.end = number + 1;
+                Some(number)
+            }
             Err(error) => {
                 self.failed = Some(error.into());
                 None

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::filters::passes;
+use super::sum::are_possible;
 use super::{Misfit, Sum, SumRows};
 use crate::data::{CellProblem, Comparison};
 use crate::kernel::Bins;
@@ -19,11 +20,11 @@ const MOST: f64 = 4_294_967_296.0;
 /// ```
 /// use dpgp::data::rows::InMemory;
 /// use dpgp::kernel::Bins;
-/// use dpgp::stream::{CountSummand, SumRows, collect_here};
+/// use dpgp::stream::{CountSummand, collect_here};
 /// // Two bins on [0, 2); rows that stand for 1, 2 and 5 records.
 /// let summand = CountSummand { bins: Bins::grid(&[(0.0, 2.0, 2)]), filters: Vec::new(), most: None };
 /// let mut rows = InMemory::new(vec![&[0.5, 1.5, 7.0], &[1.0, 2.0, 5.0]]);
-/// let counts = collect_here(&mut rows, &summand)?.total(summand.zero());
+/// let counts = collect_here(&mut rows, &summand)?.sums;
 /// assert_eq!((counts.bins, counts.outside, counts.rows), (vec![1, 2], 5, 3));
 /// # Ok::<(), dpgp::stream::StreamError>(())
 /// ```
@@ -46,14 +47,18 @@ fn is_nought(number: &u64) -> bool {
 }
 
 impl Sum for Counts {
-    fn plus(self, other: &Self) -> Self {
-        let bins = self.bins.iter().zip(&other.bins).map(|(count, more)| count + more).collect();
-        let (rows, outside) = (self.rows + other.rows, self.outside + other.outside);
-        Self { rows, outside, bins, clipped: self.clipped + other.clipped }
+    fn add(&mut self, other: &Self) {
+        self.bins.iter_mut().zip(&other.bins).for_each(|(count, more)| *count += more);
+        self.rows += other.rows;
+        self.outside += other.outside;
+        self.clipped += other.clipped;
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.bins.len() == other.bins.len()
+        let records = self.bins.iter().try_fold(self.outside, |sum, count| sum.checked_add(*count));
+        // Each row stands for less than 2^32 records, and not all rows for as many.
+        let possible = records.is_some_and(|records| records < u64::MAX >> 8);
+        self.bins.len() == other.bins.len() && possible && are_possible(self.clipped, self.rows)
     }
 }
 
@@ -81,10 +86,14 @@ impl SumRows for CountSummand {
         Counts { rows: 0, outside: 0, bins: vec![0; self.bins.len()], clipped: 0 }
     }
 
-    fn sum(&self, columns: &mut [Vec<f64>], point: &mut Vec<f64>) -> Result<Counts, Misfit> {
+    fn add(
+        &self,
+        columns: &mut [Vec<f64>],
+        counts: &mut Counts,
+        point: &mut Vec<f64>,
+    ) -> Result<(), Misfit> {
         let inputs = self.bins.dimensions();
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
-        let mut counts = self.zero();
         for row in (0..weights.len()).filter(|row| passes(&self.filters, tested, *row)) {
             let all = records(weights[row]).map_err(|problem| Misfit { row: row as u64, problem })?;
             let records = self.most.map_or(all, |most| all.min(most));
@@ -97,7 +106,7 @@ impl SumRows for CountSummand {
             }
             counts.rows += 1;
         }
-        Ok(counts)
+        Ok(())
     }
 }
 

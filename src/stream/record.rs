@@ -4,11 +4,11 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::collect::BLOCK;
-use super::{Forest, Node, Sum};
+use super::{PartSums, Sum};
 use crate::data::Fingerprint;
 
 /// The version of the form of a record.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Sums over some blocks of the rows of some files. Numbers are written so that they read back exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Record<S> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Fingerprint>,
     /// The sums.
-    pub nodes: Vec<NodeRecord<S>>,
+    pub part: PartSums<S>,
 }
 
 /// A file of rows.
@@ -44,29 +44,11 @@ pub struct FileRecord {
     pub rows: u64,
 }
 
-/// The sums of a node.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NodeRecord<S> {
-    /// The first block.
-    pub first: u64,
-    /// The binary logarithm of the number of blocks.
-    pub level: u32,
-    /// The sums.
-    pub sums: S,
-}
-
 impl<S: Sum> Record<S> {
-    /// The record of a forest.
-    pub fn new(summand: String, files: Vec<FileRecord>, forest: &Forest<S>) -> Self {
+    /// The record of a part of the rows of some files.
+    pub fn new(summand: String, files: Vec<FileRecord>, part: PartSums<S>) -> Self {
         let note = "exact sums, not private: share them no more than the rows".to_owned();
-        let nodes = forest.nodes().map(|(Node { first, level }, sums)| NodeRecord {
-            first,
-            level,
-            sums: sums.clone(),
-        });
-        let nodes = nodes.collect();
-        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, nodes }
+        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part }
     }
 
     /// The same with what is known of the rows.
@@ -75,27 +57,17 @@ impl<S: Sum> Record<S> {
         Self { identity, ..self }
     }
 
-    /// Whether this program makes such blocks, and the sums of every node fit others.
+    /// Whether this program makes such blocks, of the files, and their sums fit others.
     pub fn is_sound(&self, other: &S) -> bool {
-        self.block == BLOCK && self.nodes.iter().all(|node| node.is_aligned() && node.sums.fits(other))
+        let blocks = &self.part.blocks;
+        let of_files = blocks.start <= blocks.end && self.blocks().is_some_and(|all| blocks.end <= all);
+        self.block == BLOCK && of_files && self.part.sums.fits(other)
     }
 
-    /// The blocks that all rows make.
-    pub fn blocks(&self) -> u64 {
-        self.files.iter().map(|file| file.rows).sum::<u64>().div_ceil(BLOCK as u64)
-    }
-}
-
-impl<S> NodeRecord<S> {
-    /// Its place.
-    pub fn node(&self) -> Node {
-        Node { first: self.first, level: self.level }
-    }
-
-    /// Whether there is such a node: `2^level` blocks begin at a multiple of their number.
-    fn is_aligned(&self) -> bool {
-        // Beyond level 60 the shift, and then the number of the last block, would overflow.
-        self.level < 60 && self.first.is_multiple_of(1 << self.level)
+    /// The blocks that all rows make; none for more rows than there can be.
+    pub fn blocks(&self) -> Option<u64> {
+        let rows = self.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.rows));
+        rows.map(|rows| rows.div_ceil(BLOCK as u64))
     }
 }
 
@@ -116,17 +88,28 @@ mod tests {
     fn numbers_read_back_exactly() {
         let value =
             |i: usize| if i.is_multiple_of(2) { i as i128 - (1 << 118) } else { (1 << 90) + i as i128 };
-        let mut forest = Forest::default();
-        for first in [0, 1, 2, 5] {
-            let (a, b) = ((0..3).map(value).collect(), (4..10).map(value).collect());
-            let sums = Sums { a, b, rows: 9, squares: 1 << 100, clipped: 1 };
-            forest.insert(Node { first, level: 0 }, sums);
-        }
-        let record = Record::new("x".to_owned(), Vec::new(), &forest);
-        assert!(record.is_sound(&Sums::zero(3)) && !record.is_sound(&Sums::zero(2)));
+        let (a, b) = ((0..3).map(value).collect(), (4..10).map(value).collect());
+        let sums = Sums { a, b, rows: 9, squares: 1 << 100, clipped: 1 };
+        let files = vec![FileRecord { name: "f".to_owned(), bytes: 1, rows: 3 * BLOCK as u64 - 5 }];
+        let record = Record::new("x".to_owned(), files, PartSums { blocks: 1..3, sums });
         let read: Record<Sums> = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
-        let mut again = Forest::default();
-        read.nodes.iter().for_each(|node| again.insert(node.node(), node.sums.clone()));
-        assert_eq!(again, forest);
+        assert_eq!(read, record);
+        assert!(read.is_sound(&Sums::zero(3)) && !read.is_sound(&Sums::zero(2)));
+    }
+
+    #[test]
+    fn sums_that_no_rows_make_are_not_sound() {
+        let of = |blocks, sums| {
+            let files = vec![FileRecord { name: "f".to_owned(), bytes: 1, rows: 7 }];
+            Record::new("x".to_owned(), files, PartSums { blocks, sums }).is_sound(&Sums::zero(1))
+        };
+        let sums = Sums { rows: 7, clipped: 2, ..Sums::zero(1) };
+        assert!(of(0..1, sums.clone()));
+        #[allow(clippy::reversed_empty_ranges)]
+        let backwards = 1..0;
+        assert!(!of(0..2, sums.clone()) && !of(backwards, sums.clone()));
+        assert!(!of(0..1, Sums { clipped: 8, ..sums.clone() }));
+        assert!(!of(0..1, Sums { squares: -1, ..sums.clone() }));
+        assert!(!of(0..1, Sums { rows: u64::MAX, ..sums }));
     }
 }

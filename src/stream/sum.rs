@@ -7,11 +7,10 @@ use crate::data::CellProblem;
 
 /// Sums over some of the rows.
 pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
-    /// Of these rows and others, in whole numbers.
-    #[must_use]
-    fn plus(self, other: &Self) -> Self;
+    /// Adds those of other rows, in whole numbers.
+    fn add(&mut self, other: &Self);
 
-    /// Whether it can be added to another: it is of as many numbers.
+    /// Whether it can be added to another: it is of as many numbers, and there are rows that make it.
     fn fits(&self, other: &Self) -> bool;
 }
 
@@ -28,11 +27,16 @@ pub trait SumRows: Sync {
     /// The sums of no rows.
     fn zero(&self) -> Self::Sum;
 
-    /// The sums of a block of rows, one list for each column, in the order of the rows. The columns may be changed.
+    /// Adds a block of rows to sums: one list for each column, in the order of the rows. The columns may be changed.
     ///
     /// # Errors
-    /// The first row that cannot be summed.
-    fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Self::Scratch) -> Result<Self::Sum, Misfit>;
+    /// The first row that cannot be summed; the sums are lost.
+    fn add(
+        &self,
+        columns: &mut [Vec<f64>],
+        sums: &mut Self::Sum,
+        scratch: &mut Self::Scratch,
+    ) -> Result<(), Misfit>;
 }
 
 /// A row whose target has no place in the sums.
@@ -42,4 +46,12 @@ pub struct Misfit {
     pub row: u64,
     /// The problem with its target.
     pub problem: CellProblem,
+}
+
+/// More rows than any files hold: so many numbers of 64 bits that count rows never overflow.
+const MOST_ROWS: u64 = 1 << 48;
+
+/// Whether some rows can be of so many.
+pub(super) fn are_possible(rows: u64, all: u64) -> bool {
+    rows <= all && all <= MOST_ROWS
 }

@@ -37,14 +37,13 @@ impl SumRows for Summand {
         Sums::zero(self.kernel.size())
     }
 
-    fn sum(&self, columns: &mut [Vec<f64>], scratch: &mut Scratch) -> Result<Sums, Misfit> {
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Sums, scratch: &mut Scratch) -> Result<(), Misfit> {
         // Filters come before the clip: rows that do not pass are neither summed nor counted as clipped.
         retain(&self.filters, columns, self.inputs + 1);
-        let mut sums = self.zero();
         let targets = self.targets.whole(&columns[self.inputs]);
-        sums.clipped = targets.clipped;
+        sums.clipped += targets.clipped;
         let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
-        self.kernel.add(&inputs, &targets.numbers, &mut sums, scratch);
-        Ok(sums)
+        self.kernel.add(&inputs, &targets.numbers, sums, scratch);
+        Ok(())
     }
 }

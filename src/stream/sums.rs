@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Sum;
+use super::sum::are_possible;
 use super::sums_record::SumsRecord;
 use crate::gp::variational::{Statistics, SumsUnits, WholeSums};
 
@@ -46,16 +47,15 @@ impl Sums {
 }
 
 impl Sum for Sums {
-    fn plus(mut self, other: &Self) -> Self {
+    fn add(&mut self, other: &Self) {
         self.a.iter_mut().zip(&other.a).for_each(|(sum, more)| *sum += more);
         self.b.iter_mut().zip(&other.b).for_each(|(sum, more)| *sum += more);
         self.rows += other.rows;
         self.squares += other.squares;
         self.clipped += other.clipped;
-        self
     }
 
     fn fits(&self, other: &Self) -> bool {
-        self.a.len() == other.a.len()
+        self.a.len() == other.a.len() && self.squares >= 0 && are_possible(self.clipped, self.rows)
     }
 }

@@ -11,7 +11,7 @@ pub fn assert_same_sums(project: &Project, stem: &str) -> Run {
     stats(project, &[&binary, "--jobs", "2", "--out", "two.json"]);
     assert_eq!(project.read("two.json"), project.read("one.json"));
     stats(project, &[&text, "--jobs", "2", "--out", "text.json"]);
-    assert_eq!(project.json("text.json")["nodes"], project.json("one.json")["nodes"]);
+    assert_eq!(project.json("text.json")["part"], project.json("one.json")["part"]);
     for (file, whole) in [(&text, "text.json"), (&binary, "one.json")] {
         for (shard, out) in [("1/3", "part1.json"), ("2/3", "part2.json"), ("3/3", "part3.json")] {
             stats(project, &[file, "--shard", shard, "--out", out]);

@@ -16,7 +16,7 @@ use crate::release::person_rows::{HeldRows, all_rows};
 use crate::release::sums_model::{NoisyNumber, SumsModel, SumsOf};
 use crate::release::{ReleaseError, Streamed};
 use crate::setting::PrivacySetting;
-use crate::stream::{StreamError, SumRows, collect_here};
+use crate::stream::{StreamError, collect_here};
 use crate::task::TaskError;
 
 /// The relative error of distances: released numbers are doubles of whole numbers.
@@ -89,13 +89,13 @@ impl<M: SumsModel> Streamed<'_, M> {
     ) -> Result<Seen<SumsOf<M>>, ReleaseError> {
         let columns = held.marked(&self.setting().data);
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        let forest = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
+        let part = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
             StreamError::Data(error) => ReleaseError::Data(error),
             StreamError::Misfit(_) => {
                 ReleaseError::Task(TaskError::Missing { needed: "rows that can be summed" })
             }
         })?;
-        let sums = forest.total(self.model().rows().zero());
+        let sums = part.sums;
         let mut stream = Pcg64::seed_from_u64(seed);
         let noisy = self.model().noisy(self.setting(), privacy, &sums, &mut stream)?;
         let numbers = self.model().noisy_numbers(&noisy.value);

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use crate::data::Manifest;
     use crate::data::rows::InMemory;
-    use crate::stream::{SumRows, collect_here};
+    use crate::stream::collect_here;
     use crate::task::{Experiment, TaskSetting};
 
     const SPEC: &str = r#"
@@ -165,7 +165,7 @@ mechanism.histogram.relation = "add-remove"
         let sample = Sample::new(&inputs, trips.collect());
         let summand = HistogramModel::of(setting).unwrap().summand(&setting.data);
         let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
-        let total = collect_here(&mut rows, &summand).unwrap().total(summand.zero());
+        let total = collect_here(&mut rows, &summand).unwrap().sums;
         let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();
         assert_eq!(streamed, counts(&bins(&task.bins), &sample, None));
         assert_eq!(streamed.iter().sum::<f64>() + total.outside as f64, 80_000.0);

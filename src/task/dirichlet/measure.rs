@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::data::Manifest;
     use crate::data::rows::InMemory;
-    use crate::stream::{SumRows, collect_here};
+    use crate::stream::collect_here;
     use crate::task::Sample;
     use crate::task::{Experiment, TaskSetting};
 
@@ -172,7 +172,7 @@ mechanism.sums = { features = "trivial", sensitivity = "exact" }
         let before = statistics(task, &model, &model.inducing().unwrap(), &sample.inputs, &classes);
         let summand = model.summand(&setting.data).unwrap();
         let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
-        let total = collect_here(&mut rows, &summand).unwrap().total(summand.zero());
+        let total = collect_here(&mut rows, &summand).unwrap().sums;
         let streamed = total.0.iter().map(|sums| sums.statistics(summand.units()));
         for (before, streamed) in before.iter().zip(streamed) {
             assert_eq!(before.rows, streamed.rows);

@@ -13,7 +13,7 @@ use crate::setting::{
     FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
     prior_mean,
 };
-use crate::stream::{PackedKernel, SumRows, Summand, Sums, Targets, collect_here};
+use crate::stream::{PackedKernel, Summand, Sums, Targets, collect_here};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, TargetSums};
 use crate::task::{Sample, Sampled, TaskError};
@@ -99,9 +99,8 @@ impl SurfaceModel {
         let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
         let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
         let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
-        let forest = collect_here(&mut InMemory::new(columns), &summand);
-        let forest = forest.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?;
-        Ok(forest.total(summand.zero()))
+        let part = collect_here(&mut InMemory::new(columns), &summand);
+        Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
     }
 
     /// The inducing inputs (m x d).

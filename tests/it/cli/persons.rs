@@ -151,9 +151,9 @@ task.density = { bins = [{ from = -1.0, to = 1.0, bins = 9 }], test = [{ from = 
 privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "replace-one", most_per_row = 3 } }
 "#;
 
-/// All records of nodes that were clipped, and rows.
+/// Records that were clipped, or rows.
 fn counted(sums: &Value, name: &str) -> u64 {
-    sums["nodes"].as_array().unwrap().iter().map(|node| node["sums"][name].as_u64().unwrap_or(0)).sum()
+    sums["part"]["sums"][name].as_u64().unwrap_or(0)
 }
 
 #[test]
@@ -191,10 +191,10 @@ fn neither_order_nor_files_choose_the_rows() {
     let project = project(SURFACE);
     let sums = |files: &[&str]| -> Value {
         project.dpgp(&[&["stats", "s.toml"], files, &["--out", "sums.json"]].concat()).expect(0);
-        project.json("sums.json")["nodes"].clone()
+        project.json("sums.json")["part"].clone()
     };
     let whole = sums(&["rows.csv"]);
-    assert_eq!(whole[0]["sums"]["rows"], 60);
+    assert_eq!(whole["sums"]["rows"], 60);
     let mut shuffled = rows(20);
     shuffled.sort_by_key(|row| {
         row.bytes().rev().fold(7u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte))

@@ -126,7 +126,7 @@ fn found<M: SumsModel>(streamed: &Streamed<'_, M>, rows: &[Row], folder: &Path) 
     let released = drawn.charge(None, &streamed.subject(&privacy), None).unwrap().json();
     let text = released["guarantee"]["text"].as_str().unwrap().to_owned();
     let mu = Positive::new(released["guarantee"]["mu"].as_f64().unwrap()).unwrap().get();
-    Found { sums: in_deviations(&sums["nodes"][0]["sums"], &released), mu, text }
+    Found { sums: in_deviations(&sums["part"]["sums"], &released), mu, text }
 }
 
 /// The largest distance of two files that differ in the rows of one person, over mu.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use dpgp::data::rows::{InMemory, Rows};
-use dpgp::stream::{BLOCK, Forest, PackedKernel, StreamError, SumRows, collect};
+use dpgp::stream::{BLOCK, PackedKernel, PartSums, StreamError, SumRows, collect};
 use nalgebra::DMatrix;
 
 /// The rows: a few blocks and a part of one.
@@ -32,7 +32,7 @@ pub(super) fn summed<T: SumRows>(
     columns: &[Vec<f64>],
     blocks: Range<u64>,
     threads: usize,
-) -> Result<Forest<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, StreamError> {
     let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
     rows.skip(blocks.start * BLOCK as u64).unwrap();
     let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -46,15 +46,14 @@ where
     T::Sum: std::fmt::Debug,
 {
     let whole = summed(summand, columns, 0..u64::MAX, 1).unwrap();
-    assert_eq!(whole.blocks(), Some(5));
+    assert_eq!(whole.blocks, 0..5);
     for threads in [2, 5] {
         assert_eq!(summed(summand, columns, 0..u64::MAX, threads).unwrap(), whole);
     }
-    let mut parts = Forest::default();
-    for blocks in [3..5, 0..1, 1..3] {
-        let part = summed(summand, columns, blocks, 2).unwrap();
-        part.nodes().for_each(|(node, sums)| parts.insert(node, sums.clone()));
-    }
-    assert_eq!(parts, whole);
-    whole.total(summand.zero())
+    let [mut first, second, third] =
+        [0..1, 1..3, 3..5].map(|blocks| summed(summand, columns, blocks, 2).unwrap());
+    assert!(!first.add(&third), "a gap");
+    assert!(first.add(&second) && first.add(&third) && !first.add(&second));
+    assert_eq!(first, whole);
+    whole.sums
 }

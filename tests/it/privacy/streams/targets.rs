@@ -33,6 +33,6 @@ fn filters_and_clips() {
 #[test]
 fn no_rows_are_no_blocks() {
     let mut rows = InMemory::new(vec![&[], &[], &[], &[]]);
-    let forest = collect_here(&mut rows, &summand()).unwrap();
-    assert_eq!((forest.blocks(), forest.total(Sums::zero(12))), (Some(0), Sums::zero(12)));
+    let part = collect_here(&mut rows, &summand()).unwrap();
+    assert_eq!((part.blocks, part.sums), (0..0, Sums::zero(12)));
 }
