@@ -115,6 +115,7 @@ fn attack_sums(
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     Ok(match streamed {
         StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Moments(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
         StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
         StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
     })

@@ -27,6 +27,7 @@ mod paired_runs;
 mod paired_verbs;
 mod plan;
 mod predict;
+mod predict_from;
 mod preview;
 mod report;
 mod run;

@@ -46,7 +46,7 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
         ("@OTHERS@", unused(&text, &others)),
         ("@KERNEL@", kernel.to_owned()),
         ("@LENGTHSCALES@", lengthscales(&numbers)),
-        ("@RANGES@", each(&numbers, "{ from = nan, to = nan, points = 5 }")),
+        ("@MAP@", map(&numbers)),
         ("@ENDS@", each(&numbers, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(&target)),
@@ -101,6 +101,14 @@ fn lengthscales(inputs: &[String]) -> String {
             format!("lengthscales = [   {about}\n{}]", each(several, "nan"))
         }
     }
+}
+
+/// The picture of a surface: over the first two inputs, at values of the others.
+fn map(inputs: &[String]) -> String {
+    let (drawn, fixed) = inputs.split_at(inputs.len().min(2));
+    let ranges = each(drawn, "{ from = nan, to = nan, points = 25 }");
+    let at = if fixed.is_empty() { String::new() } else { format!("at = [\n{}]\n", each(fixed, "nan")) };
+    format!("map = [   # fill in: the ends of the picture\n{ranges}]\n{at}")
 }
 
 /// A line of a list for each input.

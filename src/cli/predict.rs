@@ -9,6 +9,7 @@ use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use crate::publish::short;
 use crate::release::{
@@ -35,6 +36,7 @@ Examples:
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
   dpgp predict my.toml --at grid.csv --out p3.csv --sign ~/.ssh/id_ed25519
   dpgp predict my.toml --at grid.csv --cell epsilon=0.5 --cell method=sparse > predictions.csv
+  dpgp predict --from surface.json --at other.csv --kernel 'eq = { variance = 0.5, lengthscale = 20.0 }'     from released moments
   dpgp ledger show my.toml";
 
 /// `dpgp predict`.
@@ -42,8 +44,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
-    #[arg(value_name = "SPEC")]
-    spec: String,
+    #[arg(value_name = "SPEC", required_unless_present = "from")]
+    spec: Option<String>,
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
     #[arg(long, value_name = "GRID")]
     at: PathBuf,
@@ -57,6 +59,8 @@ pub struct PredictArguments {
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    released: FromArguments,
     #[command(flatten)]
     preview: PreviewArguments,
     /// Sign the certificate with this SSH key, private or held by an agent: FILE.certificate.json.sig is what
@@ -81,8 +85,11 @@ pub struct PredictArguments {
 
 /// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
+    if let Some(from) = &arguments.released.from {
+        return arguments.released.predict(from, &arguments.at, arguments.out.as_deref(), format);
+    }
     let project = arguments.places.project()?;
-    let experiment = project.only(&arguments.spec)?;
+    let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let watcher = watcher(arguments.quiet);
     let points = PointsFile { path: &arguments.at, weights: arguments.weights.as_deref() };

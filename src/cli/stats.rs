@@ -93,6 +93,7 @@ pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError>
     let experiment = arguments.places.project()?.only(&arguments.name)?;
     match StreamedRelease::of(&experiment)? {
         StreamedRelease::Surface(streamed) => answer(&streamed, arguments, format),
+        StreamedRelease::Moments(streamed) => answer(&streamed, arguments, format),
         StreamedRelease::Classes(streamed) => answer(&streamed, arguments, format),
         StreamedRelease::Counts(streamed) => answer(&streamed, arguments, format),
     }

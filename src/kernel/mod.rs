@@ -10,12 +10,16 @@ mod covariance;
 mod density;
 mod eq;
 mod gibbs;
+mod in_box;
 mod integral;
 #[cfg(test)]
 mod laws;
+mod lengthscales;
 mod linear;
+mod matern;
 mod named;
 mod periodic;
+mod rational_quadratic;
 
 pub use binned::{BinKernel, Observed};
 pub use bins::{Bins, Interval};
@@ -24,12 +28,17 @@ pub use covariance::Kernel;
 pub use density::DensityLengthscale;
 pub use eq::ExponentiatedQuadratic;
 pub use gibbs::Gibbs;
+pub use in_box::BoxKernel;
 pub use integral::{double_integral, double_integral_slope, single_integral};
+pub use matern::{Matern, Smoothness};
 pub use named::{NamedKernel, Unfit, UnfitKey};
+pub use rational_quadratic::RationalQuadratic;
 
 named::kernels! {
     "eq": Eq(eq::EqSetting) = "Exponentiated quadratic with one lengthscale.",
     "eq-ard": EqArd(eq::EqArdSetting) = "Exponentiated quadratic with one lengthscale per input.",
+    "matern": Matern(matern::MaternSetting) = "Matern kernel of smoothness 1/2, 3/2 or 5/2.",
+    "rational-quadratic": RationalQuadratic(rational_quadratic::RationalQuadraticSetting) = "Rational quadratic: lengthscales of all sizes.",
     "gibbs": Gibbs(gibbs::GibbsSetting) = "Gibbs' nonstationary kernel with lengthscales from the density of the inputs.",
     "bias": Bias(bias::Bias) = "A constant.",
     "linear": Linear(linear::Linear) = "A linear function through the origin.",

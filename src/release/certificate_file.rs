@@ -2,18 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
+use super::prediction_rows::{COLUMNS, PredictionRows, exact};
 use super::sums_file::NOT_COUNTED;
 use super::wider_change::WiderChange;
 use super::{Charged, PrivatePredictions};
 use crate::data::Digest;
 use crate::privacy::Neighbours;
 use crate::run::PROGRAM;
-use crate::setting::{DataSetting, SourceSetting};
-use crate::spec::label;
+use crate::setting::SourceSetting;
 use crate::task::Predictions;
-
-/// The columns after the inputs.
-const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];
 
 /// What the columns hold where inputs are public, and where whole records are private.
 const ABOUT: [[&str; 5]; 2] = [
@@ -47,41 +44,17 @@ impl Charged<PrivatePredictions<'_>> {
     /// # Errors
     /// [`csv::Error`] if the rows cannot be written.
     pub fn csv(&self) -> Result<String, csv::Error> {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let PrivatePredictions { setting, points, .. } = self.value();
-        let data = &setting.data;
-        writer.write_record(data.inputs.iter().map(String::as_str).chain(COLUMNS))?;
-        for row in 0..points.nrows() {
-            let inputs = data.inputs.iter().enumerate();
-            let inputs = inputs.map(|(d, name)| shown(data, name, points[(row, d)]));
-            writer.write_record(inputs.chain(self.row(row).map(exact)))?;
-        }
-        let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        self.rows().csv()
     }
 
     /// The predictions as a list of records.
     pub fn json(&self) -> Value {
-        let PrivatePredictions { setting, points, .. } = self.value();
-        let mut records = Vec::new();
-        for row in 0..points.nrows() {
-            let mut record = Map::new();
-            for (d, name) in setting.data.inputs.iter().enumerate() {
-                record.insert(name.clone(), json!(points[(row, d)]));
-            }
-            for (name, x) in COLUMNS.iter().zip(self.row(row)) {
-                record.insert((*name).to_owned(), json!(x));
-            }
-            records.push(Value::Object(record));
-        }
-        Value::Array(records)
+        self.rows().json()
     }
 
-    /// In the order of [`COLUMNS`].
-    fn row(&self, row: usize) -> [f64; 5] {
-        let predictions = self.predictions();
-        let (low, high) = predictions.interval(row);
-        [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
+    fn rows(&self) -> PredictionRows<'_> {
+        let PrivatePredictions { setting, points, predictions, .. } = self.value();
+        PredictionRows { data: &setting.data, points, predictions }
     }
 
     /// The number of points.
@@ -188,15 +161,4 @@ pub(super) fn several_names(column: &str) -> String {
     format!(
         "a person who stands under several names in the column {column:?}: each name is protected as a person of its own"
     )
-}
-
-/// An input as the user wrote it: the word of a code.
-fn shown(data: &DataSetting, name: &str, value: f64) -> String {
-    let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
-    word.cloned().unwrap_or_else(|| exact(value))
-}
-
-/// The shortest text that reads back as exactly this number.
-fn exact(x: f64) -> String {
-    label(&toml::Value::Float(x))
 }

@@ -38,8 +38,8 @@ impl SumsModel for ClassSumsRelease {
         list(&file["sums"]).flat_map(NoisyNumber::of_sums).collect()
     }
 
-    fn exact_numbers(&self, sums: &ClassSums) -> Vec<f64> {
-        sums.0.iter().flat_map(|sums| exact_sums(sums, self.rows.units())).collect()
+    fn exact_numbers(&self, _: &PrivacySetting, sums: &ClassSums) -> Result<Vec<f64>, TaskError> {
+        Ok(sums.0.iter().flat_map(|sums| exact_sums(sums, self.rows.units())).collect())
     }
 
     /// Every class, at the same place and at one without any correlation.

@@ -40,8 +40,8 @@ impl SumsModel for CountsRelease {
         list(&file["counts"]).map(|count| NoisyNumber { number: number(count), sd }).collect()
     }
 
-    fn exact_numbers(&self, counts: &Counts) -> Vec<f64> {
-        counts.bins.iter().map(|count| *count as f64).collect()
+    fn exact_numbers(&self, _: &PrivacySetting, counts: &Counts) -> Result<Vec<f64>, TaskError> {
+        Ok(counts.bins.iter().map(|count| *count as f64).collect())
     }
 
     /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A record that is

@@ -38,6 +38,14 @@ pub enum ReleaseError {
     /// A spec that describes no release.
     #[error("this spec describes no release of predictions: {0}")]
     NotReleasable(&'static str),
+    /// A file that holds no released moments.
+    #[error("{} does not hold moments that `dpgp stats --release` wrote: {cause}", path.display())]
+    NotMoments {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A cell that is not there.
     #[error("no cell has {choice}; {axes}")]
     NoCell {

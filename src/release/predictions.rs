@@ -14,8 +14,8 @@ use crate::run::{
     streams,
 };
 use crate::task::{
-    Cell, Experiment, Foreknown, Points, Predictions, PreparedRelease, Preview, Sample, Setting, TaskError,
-    TaskSetting, refusal,
+    Cell, Experiment, Foreknown, MomentsModel, Points, Predictions, PreparedRelease, Preview, Sample,
+    Setting, TaskError, TaskSetting, refusal,
 };
 
 /// The most points where none are named.
@@ -97,8 +97,15 @@ impl<'a> PredictionRequest<'a> {
         if let Some(reason) = refusal(setting) {
             return Err(ReleaseError::NotReleasable(reason));
         }
+        if let Some(model) = MomentsModel::new(setting) {
+            let rows = self.sample.rows();
+            let preview = model.preview(rows, epsilons, &setting.privacy);
+            return preview.map_err(|cause| self.failed(cause));
+        }
         if matches!(&*setting.task, TaskSetting::Surface(_)) {
-            return Err(ReleaseError::NotReleasable("a preview is of cloaking or function, not of sums"));
+            return Err(ReleaseError::NotReleasable(
+                "a preview is of cloaking, function or moments, not of sums",
+            ));
         }
         let streams = streams(self.cell, self.experiment.meta.seed, 0);
         let foreknown =

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::class_sums::ClassSumsRelease;
 use super::counts::CountsRelease;
 use super::draw::{Drawn, Noisy};
+use super::moments::MomentsRelease;
 use super::subject::Subject;
 use super::sum_rows::{RowSource, SummedRows, summed};
 use super::sums_file::SumsFile;
@@ -26,6 +27,8 @@ use crate::task::{ClassModel, Experiment, Setting};
 pub enum StreamedRelease<'a> {
     /// Covariances with inducing inputs, times the target and squared.
     Surface(Streamed<'a, SurfaceSumsRelease>),
+    /// Rows and their targets in the cells of a box, for Fourier moments.
+    Moments(Streamed<'a, MomentsRelease>),
     /// The same over the rows of each class.
     Classes(Streamed<'a, ClassSumsRelease>),
     /// Records in each bin.
@@ -71,6 +74,9 @@ impl<'a> StreamedRelease<'a> {
         if let Some(model) = SurfaceSumsRelease::of(setting) {
             return Ok(Self::Surface(Streamed { experiment, setting, model }));
         }
+        if let Some(model) = MomentsRelease::of(setting) {
+            return Ok(Self::Moments(Streamed { experiment, setting, model }));
+        }
         if let Some(model) = ClassModel::of(setting) {
             return match ClassSumsRelease::new(model, setting) {
                 Some(model) => Ok(Self::Classes(Streamed { experiment, setting, model })),
@@ -86,6 +92,7 @@ impl<'a> StreamedRelease<'a> {
     fn identity(&self) -> String {
         match self {
             Self::Surface(streamed) => streamed.identity(),
+            Self::Moments(streamed) => streamed.identity(),
             Self::Classes(streamed) => streamed.identity(),
             Self::Counts(streamed) => streamed.identity(),
         }
@@ -142,6 +149,11 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
             let Noisy { value, certificate, noise } = self.model.noisy(self.setting, privacy, sums, noise)?;
             Ok(Noisy { value: SumsFile { value }, certificate, noise })
         })
+    }
+
+    /// As [`SumsModel::bare`].
+    pub(super) fn bare(&self) -> Self {
+        Self { experiment: self.experiment, setting: self.setting, model: self.model.bare() }
     }
 
     pub(super) fn model(&self) -> &M {

@@ -11,12 +11,18 @@ use crate::stream::{SumRows, Sums};
 use crate::task::{Setting, TaskError};
 
 /// A model whose sums over rows are released.
-pub trait SumsModel {
+pub trait SumsModel: Clone {
     /// What is summed over the rows.
     type Rows: SumRows;
 
     /// What is summed over the rows.
     fn rows(&self) -> &Self::Rows;
+
+    /// The same without what follows from noisy numbers and takes time to compute.
+    #[must_use]
+    fn bare(&self) -> Self {
+        self.clone()
+    }
 
     /// The fields of the file that are noisy or follow from what is.
     const NOISY: &'static [&'static str];
@@ -25,7 +31,10 @@ pub trait SumsModel {
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
 
     /// The same without noise, in the same order: what an attacker has who knows the rows. Never to be shown.
-    fn exact_numbers(&self, sums: &SumsOf<Self>) -> Vec<f64>;
+    ///
+    /// # Errors
+    /// [`TaskError`] if no noise can be designed.
+    fn exact_numbers(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Vec<f64>, TaskError>;
 
     /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;

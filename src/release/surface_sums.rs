@@ -50,8 +50,8 @@ impl SumsModel for SurfaceSumsRelease {
         NoisyNumber::of_sums(&file["sums"])
     }
 
-    fn exact_numbers(&self, sums: &Sums) -> Vec<f64> {
-        exact_sums(sums, self.rows().units())
+    fn exact_numbers(&self, _: &PrivacySetting, sums: &Sums) -> Result<Vec<f64>, TaskError> {
+        Ok(exact_sums(sums, self.rows().units()))
     }
 
     /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any

@@ -29,7 +29,7 @@ pub enum SyntheticSetting {
         /// Test points.
         grid: Count<100_000, 0>,
     },
-    /// A draw of a Gaussian process with noise over [-4, 4]; then test points with noise, and the same without.
+    /// A draw of a Gaussian process with noise over [-4, 4], along each input; then test points with noise, and the same without.
     GaussianProcess {
         /// Training points.
         points: Count,
@@ -39,6 +39,9 @@ pub enum SyntheticSetting {
         lengthscale: Positive,
         /// Test points.
         test: Count<100_000, 0>,
+        /// The number of inputs.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        inputs: Count<2>,
     },
     /// Two half circles that hold each other, of classes 0 and 1.
     Moons {
@@ -58,11 +61,20 @@ pub enum SyntheticSetting {
     },
 }
 
+fn one() -> Count<2> {
+    Count::literal::<1>()
+}
+
+fn is_one(inputs: &Count<2>) -> bool {
+    inputs.get() == 1
+}
+
 impl SyntheticSetting {
     /// The number of inputs of the data.
     pub fn inputs(&self) -> usize {
         match self {
-            Self::Sinc { .. } | Self::GaussianProcess { .. } => 1,
+            Self::Sinc { .. } => 1,
+            Self::GaussianProcess { inputs, .. } => inputs.get(),
             Self::Stripes { .. } | Self::Moons { .. } | Self::Spirals { .. } => 2,
         }
     }

@@ -86,12 +86,7 @@ impl SumRows for CountSummand {
         Counts { rows: 0, outside: 0, bins: vec![0; self.bins.len()], clipped: 0 }
     }
 
-    fn add(
-        &self,
-        columns: &mut [Vec<f64>],
-        counts: &mut Counts,
-        point: &mut Vec<f64>,
-    ) -> Result<(), Misfit> {
+    fn add(&self, columns: &mut [Vec<f64>], counts: &mut Counts, point: &mut Vec<f64>) -> Result<(), Misfit> {
         let inputs = self.bins.dimensions();
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
         for row in (0..weights.len()).filter(|row| passes(&self.filters, tested, *row)) {

@@ -1,5 +1,6 @@
 //! Sums over rows that do not fit in memory: one pass, constant memory, all cores. They are those of a variational model
-//! ([`Summand`]), the same for each class ([`ClassSummand`]), or a histogram ([`CountSummand`]).
+//! ([`Summand`]), the same for each class ([`ClassSummand`]), a histogram ([`CountSummand`]), or rows and targets in the cells of a
+//! box ([`LatticeSummand`]).
 //!
 //! Rows are cut into blocks of [`BLOCK`] rows by their number, whatever the number of threads or machines. A thread adds one
 //! block after the other to its sums ([`SumRows`]), which are whole numbers: the total is the same to the last bit however the
@@ -11,6 +12,9 @@ mod counts;
 mod error;
 mod filters;
 mod kernel;
+mod lattice_record;
+mod lattice_summand;
+mod lattice_sums;
 mod part;
 mod record;
 mod sum;
@@ -24,6 +28,8 @@ pub use collect::{BLOCK, collect, collect_here};
 pub use counts::{CountSummand, Counts};
 pub use error::StreamError;
 pub use kernel::{PackedKernel, Scratch};
+pub use lattice_summand::LatticeSummand;
+pub use lattice_sums::LatticeSums;
 pub use part::PartSums;
 pub use record::{FileRecord, Record};
 pub use sum::{Misfit, Sum, SumRows};

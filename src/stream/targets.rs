@@ -1,8 +1,5 @@
 //! From targets in their own units to whole numbers.
 
-/// The binary logarithm of the units of the lattice in the bound, to a power of two.
-const BITS: i32 = 40;
-
 /// Clips to [low, high], subtracts a centre and divides by a scale, all public; then clips to [-bound, bound], which
 /// sensitivities assume, and counts in units of a power of two.
 ///
@@ -40,9 +37,12 @@ pub struct WholeTargets {
 }
 
 impl Targets {
+    /// The binary logarithm of the units of the lattice in the bound, to a power of two.
+    pub const BITS: i32 = 40;
+
     /// What one stands for, in units of the model: a power of two.
     pub fn unit(&self) -> f64 {
-        (self.bound.log2().ceil() - f64::from(BITS)).exp2()
+        (self.bound.log2().ceil() - f64::from(Self::BITS)).exp2()
     }
 
     /// Targets in units of the lattice.

@@ -67,8 +67,15 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
         SyntheticSetting::Sinc { points, noise, grid } => {
             synthetic::sinc(points.get(), noise.get(), grid.get(), &mut stream)
         }
-        SyntheticSetting::GaussianProcess { points, noise, lengthscale, test } => {
-            return gaussian_process(points.get(), test.get(), noise.get(), lengthscale.get(), &mut stream);
+        SyntheticSetting::GaussianProcess { points, noise, lengthscale, test, inputs } => {
+            let process = GaussianDraw {
+                points: points.get(),
+                test: test.get(),
+                inputs: inputs.get(),
+                noise: noise.get(),
+                lengthscale: lengthscale.get(),
+            };
+            return process.sample(&mut stream);
         }
         SyntheticSetting::Moons { points, noise } => synthetic::moons(points.get(), noise.get(), &mut stream),
         SyntheticSetting::Spirals { points, arms, noise } => {
@@ -78,18 +85,30 @@ fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
     Sample::new(&rows.inputs, rows.targets)
 }
 
-/// A draw f of a Gaussian process at `x ~ U(-4, 4)`: training rows with noise, test rows with noise, and the same test rows without.
-fn gaussian_process(points: usize, test: usize, noise: f64, lengthscale: f64, stream: &mut Pcg64) -> Sample {
-    let inputs = DMatrix::from_fn(points + test, 1, |_, _| 8.0 * stream.random::<f64>() - 4.0);
-    let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
-    let noisy = f.iter().map(|f| {
-        let z: f64 = StandardNormal.sample(stream);
-        f + noise * z
-    });
-    let mut targets: Vec<f64> = noisy.collect();
-    targets.extend(f.iter().skip(points));
-    let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
-    Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
+/// A draw f of a Gaussian process at inputs from U(-4, 4).
+struct GaussianDraw {
+    points: usize,
+    test: usize,
+    inputs: usize,
+    noise: f64,
+    lengthscale: f64,
+}
+
+impl GaussianDraw {
+    /// Training rows with noise, test rows with noise, and the same test rows without.
+    fn sample(&self, stream: &mut Pcg64) -> Sample {
+        let &Self { points, test, inputs, noise, lengthscale } = self;
+        let inputs = DMatrix::from_fn(points + test, inputs, |_, _| 8.0 * stream.random::<f64>() - 4.0);
+        let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
+        let noisy = f.iter().map(|f| {
+            let z: f64 = StandardNormal.sample(stream);
+            f + noise * z
+        });
+        let mut targets: Vec<f64> = noisy.collect();
+        targets.extend(f.iter().skip(points));
+        let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
+        Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::{NoisyFeatures, SiteCounts, SiteFeatures, SiteKernel};
-use crate::kernel::Kernel;
 use crate::linalg::{product, transposed_product};
 
 /// What was released, and what it says of the inputs.
@@ -38,9 +37,17 @@ impl<'a> Seen<'a> {
 
     /// `Phi' (V o M) Phi` (m x m): the covariance of b by the error of the counts, for `M = E[f f']` at the sites.
     pub fn error(&self, second: &DMatrix<f64>) -> DMatrix<f64> {
+        self.error_of(&self.counts.covariance, second)
+    }
+
+    /// The same by what T leaves open of the counts without its noise.
+    pub fn unresolved_error(&self, second: &DMatrix<f64>) -> DMatrix<f64> {
+        self.error_of(&self.counts.unresolved, second)
+    }
+
+    fn error_of(&self, covariance: &DMatrix<f64>, second: &DMatrix<f64>) -> DMatrix<f64> {
         let weighted = &self.features.weighted;
-        let error =
-            transposed_product(weighted, &product(&self.counts.covariance.component_mul(second), weighted));
+        let error = transposed_product(weighted, &product(&covariance.component_mul(second), weighted));
         0.5 * (&error + error.transpose())
     }
 }

@@ -21,6 +21,8 @@ pub struct SiteCounts {
     pub mean: DVector<f64>,
     /// Their covariance (G x G).
     pub covariance: DMatrix<f64>,
+    /// What it would be without noise on T: what so few sums leave open.
+    pub unresolved: DMatrix<f64>,
     /// a.
     pub concentration: f64,
 }
@@ -39,7 +41,7 @@ impl SiteCounts {
                 best = other;
             }
         }
-        Ok(prior.posterior(best))
+        prior.posterior(best)
     }
 }
 
@@ -94,17 +96,24 @@ impl<'a> CountsPrior<'a> {
         Ok(GivenConcentration { concentration, scale, factor, solved, evidence })
     }
 
-    fn posterior(&self, given: GivenConcentration) -> SiteCounts {
+    fn posterior(&self, given: GivenConcentration) -> Result<SiteCounts, LinalgError> {
         let GivenConcentration { concentration, scale, factor, solved, .. } = given;
         let sites = self.features.len();
         let each = 1.0 / sites as f64;
         let gain = factor.half_solve(&(self.centred.transpose() * (scale * each)));
         let prior = DMatrix::from_fn(sites, sites, |i, j| scale * (f64::from(i == j) * each - each * each));
+        let exact = Cholesky::new("the covariance of the plain sums without noise", &(&self.spread * scale))?;
+        let without = exact.half_solve(&(self.centred.transpose() * (scale * each)));
+        let unresolved = &prior - gram(&without);
         let uniform = DVector::from_element(sites, self.released.sums.rows as f64 * each);
         let mut mean = &uniform + transposed_product(&gain, &solved).column(0);
         if mean.min() < 0.0 {
             mean = Misfit::new(self.features, self.released, &uniform, scale).least(&mean);
         }
-        SiteCounts { mean, covariance: prior - gram(&gain), concentration }
+        let mut covariance = prior - gram(&gain);
+        // A number of rows that is not known scales all counts.
+        let rows = self.released.sums.rows as f64;
+        covariance.ger(self.released.rows / (rows * rows), &mean, &mean, 1.0);
+        Ok(SiteCounts { mean, covariance, unresolved, concentration })
     }
 }

@@ -2,8 +2,8 @@
 
 use nalgebra::DMatrix;
 
-/// The sides of the grids for one to four inputs: 64, 400, 729 and 1296 sites.
-const SIDES: [usize; 4] = [64, 20, 9, 6];
+/// The sides of the grids for one to four inputs: 64, 400, 1728 and 1296 sites.
+const SIDES: [usize; 4] = [64, 20, 12, 6];
 
 /// The sites for so many inputs, 1 to 4 (G x d).
 ///

@@ -1,7 +1,9 @@
 //! The hyperparameters that predictions are averaged over.
 
+use std::sync::Arc;
+
 use super::SiteReference;
-use crate::kernel::ExponentiatedQuadratic;
+use crate::kernel::Kernel;
 
 /// A value with its log density a priori, up to a constant.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,16 +15,16 @@ pub struct Graded {
 }
 
 /// Correlations of the process with the log density of their lengthscale.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SiteKernel {
     /// A kernel of variance 1.
-    pub correlations: ExponentiatedQuadratic,
+    pub correlations: Arc<dyn Kernel>,
     /// The log density of its lengthscale, up to a constant.
     pub log_prior: f64,
 }
 
 /// A grid of lengthscales, variances and noise variances, each with a public prior.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HyperGrid {
     /// By lengthscale.
     pub kernels: Vec<SiteKernel>,
@@ -53,21 +55,17 @@ impl HyperGrid {
     pub fn around(reference: &SiteReference) -> Self {
         let square = reference.bound * reference.bound;
         let kernels = STRETCHES.iter().map(|stretch| SiteKernel {
-            correlations: stretched(reference, *stretch),
+            correlations: Arc::from(reference.kernel.correlations(*stretch)),
             log_prior: log_normal(*stretch, SPREAD_OF_STRETCH),
         });
         Self {
             kernels: kernels.collect(),
-            variances: graded(&VARIANCES, square, reference.variance, SPREAD_OF_VARIANCE),
+            variances: graded(&VARIANCES, square, reference.kernel.variance(), SPREAD_OF_VARIANCE),
             noises: graded(&NOISES, square, reference.noise_variance, SPREAD_OF_NOISE),
             bias: reference.bias,
-            first: reference.variance,
+            first: reference.kernel.variance(),
         }
     }
-}
-
-fn stretched(reference: &SiteReference, stretch: f64) -> ExponentiatedQuadratic {
-    ExponentiatedQuadratic::ard(1.0, reference.lengthscales.iter().map(|l| l * stretch).collect())
 }
 
 /// Multiples of a unit, log-normal around a centre.

@@ -2,11 +2,10 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::correlated::Seen;
+use super::correlated::{Correlated, Seen};
 use super::member::SiteMember;
 use super::{HyperGrid, SiteKernel};
-use crate::kernel::Kernel;
-use crate::linalg::product;
+use crate::linalg::{Cholesky, LinalgError, product};
 
 /// Members with less weight are left out.
 const LEAST_WEIGHT: f64 = 1e-3;
@@ -22,6 +21,12 @@ pub struct SiteMixture {
     map: DMatrix<f64>,
     /// `L 1` (m).
     total: DVector<f64>,
+    /// `L Phi` (m x m).
+    noise: DMatrix<f64>,
+    /// `L C L'` of each kernel (m x m).
+    seen: Vec<DMatrix<f64>>,
+    /// The covariance of b by what T leaves open of the counts without its noise (m x m).
+    unresolved: DMatrix<f64>,
     members: Vec<SiteMember>,
     weights: Vec<f64>,
 }
@@ -33,11 +38,15 @@ pub struct MixturePrediction {
     pub mean: DVector<f64>,
     /// Variances: those of the members and of their noise, and of the members' means about the mean of all.
     pub variance: DVector<f64>,
+    /// The mean variance of the members' noise, a part of each.
+    pub noise_variance: f64,
 }
 
 impl SiteMixture {
     pub(super) fn new(
         seen: &Seen<'_>,
+        correlated: Vec<Correlated>,
+        unresolved: DMatrix<f64>,
         grid: &HyperGrid,
         members: Vec<SiteMember>,
         weights: Vec<f64>,
@@ -48,6 +57,9 @@ impl SiteMixture {
             sites: seen.features.sites.clone(),
             map: seen.map.clone(),
             total: seen.total.clone(),
+            noise: seen.noise.clone(),
+            seen: correlated.into_iter().map(|correlated| correlated.seen).collect(),
+            unresolved,
             members,
             weights,
         }
@@ -65,27 +77,88 @@ impl SiteMixture {
 
     /// Of observations at the inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
-        let crosses = self.kernels.iter().map(|kernel| kernel.correlations.matrix(&self.sites, inputs));
-        let crosses: Vec<DMatrix<f64>> = crosses.map(|cross| product(&self.map, &cross)).collect();
+        let crosses = self.crosses(inputs);
         let mut mean = DVector::zeros(inputs.nrows());
-        let (mut square, mut total) = (mean.clone(), 0.0);
-        for (member, weight) in self.members.iter().zip(&self.weights).filter(|(_, w)| **w >= LEAST_WEIGHT) {
+        let (mut square, mut total, mut noise) = (mean.clone(), 0.0, 0.0);
+        for (member, weight) in self.heavy() {
             let of_member = self.predict_with(member, &crosses[member.chosen.kernel]);
             let squares = of_member.mean.component_mul(&of_member.mean) + &of_member.variance;
-            mean.axpy(*weight, &of_member.mean, 1.0);
-            square.axpy(*weight, &squares, 1.0);
+            mean.axpy(weight, &of_member.mean, 1.0);
+            square.axpy(weight, &squares, 1.0);
             total += weight;
+            noise += weight * of_member.noise_variance;
         }
         mean /= total;
-        MixturePrediction { variance: square / total - mean.component_mul(&mean), mean }
+        let variance = square / total - mean.component_mul(&mean);
+        MixturePrediction { variance, mean, noise_variance: noise / total }
     }
 
-    /// By one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
-    fn predict_with(&self, member: &SiteMember, cross: &DMatrix<f64>) -> MixturePrediction {
+    /// The variances of f at the inputs if b and T were known without noise, averaged over hyperparameters: what the model and so few
+    /// sums leave open, in the variance of [`SiteMixture::predict`].
+    ///
+    /// # Errors
+    /// [`LinalgError`] if a covariance cannot be factorised.
+    pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
+        let crosses = self.crosses(inputs);
+        let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
+        for (member, weight) in self.heavy() {
+            let chosen = &member.chosen;
+            let mut covariance =
+                &self.seen[chosen.kernel] * chosen.variance + &self.noise * chosen.noise + &self.unresolved;
+            covariance.ger(self.bias, &self.total, &self.total, 1.0);
+            let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
+            let half = factor.half_solve(&self.covariance(member, &crosses[chosen.kernel]));
+            let prior = chosen.variance + self.bias;
+            for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
+                *variance += weight * (prior - column.norm_squared()).max(LEAST_VARIANCE);
+            }
+            total += weight;
+        }
+        Ok(variances / total)
+    }
+
+    /// The means of [`SiteMixture::predict`] alone, which cost G for each input and kernel.
+    pub fn means(&self, inputs: &DMatrix<f64>) -> DVector<f64> {
+        let mut constant = 0.0;
+        let mut at_sites = vec![DVector::zeros(self.sites.nrows()); self.kernels.len()];
+        let total: f64 = self.heavy().map(|(_, weight)| weight).sum();
+        for (member, weight) in self.heavy() {
+            let share = weight / total;
+            let weights = member.weights.column(0);
+            at_sites[member.chosen.kernel] += self.map.tr_mul(&weights) * (share * member.chosen.variance);
+            constant += share * self.bias * self.total.dot(&weights);
+        }
+        let mut means = DVector::from_element(inputs.nrows(), constant);
+        for (kernel, at_sites) in self.kernels.iter().zip(&at_sites).filter(|(_, at)| at.amax() > 0.0) {
+            means += kernel.correlations.matrix(inputs, &self.sites) * at_sites;
+        }
+        means
+    }
+
+    /// The members that count, with their weights.
+    fn heavy(&self) -> impl Iterator<Item = (&SiteMember, f64)> {
+        let all = self.members.iter().zip(self.weights.iter().copied());
+        all.filter(|(_, weight)| *weight >= LEAST_WEIGHT)
+    }
+
+    /// `L k(sites, inputs)` of each kernel, without its variance (m x t).
+    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<DMatrix<f64>> {
+        let crosses = self.kernels.iter().map(|kernel| kernel.correlations.matrix(&self.sites, inputs));
+        crosses.map(|cross| product(&self.map, &cross)).collect()
+    }
+
+    /// The covariance of the sums with f at some inputs (m x t).
+    fn covariance(&self, member: &SiteMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = cross * member.chosen.variance;
         for mut column in covariance.column_iter_mut() {
             column.axpy(self.bias, &self.total, 1.0);
         }
+        covariance
+    }
+
+    /// By one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
+    fn predict_with(&self, member: &SiteMember, cross: &DMatrix<f64>) -> MixturePrediction {
+        let covariance = self.covariance(member, cross);
         let half = member.factor.half_solve(&covariance);
         let prior = member.chosen.variance + self.bias;
         let variances = half.column_iter().map(|column| (prior - column.norm_squared()).max(LEAST_VARIANCE));
@@ -93,6 +166,7 @@ impl SiteMixture {
         MixturePrediction {
             mean: covariance.tr_mul(&member.weights).column(0).into_owned(),
             variance: DVector::from_iterator(cross.ncols(), variances),
+            noise_variance: member.chosen.noise,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The posterior over all hyperparameters of a grid.
 
 use nalgebra::DMatrix;
+use rayon::prelude::*;
 
 use super::correlated::{Correlated, Seen};
 use super::member::{Chosen, SiteMember};
@@ -34,7 +35,8 @@ pub fn site_mixture(
         second = mixed.second_moment(&seen, &correlated);
         mixed = Mixed::new(grid, &seen, &correlated, &second)?;
     }
-    Ok(SiteMixture::new(&seen, grid, mixed.members, mixed.weights))
+    let unresolved = seen.unresolved_error(&second);
+    Ok(SiteMixture::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
 }
 
 /// The members of one pass with their weights, which add up to 1.
@@ -52,6 +54,8 @@ impl Mixed {
     ) -> Result<Self, LinalgError> {
         let error = seen.error(second);
         let members: Vec<SiteMember> = choices(grid)
+            .collect::<Vec<Chosen>>()
+            .into_par_iter()
             .map(|chosen| SiteMember::new(chosen, seen, &correlated[chosen.kernel], &error))
             .collect::<Result<_, _>>()?;
         let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);

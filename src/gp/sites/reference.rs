@@ -1,8 +1,10 @@
 //! What is believed before anything is released.
 
+use crate::kernel::BoxKernel;
+
 /// A public belief about the data, in units of the box and of the targets: what a release is designed for, and what
 /// hyperparameters are averaged around. It moves errors, never the guarantee.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SiteReference {
     /// The number of rows n, which is public.
     pub rows: usize,
@@ -10,10 +12,8 @@ pub struct SiteReference {
     pub bound: f64,
     /// The variance of the mean of the process.
     pub bias: f64,
-    /// The variance of the kernel.
-    pub variance: f64,
-    /// Its lengthscales, one for each input, in units of the sides of the box.
-    pub lengthscales: Vec<f64>,
+    /// The kernel of the process about its mean.
+    pub kernel: BoxKernel,
     /// The variance of targets about the process.
     pub noise_variance: f64,
     /// How close the density of inputs is to the uniform one: that of a Dirichlet process.

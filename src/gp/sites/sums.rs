@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 /// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SummedFeatures {
-    /// The number of rows, which is public.
+    /// The number of rows.
     pub rows: usize,
     /// `b`.
     pub weighted: DVector<f64>,
@@ -29,7 +29,8 @@ impl SummedFeatures {
 
 /// The same with independent Gaussian noise on each number.
 ///
-/// Obligation of what makes one: every variance is positive, and that of the noise which was drawn.
+/// Obligation of what makes one: every variance is that of the noise which was drawn, and positive but for that of a number of rows
+/// that is public.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NoisyFeatures {
     /// The sums with noise on them.
@@ -40,6 +41,8 @@ pub struct NoisyFeatures {
     pub plain: DVector<f64>,
     /// On q.
     pub squares: f64,
+    /// On the number of rows; zero where it is public.
+    pub rows: f64,
 }
 
 /// The features at the sites.

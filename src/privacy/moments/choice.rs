@@ -7,31 +7,27 @@ use crate::gp::sites::{SiteReference, site_grid};
 use crate::linalg::LinalgError;
 use crate::privacy::PrivacyError;
 
-/// The periods to choose from, in sides of the box.
-const PERIODS: [f64; 2] = [1.2, 1.6];
 /// Kappa to choose from.
 const KAPPAS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 /// Standard deviations of the kernel's spectrum that frequencies reach to: beyond lies less than a thousandth of it.
 const REACH: f64 = 3.2;
 /// The greatest entry of a frequency, by the number of inputs.
-const MOST: [i64; 4] = [40, 7, 1, 1];
+const MOST: [i64; 4] = [40, 7, 4, 1];
 /// Steps of the search for weights.
 const STEPS: usize = 30;
 /// Weights below this part of the greatest carry nothing.
 const PRUNED: f64 = 0.02;
 impl MomentsDesign {
-    /// The design of least expected error over periods and kappa, for noise of `sigma` sensitivities; a given period is kept.
+    /// The periods to choose from where none is wanted, in sides of the box.
+    pub const PERIODS: [f64; 2] = [1.2, 1.6];
+
+    /// The design of least expected error over some periods and kappa, for noise of `sigma` sensitivities.
     ///
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
-    pub fn least_risk(
-        reference: &SiteReference,
-        sigma: f64,
-        period: Option<f64>,
-    ) -> Result<Self, PrivacyError> {
-        let periods = period.map_or(PERIODS.to_vec(), |period| vec![period]);
+    pub fn least_risk(reference: &SiteReference, sigma: f64, periods: &[f64]) -> Result<Self, PrivacyError> {
         let mut best: Option<Self> = None;
-        for period in periods {
+        for &period in periods {
             for kappa in KAPPAS {
                 let rule = rule(&[1.0], reference.bound, kappa)?;
                 let design = Self::with(reference, sigma, period, rule)?;
@@ -62,11 +58,10 @@ impl MomentsDesign {
 
 /// The frequencies that the kernel of the reference reaches: a ball of them on a line and in the plane, those of squared norm 2 beyond.
 fn reach(reference: &SiteReference, period: f64) -> Frequencies {
-    let dimensions = reference.lengthscales.len();
-    let shortest = reference.lengthscales.iter().copied().fold(f64::INFINITY, f64::min);
-    let wanted = (REACH * period / (std::f64::consts::TAU * shortest)).ceil();
+    let dimensions = reference.kernel.dimensions();
+    let wanted = (REACH * period / (std::f64::consts::TAU * reference.kernel.shortest())).ceil();
     let side = (wanted.min(1e6) as i64).clamp(1, MOST[dimensions.clamp(1, MOST.len()) - 1]);
-    Frequencies::ball(side, if dimensions < 3 { side * side } else { 2 }, dimensions)
+    Frequencies::ball(side, if dimensions < 4 { side * side } else { 2 }, dimensions)
 }
 
 /// Frequencies with the best weights that were found for them.
@@ -84,7 +79,7 @@ impl Weighed {
         frequencies: Frequencies,
         start: Vec<f64>,
     ) -> Result<Self, LinalgError> {
-        let sites = site_grid(reference.lengthscales.len());
+        let sites = site_grid(reference.kernel.dimensions());
         let search = WeightSearch::new(reference, &sites, frequencies.clone(), period);
         Ok(Self { frequencies, found: search.least_risk(rule, sigma, start, STEPS)? })
     }

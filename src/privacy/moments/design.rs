@@ -24,6 +24,8 @@ pub struct MomentsDesign {
     pub period: f64,
     /// The expected mean squared error under the reference.
     pub risk: f64,
+    /// Whether the number of rows is released with them, because it is private.
+    pub counted: bool,
 }
 
 /// Plain sums whose weight is below this part of the greatest are left out.
@@ -54,7 +56,13 @@ impl MomentsDesign {
             rule,
             period,
             risk: f64::NAN,
+            counted: false,
         })
+    }
+
+    /// How many numbers are released.
+    pub fn numbers(&self) -> usize {
+        self.frequencies.columns() + self.pairs.columns() + 1 + usize::from(self.counted)
     }
 
     /// The noise of `sigma` sensitivities.

@@ -73,6 +73,11 @@ impl Frequencies {
         if columns.is_empty() { DMatrix::zeros(inputs.nrows(), 0) } else { DMatrix::from_columns(&columns) }
     }
 
+    /// How many columns [`Frequencies::features`] has: two for each frequency, and one for the zero.
+    pub fn columns(&self) -> usize {
+        self.vectors.iter().map(|vector| if is_zero(vector) { 1 } else { 2 }).sum()
+    }
+
     /// A value of each frequency for each of its columns.
     pub fn spread(&self, values: &[f64]) -> DVector<f64> {
         let mut spread = Vec::new();

@@ -4,7 +4,6 @@
 mod choice;
 mod design;
 mod frequencies;
-mod lattice_row;
 mod noise;
 mod pairs;
 mod phases;
@@ -15,7 +14,6 @@ mod whole;
 
 pub use design::MomentsDesign;
 pub use frequencies::Frequencies;
-pub use lattice_row::LatticeRow;
 pub use noise::MomentsNoise;
 pub use pairs::PairTable;
 pub use phases::PhaseTable;

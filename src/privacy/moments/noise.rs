@@ -23,6 +23,10 @@ pub struct MomentsNoise {
     pub plain: DVector<f64>,
     /// On the sum of squared targets.
     pub squares: f64,
+    /// On the number of rows; none where it is public.
+    pub rows: Option<f64>,
+    /// On a number of weight 1: `s`.
+    pub scale: f64,
 }
 
 impl MomentsNoise {
@@ -32,9 +36,11 @@ impl MomentsNoise {
         let weighted: Vec<f64> = design.weights.iter().map(|u| scale / u.sqrt()).collect();
         let plain: Vec<f64> = design.pair_weights.iter().map(|t| scale / t.sqrt()).collect();
         Self {
+            scale,
             weighted: design.frequencies.spread(&weighted),
             plain: design.pairs.spread(&plain),
             squares: scale / design.rule.square_weight().sqrt(),
+            rows: design.counted.then(|| scale / design.rule.count_weight().sqrt()),
         }
     }
 
@@ -44,6 +50,9 @@ impl MomentsNoise {
         noisy.weighted += self.weighted.map(|sd| sd * normal(stream));
         noisy.plain += self.plain.map(|sd| sd * normal(stream));
         noisy.squares += self.squares * normal(stream);
+        if let Some(sd) = self.rows {
+            noisy.rows = (noisy.rows as f64 + sd * normal(stream)).round().max(1.0) as usize;
+        }
         self.stated(noisy)
     }
 
@@ -54,6 +63,7 @@ impl MomentsNoise {
             weighted: self.weighted.map(|sd| sd * sd),
             plain: self.plain.map(|sd| sd * sd),
             squares: self.squares * self.squares,
+            rows: self.rows.map_or(0.0, |sd| sd * sd),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Cosines and sines in whole numbers.
 
+use crate::gp::sites::Lattice;
 use crate::number::OutOfRange;
 
 /// Bits of a cosine.
@@ -18,8 +19,7 @@ const MOST: usize = 1 << 20;
 /// ```
 /// use dpgp::privacy::PhaseTable;
 /// let table = PhaseTable::new(4, 6)?;
-/// // The last cell holds all inputs beyond the box, too.
-/// assert_eq!([0.0, 0.3, 2.0].map(|x| table.cell(x)), [0, 1, 3]);
+/// assert_eq!(table.period(), 1.5);
 /// # Ok::<(), dpgp::number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -53,26 +53,27 @@ impl PhaseTable {
         })
     }
 
+    /// For the cells of a box, and the period of whole cells that is nearest to one, in sides of the box.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] for a period that is no number, or longer than a table.
+    pub fn of(lattice: Lattice, period: f64) -> Result<Self, OutOfRange> {
+        Self::new(lattice.side(), lattice.turn(period))
+    }
+
     /// P, in sides of the box.
     pub fn period(&self) -> f64 {
         self.turn as f64 / self.points as f64
     }
 
-    /// The cell of a coordinate; one outside the box, or no number, is in the cell at its end.
-    pub fn cell(&self, x: f64) -> i64 {
-        // A cast maps NaN to zero and saturates.
-        ((x * self.points as f64).floor() as i64).clamp(0, self.points - 1)
+    /// The phases of one entry of a frequency at the midpoints of all cells along an input, each less than a whole turn.
+    pub(super) fn along(&self, entry: i64) -> Vec<usize> {
+        (0..self.points).map(|cell| (entry * (2 * cell + 1)).rem_euclid(2 * self.turn) as usize).collect()
     }
 
-    /// The midpoint of a cell.
-    pub fn midpoint(&self, cell: i64) -> f64 {
-        (cell as f64 + 0.5) / self.points as f64
-    }
-
-    /// Of a frequency at the midpoint of a cell.
-    pub(super) fn at(&self, frequency: &[i64], cells: &[i64]) -> WholePhase {
-        let phase: i64 = frequency.iter().zip(cells).map(|(j, cell)| j * (2 * cell + 1)).sum();
-        let place = phase.rem_euclid(2 * self.turn) as usize;
+    /// The cosine and sine of a sum of phases.
+    pub(super) fn at(&self, phase: usize) -> WholePhase {
+        let place = phase % (2 * self.turn as usize);
         WholePhase { cosine: self.cosines[place], sine: self.sines[place] }
     }
 }

@@ -5,7 +5,6 @@ use nalgebra::DMatrix;
 use super::torus::Torus;
 use super::{Frequencies, PairTable, SquareRule};
 use crate::gp::sites::SiteReference;
-use crate::kernel::{ExponentiatedQuadratic, Kernel};
 use crate::linalg::{Cholesky, LinalgError, product};
 
 /// The expected squared error of predictions under a reference, as a function of the weights; no data enter it.
@@ -58,14 +57,14 @@ impl WeightSearch {
         period: f64,
     ) -> Self {
         let (rows, each) = (reference.rows as f64, 1.0 / sites.nrows() as f64);
-        let kernel = ExponentiatedQuadratic::ard(reference.variance, reference.lengthscales.clone());
-        let covariance = kernel.matrix(sites, sites).add_scalar(reference.bias);
+        let correlations = reference.kernel.correlations(1.0).matrix(sites, sites);
+        let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
         let features = frequencies.features(sites, period);
         let map = features.transpose() * (rows * each);
         let cross = product(&map, &covariance);
         let seen = product(&cross, &map.transpose()) + product(&map, &features) * reference.noise_variance;
         let table = PairTable::new(&frequencies);
-        let torus = Torus { reference, period };
+        let torus = Torus::new(reference, period);
         let transfer = DMatrix::from_fn(frequencies.len(), table.frequencies.len(), |j, k| {
             let (j, k) = (&frequencies.vectors()[j], &table.frequencies.vectors()[k]);
             torus.mass(j, k, -1) + torus.mass(j, k, 1)

@@ -25,6 +25,10 @@ use crate::number::{OutOfRange, Positive};
 /// `r^2 = 1` gives `D^2`, and `r^2 = 0` gives `R^2 V_0 (1 + kappa) + q_0 R^4`, `D^2` at most. Smaller weights and numbers that are left out
 /// only take squares away.
 ///
+/// A record that is left out, or comes in, moves less, so that the number of rows can be released with them, with the weight
+/// `w_n = kappa R^2 V_0 / 2`: such a neighbour moves the four by at most `R^2 V_0 + c V_0^2 + w_n + q_0 R^4`, of which `c V_0^2 = w_n`, and so by
+/// `R^2 V_0 (2 + kappa + 1 / kappa) = D^2`; one that is replaced does not move the number of rows.
+///
 /// With `kappa = 1` and no q this is Eq. 6 of Honkela 2021 for features of constant norm.
 ///
 /// ```
@@ -67,6 +71,11 @@ impl SquareRule {
     /// `q_0`.
     pub fn square_weight(&self) -> f64 {
         (1.0 + 1.0 / self.kappa) * self.total / (self.bound * self.bound)
+    }
+
+    /// `w_n`, the weight of the number of rows where it is private.
+    pub fn count_weight(&self) -> f64 {
+        0.5 * self.kappa * self.bound * self.bound * self.total
     }
 
     /// R.

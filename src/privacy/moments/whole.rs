@@ -2,16 +2,16 @@
 
 use nalgebra::DVector;
 use rand::Rng;
+use rayon::prelude::*;
 
 use super::frequencies::is_zero;
-use super::lattice_row::{LatticeRow, TARGET_BITS};
 use super::phases::{BITS, PhaseTable};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
-use crate::gp::sites::{NoisyFeatures, SummedFeatures};
+use crate::gp::sites::{CountedRows, FullCell, NoisyFeatures, SummedFeatures};
 use crate::number::{OutOfRange, Positive};
 use crate::privacy::RoundedGaussian;
 
-/// The moments of rows on a lattice: `b` in units of `2^-60 R`, `T` of `2^-40`, `q` of `2^-40 R^2`.
+/// The moments of rows on a lattice, for targets in a unit h: `b` in units of `2^-40 h`, `T` of `2^-40`, `q` of `h^2`.
 ///
 /// Sums are exact, in any order: an entry of n rows is less than `2^62 n`.
 ///
@@ -20,27 +20,52 @@ use crate::privacy::RoundedGaussian;
 /// exact. So replacing a row moves the release by at most `D + 2 eta` ([`MomentsDesign::lattice_sensitivity`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WholeMoments {
-    rows: usize,
+    rows: u64,
     weighted: Vec<i128>,
     plain: Vec<i128>,
     squares: i128,
 }
 
+/// What a frequency sums over the rows of a cell.
+#[derive(Clone, Copy)]
+enum Factor {
+    Targets,
+    Rows,
+}
+
+impl Factor {
+    fn of(self, cell: &FullCell) -> i128 {
+        match self {
+            Self::Targets => i128::from(cell.targets),
+            Self::Rows => i128::from(cell.rows),
+        }
+    }
+}
+
 impl WholeMoments {
-    /// Of rows; the table has the period of the design.
-    pub fn new(design: &MomentsDesign, table: &PhaseTable, rows: &[LatticeRow]) -> Self {
-        let mut moments = Self { rows: rows.len(), weighted: Vec::new(), plain: Vec::new(), squares: 0 };
-        moments.weighted = sums(&design.frequencies, table, rows, |row| row.target);
-        moments.plain = sums(&design.pairs, table, rows, |_| 1);
-        moments.squares = rows.iter().map(|row| i128::from(row.target).pow(2)).sum();
-        moments
+    /// Of rows.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] unless the period of the design is a whole number of cells that a table holds.
+    pub fn new(design: &MomentsDesign, rows: &CountedRows) -> Result<Self, OutOfRange> {
+        let table = PhaseTable::of(rows.lattice, design.period)?;
+        if table.period() != design.period {
+            return Err(OutOfRange::new("a whole number of cells", design.period));
+        }
+        let located = LocatedCells::new(rows);
+        Ok(Self {
+            rows: rows.rows,
+            weighted: located.sums(&design.frequencies, &table, Factor::Targets),
+            plain: located.sums(&design.pairs, &table, Factor::Rows),
+            squares: rows.squares,
+        })
     }
 
-    /// In real units.
-    pub fn real(&self, bound: f64) -> SummedFeatures {
-        let units = Units::of(bound);
+    /// In real units, for this unit of targets.
+    pub fn real(&self, unit: f64) -> SummedFeatures {
+        let units = Units::of(unit);
         SummedFeatures {
-            rows: self.rows,
+            rows: usize::try_from(self.rows).unwrap_or(usize::MAX),
             weighted: DVector::from_iterator(
                 self.weighted.len(),
                 self.weighted.iter().map(|b| *b as f64 * units.weighted),
@@ -53,31 +78,35 @@ impl WholeMoments {
         }
     }
 
-    /// With exactly rounded noise on each number.
+    /// With exactly rounded noise on each number, for this unit of targets.
     ///
     /// Obligation: the noise is that of [`MomentsDesign::lattice_noise`], so that this is a function of a Gaussian mechanism with
-    /// `mu = 1 / sigma`.
+    /// `mu = 1 / sigma`. The number of rows gets noise where the noise says so, and is public elsewhere.
     ///
     /// # Errors
     /// [`OutOfRange`] for noise beyond 128 bits, or of zero.
     pub fn release(
         &self,
         noise: &MomentsNoise,
-        bound: f64,
+        unit: f64,
         source: &mut impl Rng,
     ) -> Result<NoisyFeatures, OutOfRange> {
-        let units = Units::of(bound);
+        let units = Units::of(unit);
+        let rows = match noise.rows {
+            Some(sd) => added(&[i128::from(self.rows)], &[sd], 1.0, source)?[0].max(1),
+            None => i128::from(self.rows),
+        };
         let noisy = Self {
-            rows: self.rows,
+            rows: u64::try_from(rows).unwrap_or(u64::MAX),
             weighted: added(&self.weighted, noise.weighted.as_slice(), units.weighted, source)?,
             plain: added(&self.plain, noise.plain.as_slice(), units.plain, source)?,
             squares: added(&[self.squares], &[noise.squares], units.squares, source)?[0],
         };
-        Ok(noise.stated(noisy.real(bound)))
+        Ok(noise.stated(noisy.real(unit)))
     }
 }
 
-/// What a unit of each whole number is worth.
+/// What one of each whole number is worth.
 struct Units {
     weighted: f64,
     plain: f64,
@@ -85,31 +114,47 @@ struct Units {
 }
 
 impl Units {
-    fn of(bound: f64) -> Self {
-        let (phase, target) = (f64::from(-BITS).exp2(), f64::from(-TARGET_BITS).exp2() * bound);
-        Self { weighted: phase * target, plain: phase, squares: target * target }
+    fn of(unit: f64) -> Self {
+        let phase = f64::from(-BITS).exp2();
+        Self { weighted: phase * unit, plain: phase, squares: unit * unit }
     }
 }
 
-/// The sums over rows of each frequency's cosine and sine, times a whole number; for the zero of the cosine alone.
-fn sums(
-    frequencies: &Frequencies,
-    table: &PhaseTable,
-    rows: &[LatticeRow],
-    factor: impl Fn(&LatticeRow) -> i64,
-) -> Vec<i128> {
-    let mut sums = Vec::new();
-    for frequency in frequencies.vectors() {
-        let (mut cosines, mut sines) = (0i128, 0i128);
-        for row in rows {
-            let phase = table.at(frequency, &row.cells);
-            cosines += i128::from(factor(row)) * i128::from(phase.cosine);
-            sines += i128::from(factor(row)) * i128::from(phase.sine);
+/// Cells with their coordinates.
+struct LocatedCells<'a> {
+    cells: &'a [FullCell],
+    /// The cell along each input, a list for each.
+    coordinates: Vec<Vec<usize>>,
+}
+
+impl<'a> LocatedCells<'a> {
+    fn new(rows: &'a CountedRows) -> Self {
+        let mut coordinates = vec![Vec::with_capacity(rows.cells.len()); rows.lattice.dimensions()];
+        for cell in &rows.cells {
+            let along = rows.lattice.coordinates(cell.place);
+            coordinates.iter_mut().zip(along).for_each(|(list, cell)| list.push(cell as usize));
         }
-        sums.push(cosines);
-        sums.extend((!is_zero(frequency)).then_some(sines));
+        Self { cells: &rows.cells, coordinates }
     }
-    sums
+
+    /// The sums of each frequency's cosine and sine, times what is summed; for the zero of the cosine alone.
+    fn sums(&self, frequencies: &Frequencies, table: &PhaseTable, factor: Factor) -> Vec<i128> {
+        let vectors = frequencies.vectors().par_iter();
+        let pairs: Vec<Vec<i128>> = vectors.map(|frequency| self.sum(frequency, table, factor)).collect();
+        pairs.into_iter().flatten().collect()
+    }
+
+    fn sum(&self, frequency: &[i64], table: &PhaseTable, factor: Factor) -> Vec<i128> {
+        let along: Vec<Vec<usize>> = frequency.iter().map(|entry| table.along(*entry)).collect();
+        let (mut cosines, mut sines) = (0i128, 0i128);
+        for (place, cell) in self.cells.iter().enumerate() {
+            let phases = along.iter().zip(&self.coordinates);
+            let phase = table.at(phases.map(|(phases, cells)| phases[cells[place]]).sum());
+            cosines += factor.of(cell) * i128::from(phase.cosine);
+            sines += factor.of(cell) * i128::from(phase.sine);
+        }
+        if is_zero(frequency) { vec![cosines] } else { vec![cosines, sines] }
+    }
 }
 
 fn added(numbers: &[i128], sds: &[f64], unit: f64, source: &mut impl Rng) -> Result<Vec<i128>, OutOfRange> {

@@ -93,6 +93,7 @@ impl StreamedRelease<'_> {
     pub fn columns(&self) -> Vec<String> {
         match self {
             Self::Surface(streamed) => columns(&streamed.setting().data),
+            Self::Moments(streamed) => columns(&streamed.setting().data),
             Self::Classes(streamed) => columns(&streamed.setting().data),
             Self::Counts(streamed) => columns(&streamed.setting().data),
         }
@@ -102,6 +103,7 @@ impl StreamedRelease<'_> {
     pub fn replaced_cells(&self, record: &[f64]) -> Vec<Vec<ReplacedCell>> {
         match self {
             Self::Surface(streamed) => streamed.cells(record),
+            Self::Moments(streamed) => streamed.cells(record),
             Self::Classes(streamed) => streamed.cells(record),
             Self::Counts(streamed) => streamed.cells(record),
         }
@@ -111,6 +113,7 @@ impl StreamedRelease<'_> {
     pub fn noisy_fields(&self) -> &'static [&'static str] {
         match self {
             Self::Surface(streamed) => streamed.noisy_fields(),
+            Self::Moments(streamed) => streamed.noisy_fields(),
             Self::Classes(streamed) => streamed.noisy_fields(),
             Self::Counts(streamed) => streamed.noisy_fields(),
         }

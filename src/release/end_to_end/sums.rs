@@ -34,6 +34,15 @@ impl<M: SumsModel> Streamed<'_, M> {
         privacy: &PrivacySetting,
         seed: u64,
     ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        self.bare().attacked(files, privacy, seed)
+    }
+
+    fn attacked(
+        &self,
+        files: &[PathBuf],
+        privacy: &PrivacySetting,
+        seed: u64,
+    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
         let held = all_rows(files, &self.setting().data)?;
         if held.rows() == 0 {
             return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
@@ -61,7 +70,10 @@ impl<M: SumsModel> Streamed<'_, M> {
         if let Some((furthest, claim)) = furthest.zip(before.claim) {
             let stated = before.numbers.iter().map(|noisy| noisy.sd).collect();
             let outputs = [self.outputs(&before.sums, privacy)?, self.outputs(&furthest, privacy)?];
-            let exact = [&before.sums, &furthest].map(|sums| self.model().exact_numbers(sums));
+            let exact = [
+                self.model().exact_numbers(privacy, &before.sums)?,
+                self.model().exact_numbers(privacy, &furthest)?,
+            ];
             let releases = Releases { outputs, exact: Some(exact), stated: Some(stated) };
             checks.extend(releases.checks(claim));
         }

@@ -29,7 +29,7 @@ pub enum MechanismSetting {
     Gradient(GradientSetting),
     /// Noisy sums of a variational model.
     Sums(SumsSetting),
-    /// Gaussian noise on Fourier moments of records; for leaderboards.
+    /// Gaussian noise on Fourier moments of records.
     Moments(MomentsSetting),
     /// Gaussian noise on the counts of a histogram.
     Histogram(HistogramSetting),

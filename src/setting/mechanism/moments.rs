@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::rules::{Checked, dimension, range};
-use crate::number::Positive;
+use super::super::rules::{Checked, dimension, fail, range};
+use super::super::{DataSetting, Problem};
+use crate::number::{Count, Positive};
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
 /// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the
@@ -19,10 +20,16 @@ pub struct MomentsSetting {
     /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
+    /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, or persons
+    /// bring several. The noise is designed for so many, and the number itself is released with noise, at no cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Count>,
 }
 
 /// The most inputs that there are sites for.
 const MOST_INPUTS: usize = 4;
+
+const PATH: &str = "privacy.mechanism.moments";
 
 impl MomentsSetting {
     /// Checks the numbers, for data with so many inputs.
@@ -31,7 +38,7 @@ impl MomentsSetting {
     /// [`Problem::OutOfRange`](crate::setting::Problem::OutOfRange),
     /// [`Problem::WrongDimension`](crate::setting::Problem::WrongDimension).
     pub fn check(&self, inputs: usize) -> Checked {
-        let path = "privacy.mechanism.moments";
+        let path = PATH;
         let domain = format!("{path}.domain");
         range("data.inputs", inputs <= MOST_INPUTS, "at most 4 inputs for moments", inputs as f64)?;
         dimension(&domain, inputs, self.domain.len())?;
@@ -41,5 +48,23 @@ impl MomentsSetting {
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.
         range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+    }
+
+    /// Fails where the number of rows is private and none is said.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`].
+    pub fn knows_rows(&self, data: &DataSetting) -> Checked {
+        let by = match (data.filter.is_empty(), data.person.is_none()) {
+            (true, true) => return Ok(()),
+            (false, _) => "data.filter, by which the number of rows is private",
+            (true, false) => "data.person, by which the number of rows is private",
+        };
+        if self.rows.is_some() { Ok(()) } else { fail(PATH, Problem::MissingKey { key: "rows", by }) }
+    }
+
+    /// The sides of the box.
+    pub fn sides(&self) -> Vec<f64> {
+        self.domain.iter().map(|[low, high]| high - low).collect()
     }
 }

@@ -1,6 +1,8 @@
 //! How far predictions from noisy sums err, and how well they know it.
 
 mod measure;
+mod moments;
 mod setting;
+mod test_rows;
 
 pub use setting::{CalibrationTask, PosteriorRule};

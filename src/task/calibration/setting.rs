@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::number::{Count, Probability};
-use crate::setting::rules::{grid, range, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, RangeSetting, Sections, Summed};
-use crate::task::{Described, sums_model};
+use crate::setting::rules::{fail, grid, range, to_test};
+use crate::setting::{Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
+use crate::task::{Described, TaskError, moments as moments_model, sums_model};
 
 /// How well predictions from noisy sums are calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,10 +15,12 @@ pub struct CalibrationTask {
     /// Rows at the beginning that are trained on. The others are test rows, and as many rows with the same
     /// inputs that hold the true function.
     pub train: Count,
-    /// The public inducing inputs, a product grid with a range for each input.
+    /// The public inducing inputs of noisy sums, a product grid with a range for each input; noisy moments have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
-    /// How the posterior follows from the sums.
-    pub posterior: PosteriorRule,
+    /// How the posterior follows from noisy sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posterior: Option<PosteriorRule>,
     /// Masses of the central intervals whose coverage is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masses: Vec<Probability>,
@@ -60,17 +62,42 @@ impl PosteriorRule {
     }
 }
 
+const PATH: &str = "task.calibration";
+
+impl CalibrationTask {
+    /// How the posterior follows from noisy sums.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`], which the checks of a spec rule out.
+    pub(super) fn posterior(&self) -> Result<&PosteriorRule, TaskError> {
+        self.posterior.as_ref().ok_or(TaskError::Missing { needed: "task.calibration.posterior" })
+    }
+
+    fn check_sums(&self, setting: &Sections) -> Checked {
+        sums_model::model(PATH, setting)?.has_noise("calibration")?;
+        sums_model::inducing(PATH, &self.inducing, setting)?;
+        let Some(posterior) = &self.posterior else {
+            return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
+        };
+        posterior.check(&format!("{PATH}.posterior"), setting.data.inputs.len())?;
+        sums_model::mechanism(setting, Summed::Targets).map(drop)
+    }
+}
+
 impl Described for CalibrationTask {
     fn check(&self, setting: &Sections) -> Checked {
-        let path = "task.calibration";
-        sums_model::model(path, setting)?.has_noise("calibration")?;
-        sums_model::inducing(path, &self.inducing, setting)?;
-        self.posterior.check(&format!("{path}.posterior"), setting.data.inputs.len())?;
+        let path = PATH;
         if let Some([low, high]) = self.window {
             let rising = low < high && low.is_finite() && high.is_finite();
             range(&format!("{path}.window"), rising, "rising and finite", high)?;
         }
-        sums_model::mechanism(setting, Summed::Targets).map(drop)
+        match &setting.privacy.mechanism {
+            MechanismSetting::Moments(moments) => {
+                let without = self.inducing.is_empty() && self.posterior.is_none();
+                moments_model::check(path, moments, without, setting)
+            }
+            _ => self.check_sums(setting),
+        }
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -4,7 +4,7 @@ use rand_pcg::Pcg64;
 
 use crate::gp::sites::{NoisyFeatures, SiteFeatures, SiteReference, SummedFeatures};
 use crate::privacy::{MomentsDesign, PrivacyError};
-use crate::setting::PrivacySetting;
+use crate::task::moments::LEAST_SIGMA;
 use crate::task::{MomentsRelease, Sampled};
 
 /// What is released at one noise multiplier, before its noise.
@@ -15,9 +15,6 @@ pub(super) struct PlannedMoments {
     pub features: SiteFeatures,
 }
 
-/// The multiplier that stands for no noise: exact sums would leave singular matrices.
-const LEAST_SIGMA: f64 = 0.01;
-
 impl PlannedMoments {
     /// What is released for a multiplier; a given period is kept.
     pub fn design(
@@ -25,7 +22,8 @@ impl PlannedMoments {
         sigma: f64,
         period: Option<f64>,
     ) -> Result<MomentsDesign, PrivacyError> {
-        MomentsDesign::least_risk(reference, sigma.max(LEAST_SIGMA), period)
+        let periods = period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+        MomentsDesign::least_risk(reference, sigma.max(LEAST_SIGMA), &periods)
     }
 
     /// With noise from a stream; without privacy there is none.
@@ -44,9 +42,4 @@ impl PlannedMoments {
             bound: design.rule.bound(),
         })
     }
-}
-
-/// The noise multiplier of a cell; zero without privacy.
-pub(super) fn sigma(cell: &PrivacySetting) -> f64 {
-    cell.calibration.sigma(cell.epsilon.get(), cell.delta.get())
 }

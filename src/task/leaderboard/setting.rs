@@ -11,6 +11,7 @@ use crate::setting::{
     Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
     SplitSetting, Summed,
 };
+use crate::task::moments::stationary;
 use crate::task::selection::{GpGrid, SelectionTask};
 use crate::task::{Described, ScoreSetting, sums_model};
 
@@ -138,8 +139,9 @@ impl Described for LeaderboardTask {
                 sums.check(inputs, Summed::Targets)
             }
             MechanismSetting::Moments(moments) => {
-                sums_model::model(path, setting)?.has_noise("noisy moments")?;
-                moments.check(inputs)
+                setting.model(path)?.has_noise("noisy moments")?;
+                moments.check(inputs)?;
+                stationary(setting)
             }
             MechanismSetting::Binning(binning) => {
                 setting.privacy.has_change("binning")?;

@@ -1,6 +1,7 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
 mod means;
+mod moments;
 mod points;
 mod preview;
 mod sums;
@@ -12,6 +13,7 @@ use crate::privacy::{Certificate, RoundedNoise};
 use crate::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
 use crate::task::{Setting, TaskSetting};
 use means::Means;
+use moments::BareMoments;
 pub use points::Points;
 pub use preview::{Expected, Foreknown, Preview};
 use sums::BareSums;
@@ -39,6 +41,8 @@ enum BeforeNoise {
     Means(Box<Means>),
     /// The sums that predictions follow from.
     Sums(Box<BareSums>),
+    /// The rows whose moments they follow from.
+    Moments(Box<BareMoments>),
 }
 
 /// Predictions with their noise, in units of the target, a value for each point.
@@ -75,12 +79,17 @@ impl PreparedRelease {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
-            TaskSetting::Surface(_) => BareSums::prepared(setting, sample, &points.inputs)?,
+            TaskSetting::Surface(_) => match &setting.privacy.mechanism {
+                MechanismSetting::Moments(_) => BareMoments::prepared(setting, sample, &points.inputs)?,
+                _ => BareSums::prepared(setting, sample, &points.inputs)?,
+            },
             _ => Means::prepared(setting, sample, points, streams)?,
         };
         let finite = match &release.form {
             BeforeNoise::Means(means) => means.is_finite(),
             BeforeNoise::Sums(sums) => sums.is_finite(),
+            // Its size is that of the record.
+            BeforeNoise::Moments(_) => true,
         };
         if finite && release.certificate.is_finite() && release.noise.is_sound() {
             return Ok(release);
@@ -96,6 +105,7 @@ impl PreparedRelease {
         match &self.form {
             BeforeNoise::Means(means) => Ok(means.draw(random)),
             BeforeNoise::Sums(sums) => sums.draw(random),
+            BeforeNoise::Moments(moments) => moments.draw(random),
         }
     }
 }
@@ -106,7 +116,7 @@ impl PreparedRelease {
     pub fn without_noise(&self) -> Option<Vec<f64>> {
         match &self.form {
             BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
-            BeforeNoise::Sums(_) => None,
+            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
         }
     }
 }
@@ -119,9 +129,6 @@ const NO_BOUNDS: &str =
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
     let mechanism = &setting.privacy.mechanism;
     match &*setting.task {
-        TaskSetting::Surface(_) if !matches!(mechanism, MechanismSetting::Sums(_)) => {
-            return Some("the mechanism of its surface is not sums");
-        }
         TaskSetting::Surface(_) => {}
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
             if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {

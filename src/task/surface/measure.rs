@@ -3,8 +3,9 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::SurfaceModel;
+use super::moments::MomentsBlock;
 use crate::gp::variational::{Inducing, Located, Statistics, WeightPosterior};
-use crate::setting::PrivacySetting;
+use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::Sums;
 use crate::task::SurfaceTask;
 use crate::task::grid::grid;
@@ -13,10 +14,14 @@ use crate::task::{Frame, Job, Measured, Task, TaskError};
 /// The metrics `rmse` (of the clipped targets about the surface), `difference` (root mean square over the rows of the
 /// distance to the surface without privacy), `noise-sd` (root mean square over the rows of what the privacy noise adds
 /// to the standard deviation, as the posterior knows it), all in units of the target; `rows` and `clipped`, a share of
-/// them. Rows enter by their sums alone: `sum (y - k'v)^2 = sum y^2 - 2 A'v + v'Bv`. Frames: `curve` or `map`, and
-/// `inducing`.
+/// them. Rows enter by their sums alone: `sum (y - k'v)^2 = sum y^2 - 2 A'v + v'Bv`, or by their cells, where the mechanism is
+/// noise on moments. Frames: `curve` or `map`, and `inducing`, which moments have not.
 impl Task for SurfaceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
+            let block = MomentsBlock::new(self, job)?;
+            return job.cells.iter().map(|cell| block.cell(cell)).collect();
+        }
         let model = SurfaceModel::of_task(self, job.setting);
         let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
         let sums = model.sums(job.sample)?;

@@ -2,6 +2,7 @@
 
 mod measure;
 mod model;
+mod moments;
 mod setting;
 
 pub use model::{SumsGuarantee, SurfaceModel};

@@ -10,12 +10,12 @@ use crate::gp::variational::{
 use crate::kernel::ExponentiatedQuadratic;
 use crate::privacy::{Caveat, Certificate, PrivacyUnit, RoundedNoise, SumsNoise};
 use crate::setting::{
-    FeaturesSetting, MechanismSetting, NormaliseSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
-    prior_mean,
+    FeaturesSetting, MechanismSetting, NoiseAwareSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
 };
-use crate::stream::{PackedKernel, Summand, Sums, Targets, collect_here};
+use crate::stream::{PackedKernel, Summand, Sums, collect_here};
 use crate::task::grid::grid;
 use crate::task::noisy_sums::{NoisySums, TargetSums};
+use crate::task::public_targets::public_targets;
 use crate::task::{Sample, Sampled, TaskError};
 use crate::task::{Setting, SurfaceTask, TaskSetting};
 
@@ -34,6 +34,7 @@ pub struct SumsGuarantee {
 #[derive(Debug, Clone)]
 pub struct SurfaceModel {
     task: SurfaceTask,
+    rule: NoiseAwareSetting,
     kernel: ExponentiatedQuadratic,
     variance: f64,
     noise_variance: f64,
@@ -57,7 +58,7 @@ impl SurfaceModel {
         let model = setting.model.as_deref()?;
         let inputs = setting.data.inputs.len();
         let (variance, lengthscales) = model.lengthscales(inputs)?;
-        let targets = targets(&setting.normalise, sums.target_bound?.get())?;
+        let targets = public_targets(&setting.normalise, sums.target_bound?.get())?;
         let inducing = grid(&task.inducing);
         let mechanism = scaled(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
@@ -65,6 +66,7 @@ impl SurfaceModel {
         let least = NoisySums::new(&mechanism, &ranges, variance, 1.0).least;
         Some(Self {
             task: task.clone(),
+            rule: task.posterior?,
             kernel: ExponentiatedQuadratic::ard(variance, lengthscales.clone()),
             variance,
             noise_variance: model.noise_variance?.get(),
@@ -118,14 +120,7 @@ impl SurfaceModel {
 
     /// The points of the figure; none if it has none.
     pub fn map(&self) -> DMatrix<f64> {
-        let (map, at) = (grid(&self.task.map), &self.task.at);
-        let rows = if self.task.map.is_empty() { 0 } else { map.nrows() };
-        let inner = map.ncols();
-        DMatrix::from_fn(
-            rows,
-            inner + at.len(),
-            |i, d| if d < inner { map[(i, d)] } else { at[d - inner].get() },
-        )
+        self.task.points_of_map()
     }
 
     fn noisy_sums(&self) -> TargetSums<'_> {
@@ -191,7 +186,7 @@ impl SurfaceModel {
         inducing: &Inducing<'_>,
         sums: &NoisyStatistics,
     ) -> Result<WeightPosterior, TaskError> {
-        let rule = self.task.posterior;
+        let rule = self.rule;
         Ok(noise_aware(
             inducing,
             &sums.scaled(1.0 / self.noise_variance),
@@ -210,7 +205,7 @@ impl SurfaceModel {
         sums: &NoisyStatistics,
         posterior: &WeightPosterior,
     ) -> Result<DMatrix<f64>, TaskError> {
-        let rule = self.task.posterior;
+        let rule = self.rule;
         let unit = sums.scaled(1.0 / self.noise_variance);
         let plain = noise_aware(inducing, &unit, rule.regularisation, Correction::None)?;
         Ok(&posterior.covariance - plain.covariance)
@@ -244,23 +239,4 @@ fn scaled(sums: &SumsSetting, lengthscales: &[f64]) -> SumsSetting {
         domain.iter_mut().zip(lengthscales).for_each(|(ends, l)| ends.iter_mut().for_each(|end| *end /= l));
     }
     sums
-}
-
-/// Normalisation by public constants; none by private statistics.
-fn targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
-    let free = Targets { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
-    match *normalise {
-        NormaliseSetting::None => Some(free),
-        NormaliseSetting::Constants { centre, scale } => {
-            Some(Targets { centre: centre.get(), scale: scale.get(), ..free })
-        }
-        NormaliseSetting::Bounds { low, high, centre, scale } => Some(Targets {
-            low: low.get(),
-            high: high.get(),
-            centre: prior_mean(low, high, centre),
-            scale: scale.get(),
-            bound,
-        }),
-        NormaliseSetting::Private { .. } | NormaliseSetting::Standardised { .. } => None,
-    }
 }

@@ -92,8 +92,8 @@ fn ruled_out(spec: &str, releases: usize) -> [usize; 2] {
         project.dpgp(&["stats", "s.toml", &file, "--out", &out, "--quiet"]).expect(0);
     }
     let classes = |sums: Value| if sums.is_array() { sums.as_array().unwrap().clone() } else { vec![sums] };
-    let known = ["truth", "other"]
-        .map(|name| classes(project.json(&format!("{name}.json"))["part"]["sums"].clone()));
+    let known =
+        ["truth", "other"].map(|name| classes(project.json(&format!("{name}.json"))["part"]["sums"].clone()));
     let mut counts = [0; 2];
     for number in 0..releases {
         let out = format!("{number}.json");

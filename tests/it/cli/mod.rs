@@ -13,6 +13,7 @@ mod histogram_stats;
 mod kills;
 mod leaderboard;
 mod ledgers;
+mod moments;
 mod own_data;
 mod persons;
 mod places;

@@ -501,7 +501,7 @@ fn the_other_new_spec_protects_records() {
     let at =
         |line: &str| spec.lines().position(|l| l.contains(line)).unwrap_or_else(|| panic!("{line}: {spec}"));
     assert!(
-        at("{ from = nan, to = nan, points = 5 },   # \"day\"") < at("points = 5 },   # \"temperature\"")
+        at("{ from = nan, to = nan, points = 25 },   # \"day\"") < at("points = 25 },   # \"temperature\"")
     );
     let run = project.dpgp(&["run", "records.toml"]).expect(2);
     assert!(run.err.contains("nan") || run.err.contains("NaN"), "{}", run.err);

@@ -1,10 +1,10 @@
 //! Fourier moments: their sensitivity by neighbours that are tried, their weights, and their whole numbers.
 
-use dpgp::gp::sites::{SiteReference, SummedFeatures, site_grid};
+use dpgp::gp::sites::{CountedRows, FullCell, Lattice, SiteReference, SummedFeatures, site_grid};
+use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
-    Calibration, Frequencies, LatticeRow, MomentsDesign, PairTable, PhaseTable, SquareRule, WeightSearch,
-    WholeMoments,
+    Calibration, Frequencies, MomentsDesign, PairTable, PhaseTable, SquareRule, WeightSearch, WholeMoments,
 };
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};
@@ -55,6 +55,12 @@ fn the_closed_form_of_the_sensitivity() {
     }
 }
 
+/// An exponentiated quadratic kernel on the unit box.
+fn kernel(variance: f64, lengthscales: &[f64]) -> BoxKernel {
+    let text = format!("eq-ard = {{ variance = {variance:?}, lengthscales = {lengthscales:?} }}");
+    BoxKernel::new(&toml::from_str(&text).unwrap(), vec![1.0; lengthscales.len()]).unwrap()
+}
+
 #[test]
 fn weights_of_least_risk() {
     let golden = &golden("moments")["weights"];
@@ -62,8 +68,7 @@ fn weights_of_least_risk() {
         rows: 258,
         bound: 1.0,
         bias: 0.25,
-        variance: 0.25,
-        lengthscales: vec![number(golden, "lengthscale")],
+        kernel: kernel(0.25, &[number(golden, "lengthscale")]),
         noise_variance: 0.025,
         concentration: 10.0,
     };
@@ -147,8 +152,7 @@ fn reference(rows: usize, lengthscales: &[f64]) -> SiteReference {
         rows,
         bound: 2.0,
         bias: 1.0,
-        variance: 1.0,
-        lengthscales: lengthscales.to_vec(),
+        kernel: kernel(1.0, lengthscales),
         noise_variance: 0.1,
         concentration: 10.0,
     }
@@ -158,7 +162,7 @@ fn reference(rows: usize, lengthscales: &[f64]) -> SiteReference {
 #[test]
 fn the_noise_covers_neighbours() {
     let (sigma, mut random) = (2.5, Pcg64::seed_from_u64(5));
-    let design = MomentsDesign::least_risk(&reference(300, &[0.3]), sigma, None).unwrap();
+    let design = MomentsDesign::least_risk(&reference(300, &[0.3]), sigma, &MomentsDesign::PERIODS).unwrap();
     assert!(design.risk > 0.0 && design.risk < 2.0, "below the prior: {}", design.risk);
     let noise = design.noise(sigma);
     let mut largest = 0.0f64;
@@ -181,7 +185,7 @@ fn the_noise_covers_neighbours() {
 /// The sample variance of draws is that which is stated.
 #[test]
 fn what_is_stated_is_drawn() {
-    let design = MomentsDesign::least_risk(&reference(300, &[0.5]), 2.0, Some(1.4)).unwrap();
+    let design = MomentsDesign::least_risk(&reference(300, &[0.5]), 2.0, &[1.4]).unwrap();
     assert_eq!(design.period, 1.4);
     let noise = design.noise(2.0);
     let none = design.moments(&DMatrix::zeros(0, 1), &[]);
@@ -197,57 +201,107 @@ fn what_is_stated_is_drawn() {
     assert!((ratios / f64::from(draws) - 1.0).abs() < 0.05, "{ratios}");
 }
 
-fn lattice_rows(table: &PhaseTable, bound: f64, random: &mut impl Rng) -> Vec<LatticeRow> {
-    (0..50).map(|_| lattice_row(table, bound, random)).collect()
+/// A record that is left out moves the numbers and the number of rows by no more than one that is replaced, and by nearly as much
+/// where its frequencies are few.
+#[test]
+fn a_record_that_is_left_out_is_covered() {
+    let mut random = Pcg64::seed_from_u64(11);
+    let mut largest = 0.0f64;
+    for trial in 0..200 {
+        let dimensions = 1 + trial % 3;
+        let mut design = random_design(dimensions, &mut random);
+        if trial % 10 == 0 {
+            design = MomentsDesign::of(Frequencies::ball(1, 1, 1), vec![1e-3, 1.0], 1.2, 1.0, 1.0).unwrap();
+        }
+        let inputs =
+            DMatrix::from_fn(1, design.frequencies.vectors()[0].len(), |_, _| random.random::<f64>());
+        let one = design.moments(&inputs, &[design.rule.bound()]);
+        let moved = (in_units(&design, &one).norm_squared() + design.rule.count_weight()).sqrt();
+        let ratio = moved / design.rule.sensitivity();
+        assert!(ratio <= 1.0 + 1e-12, "{trial}: {ratio}");
+        largest = largest.max(ratio);
+    }
+    assert!(largest > 0.9, "{largest}");
 }
 
-fn lattice_row(table: &PhaseTable, bound: f64, random: &mut impl Rng) -> LatticeRow {
-    let [x, y, target] = [(); 3].map(|()| 1.5 * random.random::<f64>() - 0.25);
-    LatticeRow::new(table, &[x, y], 4.0 * bound * (target - 0.5), bound)
+/// Rows on a lattice, for targets in units of `3 2^-20`.
+struct LatticeRows {
+    lattice: Lattice,
+    rows: Vec<FullCell>,
 }
 
-/// The moments of lattice rows in doubles, for targets within 3.
-fn real(design: &MomentsDesign, table: &PhaseTable, rows: &[LatticeRow]) -> SummedFeatures {
-    let inputs = DMatrix::from_fn(rows.len(), 2, |i, l| table.midpoint(rows[i].cells[l]));
-    let targets: Vec<f64> = rows.iter().map(|row| row.target as f64 * 3.0 / 1_048_576.0).collect();
-    assert!(targets.iter().all(|y| y.abs() <= 3.0));
-    design.moments(&inputs, &targets)
+const UNIT: f64 = 3.0 / 1_048_576.0;
+
+impl LatticeRows {
+    fn new(random: &mut impl Rng) -> Self {
+        let lattice = Lattice::new(64, 2);
+        let row = |_| {
+            let point = [(); 2].map(|()| 1.5 * random.random::<f64>() - 0.25);
+            let targets = ((2.0 * random.random::<f64>() - 1.0) * 1_048_576.0) as i64;
+            FullCell { place: lattice.place(&point), rows: 1, targets }
+        };
+        Self { lattice, rows: (0..50).map(row).collect() }
+    }
+
+    /// The rows of some cells, a cell for each or one cell for all that share a place.
+    fn counted(&self, rows: &[FullCell]) -> CountedRows {
+        let squares = rows.iter().map(|row| i128::from(row.targets).pow(2)).sum();
+        CountedRows { lattice: self.lattice, rows: rows.len() as u64, cells: rows.to_vec(), squares }
+    }
+
+    /// Their moments in doubles.
+    fn real(&self, design: &MomentsDesign, rows: &[FullCell]) -> SummedFeatures {
+        let points: Vec<f64> = rows.iter().flat_map(|row| self.lattice.midpoint(row.place)).collect();
+        let targets: Vec<f64> = rows.iter().map(|row| row.targets as f64 * UNIT).collect();
+        design.moments(&DMatrix::from_row_slice(rows.len(), 2, &points), &targets)
+    }
 }
 
 #[test]
 fn whole_moments_are_those_of_the_lattice() {
-    let table = PhaseTable::new(64, 90).unwrap();
     let mut random = Pcg64::seed_from_u64(9);
+    let rows = LatticeRows::new(&mut random);
     let frequencies = Frequencies::ball(2, 4, 2);
     let weights = vec![1.0 / frequencies.len() as f64; frequencies.len()];
-    let design = MomentsDesign::of(frequencies, weights, table.period(), 3.0, 1.4).unwrap();
+    let design = MomentsDesign::of(frequencies, weights, rows.lattice.period(1.41), 3.0, 1.4).unwrap();
+    assert_eq!(design.period, 90.0 / 64.0);
     let error = 0.5 * (design.lattice_sensitivity() - design.rule.sensitivity());
     assert!(error > 0.0 && error < 1e-10);
-    let rows = lattice_rows(&table, 3.0, &mut random);
-    for row in &rows {
+    for row in &rows.rows {
         let row = std::slice::from_ref(row);
-        let whole = WholeMoments::new(&design, &table, row).real(3.0);
-        let off = (in_units(&design, &whole) - in_units(&design, &real(&design, &table, row))).norm();
+        let whole = WholeMoments::new(&design, &rows.counted(row)).unwrap().real(UNIT);
+        let off = (in_units(&design, &whole) - in_units(&design, &rows.real(&design, row))).norm();
         // Doubles err by their rounding, which is less.
         assert!(off <= error + 1e-13, "{off} {error}");
     }
-    let (whole, exact) = (WholeMoments::new(&design, &table, &rows), real(&design, &table, &rows));
+    let whole = WholeMoments::new(&design, &rows.counted(&rows.rows)).unwrap();
+    let exact = rows.real(&design, &rows.rows);
     assert!(
-        (in_units(&design, &whole.real(3.0)) - in_units(&design, &exact)).norm() <= 50.0 * (error + 1e-13)
+        (in_units(&design, &whole.real(UNIT)) - in_units(&design, &exact)).norm() <= 50.0 * (error + 1e-13)
     );
-    let mut reversed = rows.clone();
+    let mut reversed = rows.rows.clone();
     reversed.reverse();
-    assert_eq!(whole, WholeMoments::new(&design, &table, &reversed), "exact in any order");
+    assert_eq!(whole, WholeMoments::new(&design, &rows.counted(&reversed)).unwrap(), "exact in any order");
     let noise = design.lattice_noise(1.0);
-    let noisy = whole.release(&noise, 3.0, &mut random).unwrap();
+    let noisy = whole.release(&noise, UNIT, &mut random).unwrap();
     assert!((noisy.sums.weighted - exact.weighted).component_div(&noise.weighted).amax() < 6.0);
     assert!((noisy.sums.squares - exact.squares).abs() < 6.0 * noise.squares);
+    assert_eq!((noisy.sums.rows, noisy.rows), (50, 0.0), "the number of rows is public");
+    let counted = MomentsDesign { counted: true, ..design.clone() };
+    let noisy = whole.release(&counted.lattice_noise(1.0), UNIT, &mut random).unwrap();
+    assert!((noisy.sums.rows as f64 - 50.0).abs() < 6.0 * noisy.rows.sqrt() && noisy.rows > 0.0);
+    let elsewhere = MomentsDesign { period: 1.4, ..design };
+    assert!(WholeMoments::new(&elsewhere, &rows.counted(&rows.rows)).is_err(), "no whole number of cells");
 }
 
 #[test]
 fn a_table_needs_a_period_that_holds_the_box() {
     assert!(PhaseTable::new(0, 4).is_err() && PhaseTable::new(5, 4).is_err());
     assert!(PhaseTable::new(4, 1 << 21).is_err() && PhaseTable::new(4, 4).is_ok());
-    let table = PhaseTable::new(4, 6).unwrap();
-    assert_eq!([f64::NAN, -1e300, 1e300, 0.9999].map(|x| table.cell(x)), [0, 0, 3, 3]);
+    let lattice = Lattice::new(4, 1);
+    assert_eq!([f64::NAN, -1e300, 1e300, 0.9999].map(|x| lattice.cell(x)), [0, 0, 3, 3]);
+    for place in [0, 17, 4095] {
+        let lattice = Lattice::new(16, 3);
+        assert_eq!(lattice.place(&lattice.midpoint(place)), place);
+    }
 }

@@ -1,5 +1,7 @@
 //! What follows from noisy sums over rows at unknown inputs, against values from another program and the exact process.
 
+use std::sync::Arc;
+
 use dpgp::gp::exact;
 use dpgp::gp::sites::{
     Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteKernel, SiteMixture, SummedFeatures,
@@ -45,10 +47,12 @@ impl Golden {
             weighted: squared(&b.spread(&numbers(&golden["sd_b"]))),
             plain: squared(&t.spread(&numbers(&golden["sd_T"]))),
             squares: number(golden, "sd_q").powi(2),
+            rows: 0.0,
         };
         let counts = SiteCounts {
             mean: DVector::from_vec(numbers(&golden["counts"])),
             covariance: matrix(&golden["counts_covariance"]),
+            unresolved: DMatrix::zeros(8, 8),
             concentration: number(golden, "alpha"),
         };
         Self { features, released, counts }
@@ -78,7 +82,10 @@ fn counts_of_sites() {
     let found = SiteCounts::new(&features, &released).unwrap();
     assert_eq!(found.concentration, counts.concentration);
     assert!((&found.mean - counts.mean).amax() < 40.0 * 1e-6, "{}", found.mean);
-    assert!((found.covariance - counts.covariance).amax() < 1e-9);
+    assert!((&found.covariance - counts.covariance).amax() < 1e-9);
+    // Noise only adds to what is left open.
+    let added = (&found.covariance - &found.unresolved).symmetric_eigenvalues().min();
+    assert!(added > -1e-6 && found.unresolved.trace() < found.covariance.trace());
 }
 
 /// Noise that would make some counts negative: the constrained minimum is the only point where no feasible direction descends.
@@ -104,7 +111,7 @@ fn graded(values: &[f64]) -> Vec<Graded> {
 
 /// One choice of hyperparameters.
 fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperGrid {
-    let correlations = ExponentiatedQuadratic::isotropic(1.0, lengthscale);
+    let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
     HyperGrid {
         kernels: vec![SiteKernel { correlations, log_prior: 0.0 }],
         variances: graded(&[variance]),
@@ -126,7 +133,7 @@ fn one_choice_of_hyperparameters() {
         let grid = single(number(row, "lengthscale"), number(row, "variance"), noise, 0.25);
         let at = numbers(&row["at"]);
         let found = release.mixture(&grid).predict(&DMatrix::from_column_slice(at.len(), 1, &at));
-        assert!((found.mean - DVector::from_vec(numbers(&row["mean"]))).amax() < 1e-6);
+        assert!((&found.mean - DVector::from_vec(numbers(&row["mean"]))).amax() < 1e-6);
         let variance = DVector::from_vec(numbers(&row["variance_f"])).add_scalar(noise);
         assert!((found.variance - variance).amax() < 1e-6);
     }
@@ -148,7 +155,7 @@ fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<Graded> {
 fn hyperparameters_are_averaged_by_their_evidence() {
     let golden = &golden("moments")["average"];
     let kernels = numbers(&golden["lengthscales"]).into_iter().map(|lengthscale| SiteKernel {
-        correlations: ExponentiatedQuadratic::isotropic(1.0, lengthscale),
+        correlations: Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale)),
         log_prior: log_normal(lengthscale, 0.3, 0.8),
     });
     let grid = HyperGrid {
@@ -167,8 +174,10 @@ fn hyperparameters_are_averaged_by_their_evidence() {
     }
     let at = numbers(&golden["at"]);
     let found = mixture.predict(&DMatrix::from_column_slice(at.len(), 1, &at));
-    assert!((found.mean - DVector::from_vec(numbers(&golden["mean"]))).amax() < 1e-6);
+    assert!((&found.mean - DVector::from_vec(numbers(&golden["mean"]))).amax() < 1e-6);
     assert!((found.variance - DVector::from_vec(numbers(&golden["variance_y"]))).amax() < 1e-6);
+    let means = mixture.means(&DMatrix::from_column_slice(at.len(), 1, &at));
+    assert!((means - found.mean).amax() < 1e-9, "means alone are the same");
 }
 
 /// Rows at the sites, their counts known, sums that tell the targets of all sites apart and hardly any noise: the process that
@@ -184,11 +193,13 @@ fn without_noise_it_is_the_exact_process() {
         weighted: DVector::from_element(sums.weighted.len(), 1e-10),
         plain: DVector::from_element(2, 1e-10),
         squares: 1e-10,
+        rows: 0.0,
         sums,
     };
     let counts = SiteCounts {
         mean: DVector::from_element(6, 3.0),
         covariance: DMatrix::zeros(6, 6),
+        unresolved: DMatrix::zeros(6, 6),
         concentration: 1.0,
     };
     let features = SiteFeatures { weighted: b.features(&sites, 1.2), plain: t.features(&sites, 1.2), sites };
@@ -198,6 +209,9 @@ fn without_noise_it_is_the_exact_process() {
     let map = exact(&kernel, 0.1, &rows, &at).unwrap();
     let found = mixture.predict(&at);
     assert!((found.mean - map.predict(&targets)).amax() < 1e-6);
+    assert_eq!(found.noise_variance, 0.1);
+    let of_f = found.variance.add_scalar(-0.1);
+    assert!((mixture.variance_without_noise(&at).unwrap() - of_f).amax() < 1e-6);
 }
 
 /// The prior, where noise drowns everything; never more than the prior in between.

@@ -25,6 +25,14 @@ task.dirichlet = { train = 5, classes = 3, inducing = [{ from = 0.0, to = 4.0, p
 privacy = { epsilon = 1.0, delta = 1e-5, mechanism.sums = { features = { supremum = [[0.0, 4.0]] }, sensitivity = "exact", split = 0.5 } }
 "#;
 
+const MOMENTS: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y", person = "id", rows_per_person = 3 }
+normalise.bounds = { low = -1.0, high = 1.0 }
+model = { noise_variance = 0.2, kernel.matern = { smoothness = "5/2", variance = 1.0, lengthscales = [1.0] } }
+task.surface = {}
+privacy = { epsilon = 1.0, delta = 1e-5, mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]], rows = 40 } }
+"#;
+
 const HISTOGRAM: &str = r#"experiment.title = "bins"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "class", person = "id", rows_per_person = 3 }
 task.density = { bins = [{ from = 0.0, to = 4.0, bins = 4 }], test = [{ from = 0.0, to = 4.0, bins = 2 }], draws = 1, estimate.histogram = {} }
@@ -88,6 +96,9 @@ fn in_deviations(sums: &Value, released: &Value) -> Vec<f64> {
         let sd = number(&released["sd"]);
         return numbers(bins).iter().map(|count| count / sd).collect();
     }
+    if sums.get("cells").is_some() {
+        return moments_in_deviations(sums, &released["moments"]);
+    }
     let pairs = match (sums.as_array(), released["sums"].as_array()) {
         (Some(sums), Some(released)) => sums.iter().zip(released).collect(),
         _ => vec![(sums, &released["sums"])],
@@ -103,6 +114,33 @@ fn in_deviations(sums: &Value, released: &Value) -> Vec<f64> {
             let beside = (column..a.len()).map(|row| if row == column { 1.0 } else { 2f64.sqrt() });
             all.extend(beside.map(|factor| b.next().unwrap() * factor * unit_b / sd_b));
         }
+    }
+    all
+}
+
+/// The moments of rows in the 4096 cells of a line, by their definition, for targets in units of `2^-20`.
+fn moments_in_deviations(sums: &Value, released: &Value) -> Vec<f64> {
+    let [cells, counts, targets] = ["cells", "counts", "targets"].map(|name| numbers(&sums[name]));
+    let mut all = vec![number(&sums["rows"]) / number(&released["rows_sd"])];
+    all.push(number(&sums["squares"]) * 2f64.powi(-40) / number(&released["squares_sd"]));
+    for (frequencies, sds, factors) in [
+        ("frequencies", "weighted_sd", targets.iter().map(|y| y * 2f64.powi(-20)).collect()),
+        ("pairs", "plain_sd", counts),
+    ] {
+        let mut sds = numbers(&released[sds]).into_iter();
+        for frequency in released[frequencies].as_array().unwrap() {
+            let turns = numbers(frequency)[0] / number(&released["period"]);
+            let angles = cells.iter().map(|cell| std::f64::consts::TAU * turns * (cell + 0.5) / 4096.0);
+            let waves: Vec<(f64, f64)> = angles.map(|angle| (angle.cos(), angle.sin())).collect();
+            let weighted = |part: fn(&(f64, f64)) -> f64| -> f64 {
+                waves.iter().zip(&factors).map(|(wave, factor): (_, &f64)| part(wave) * factor).sum()
+            };
+            all.push(weighted(|wave| wave.0) / sds.next().unwrap());
+            if turns != 0.0 {
+                all.push(weighted(|wave| wave.1) / sds.next().unwrap());
+            }
+        }
+        assert!(sds.next().is_none());
     }
     all
 }
@@ -177,7 +215,7 @@ fn specs() -> Vec<Spec> {
         counts("replace-one", "one person (\"id\", at most 3 rows each of at most 2 records) is replaced");
     let row = counts("add-remove", "one row (at most 2 records each) is added or removed");
     let text = row.text.replace(", person = \"id\", rows_per_person = 3", "");
-    let sums = [SURFACE, CLASSES].map(|text| Spec {
+    let sums = [SURFACE, CLASSES, MOMENTS].map(|text| Spec {
         text: text.to_owned(),
         neighbours: "one person (\"id\", at most 3 rows each) is replaced",
         rows: usize::MAX,
@@ -195,6 +233,7 @@ fn no_person_moves_sums_further_than_claimed() {
             StreamedRelease::Surface(streamed) => largest(&streamed, &spec),
             StreamedRelease::Classes(streamed) => largest(&streamed, &spec),
             StreamedRelease::Counts(streamed) => largest(&streamed, &spec),
+            StreamedRelease::Moments(streamed) => largest(&streamed, &spec),
         };
         assert!(largest <= 1.0 + 1e-9, "{largest}\n{}", spec.text);
         assert!(largest >= spec.reached, "{largest}\n{}", spec.text);

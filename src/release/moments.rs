@@ -1,0 +1,133 @@
+//! The rows behind noisy Fourier moments, and the surface from noisy ones.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+use serde_json::{Value, json};
+
+use super::draw::Noisy;
+use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, number};
+use crate::setting::PrivacySetting;
+use crate::stream::{LatticeSummand, LatticeSums};
+use crate::task::{MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
+
+/// A surface from Fourier moments of rows.
+#[derive(Debug, Clone)]
+pub struct MomentsRelease {
+    model: MomentsModel,
+    /// The points of the spec's map (t x d); none without one.
+    map: DMatrix<f64>,
+}
+
+impl MomentsRelease {
+    /// That of a cell; none if it has another task or mechanism.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let TaskSetting::Surface(task) = &*setting.task else { return None };
+        Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
+    }
+
+    /// The surface on the grid of the spec, in units of the target.
+    fn surface(&self, prediction: &SurfacePrediction) -> Vec<Value> {
+        let mut points = Vec::with_capacity(self.map.nrows());
+        for (i, point) in self.map.row_iter().enumerate() {
+            let at: Vec<f64> = point.iter().copied().collect();
+            let sd = prediction.model_sd[i].hypot(prediction.noise_sd[i]);
+            points.push(json!({ "at": at, "mean": prediction.mean[i], "sd": sd }));
+        }
+        points
+    }
+}
+
+impl SumsModel for MomentsRelease {
+    type Rows = LatticeSummand;
+
+    fn rows(&self) -> &LatticeSummand {
+        self.model.summand()
+    }
+
+    fn bare(&self) -> Self {
+        Self { map: DMatrix::zeros(0, self.map.ncols()), ..self.clone() }
+    }
+
+    const NOISY: &'static [&'static str] = &["moments", "surface"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        let moments = &file["moments"];
+        let mut found = Vec::new();
+        for (numbers, sds) in [("weighted", "weighted_sd"), ("plain", "plain_sd")] {
+            let pairs = list(&moments[numbers]).zip(list(&moments[sds]));
+            found.extend(pairs.map(|(n, sd)| NoisyNumber { number: number(n), sd: number(sd) }));
+        }
+        for (number_of, sd_of) in [("squares", "squares_sd"), ("rows", "rows_sd")] {
+            let (of, sd) = (number(&moments[number_of]), number(&moments[sd_of]));
+            // A number of rows without noise is public.
+            found.extend((sd > 0.0).then_some(NoisyNumber { number: of, sd }));
+        }
+        found
+    }
+
+    fn exact_numbers(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Vec<f64>, TaskError> {
+        self.model.exact(sums, privacy)
+    }
+
+    /// Opposite targets at the same place are the furthest apart for most frequencies; other places move the plain sums.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let domain = &self.model.mechanism().domain;
+        let mut records = Vec::new();
+        for part in [0.0, 0.25, 0.5, 1.0] {
+            for target in [-f64::MAX, f64::MAX] {
+                let mut other = record.to_vec();
+                other.iter_mut().zip(domain).for_each(|(x, [low, high])| *x += part * (high - low));
+                other[domain.len()] = target;
+                records.push(other);
+            }
+        }
+        records
+    }
+
+    fn depends_on(&self, setting: &Setting) -> Value {
+        let mechanism = self.model.mechanism();
+        json!({
+            "normalise": *setting.normalise, "domain": mechanism.domain, "bound": mechanism.target_bound,
+            "cells": self.rows().lattice.side(),
+        })
+    }
+
+    fn described(&self, sums: &LatticeSums) -> HeldDescription {
+        let (rows, clipped, cells) = (sums.rows, sums.clipped, self.rows().lattice.len());
+        HeldDescription {
+            private: json!({ "rows": rows, "clipped": clipped }),
+            counts: format!("{rows} rows, {clipped} of them clipped"),
+            rows,
+            public: json!({ "cells": cells }),
+            text: format!("{cells} cells of the box, for moments of any frequencies"),
+            inducing: None,
+        }
+    }
+
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &LatticeSums,
+        noise: &mut impl Rng,
+    ) -> Result<Noisy<Value>, TaskError> {
+        let model = &self.model;
+        let (released, guarantee) = model.release(sums, privacy, noise)?;
+        let surface = match self.map.nrows() {
+            0 => Vec::new(),
+            _ => self.surface(&model.predict(&model.posterior(&released)?, &self.map)?),
+        };
+        let value = json!({
+            "model": {
+                "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target,
+                "normalise": *setting.normalise,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
+                "mechanism": model.mechanism(),
+            },
+            "moments": released,
+            "surface": surface,
+        });
+        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
+    }
+}

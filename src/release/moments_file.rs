@@ -1,0 +1,155 @@
+//! A file of released moments, and predictions from it: at any points, with any kernel, at no further cost.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::prediction_rows::PredictionRows;
+use super::{PointsFile, ReleaseError};
+use crate::kernel::{BoxKernel, KernelSetting};
+use crate::number::Positive;
+use crate::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
+use crate::task::{MomentsModel, Points, Predictions, ReleasedMoments, SurfacePrediction};
+
+/// What `dpgp stats --release` wrote of moments, as far as predictions need it.
+pub struct MomentsFile {
+    model: ModelOfFile,
+    moments: ReleasedMoments,
+    guarantee: String,
+}
+
+/// The parts of the file that are read.
+#[derive(Deserialize)]
+struct WholeFile {
+    model: ModelOfFile,
+    moments: ReleasedMoments,
+    guarantee: GuaranteeOfFile,
+}
+
+#[derive(Deserialize)]
+struct GuaranteeOfFile {
+    text: String,
+}
+
+/// The public settings beside the moments.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelOfFile {
+    inputs: Vec<String>,
+    #[serde(default)]
+    encode: BTreeMap<String, Vec<String>>,
+    target: String,
+    normalise: NormaliseSetting,
+    kernel: KernelSetting,
+    noise_variance: Positive,
+    mechanism: MomentsSetting,
+}
+
+/// Hyperparameters that take the place of those in a file.
+#[derive(Debug, Clone, Default)]
+pub struct OtherModel {
+    /// The kernel.
+    pub kernel: Option<KernelSetting>,
+    /// The noise variance, in squared units of the normalised target.
+    pub noise_variance: Option<Positive>,
+}
+
+/// Predictions from a file.
+pub struct FilePredictions {
+    data: DataSetting,
+    points: Points,
+    predictions: Predictions,
+}
+
+impl MomentsFile {
+    /// Reads a release.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
+    pub fn read(path: &Path) -> Result<Self, ReleaseError> {
+        let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+        Self::parsed(&text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
+    }
+
+    fn parsed(text: &str) -> Result<Self, String> {
+        let file: WholeFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let WholeFile { model, moments, guarantee } = file;
+        let inputs = model.inputs.len();
+        model.mechanism.check(inputs).map_err(|fault| format!("{}: {}", fault.path, fault.problem))?;
+        if !moments.is_sound(inputs) {
+            return Err("numbers are missing, not finite, or without noise".to_owned());
+        }
+        Ok(Self { model, moments, guarantee: guarantee.text })
+    }
+
+    /// What is guaranteed of the file, and so of all that follows from it.
+    pub fn guarantee(&self) -> &str {
+        &self.guarantee
+    }
+
+    /// Predictions at points, by the model of the file or another one.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the points cannot be read, or the kernel does not fit.
+    pub fn predict(self, at: &Path, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
+        let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
+        let kernel = other.kernel.unwrap_or(kernel);
+        let stationary = BoxKernel::new(&kernel, mechanism.sides()).is_some();
+        if kernel.fits(inputs.len()).is_err() || !stationary {
+            return Err(ReleaseError::NotReleasable("the kernel is not stationary, or of other inputs"));
+        }
+        let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
+        let data = DataSetting {
+            source: SourceSetting::Inline(BTreeMap::new()),
+            inputs,
+            target,
+            encode,
+            filter: Vec::new(),
+            person: None,
+            rows_per_person: None,
+            draw: None,
+        };
+        let model = ModelSetting { kernel, noise_variance, sparse: None };
+        let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
+            return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
+        };
+        let points = PointsFile { path: at, weights: None }.read(&data)?;
+        let posterior = model.posterior(&self.moments)?;
+        let SurfacePrediction { mean, model_sd, noise_sd } = model.predict(&posterior, &points.inputs)?;
+        Ok(FilePredictions { data, points, predictions: Predictions { mean, gp_sd: model_sd, noise_sd } })
+    }
+}
+
+impl FilePredictions {
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        self.rows().csv()
+    }
+
+    /// The predictions as a list of records.
+    pub fn json(&self) -> Value {
+        self.rows().json()
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.points.inputs.nrows()
+    }
+
+    fn rows(&self) -> PredictionRows<'_> {
+        PredictionRows { data: &self.data, points: &self.points.inputs, predictions: &self.predictions }
+    }
+}
+
+/// Where predictions from a file are written; never over a file that is there.
+///
+/// # Errors
+/// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+pub fn write_predictions(path: PathBuf, predictions: &FilePredictions) -> Result<(), ReleaseError> {
+    super::new_file::NewFile::open(path)?.put(&predictions.csv()?)
+}

@@ -1,0 +1,72 @@
+//! Predictions as rows of a table.
+
+use nalgebra::DMatrix;
+use serde_json::{Map, Value, json};
+
+use crate::setting::DataSetting;
+use crate::spec::label;
+use crate::task::Predictions;
+
+/// The columns after the inputs.
+pub(super) const COLUMNS: [&str; 5] = ["private_mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// Predictions at points.
+pub(super) struct PredictionRows<'a> {
+    pub data: &'a DataSetting,
+    /// The points (t x d), in the order of the inputs.
+    pub points: &'a DMatrix<f64>,
+    pub predictions: &'a Predictions,
+}
+
+impl PredictionRows<'_> {
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let inputs = &self.data.inputs;
+        writer.write_record(inputs.iter().map(String::as_str).chain(COLUMNS))?;
+        for row in 0..self.points.nrows() {
+            let cells = inputs.iter().enumerate();
+            let cells = cells.map(|(d, name)| shown(self.data, name, self.points[(row, d)]));
+            writer.write_record(cells.chain(self.row(row).map(exact)))?;
+        }
+        let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A list of records.
+    pub fn json(&self) -> Value {
+        let mut records = Vec::new();
+        for row in 0..self.points.nrows() {
+            let mut record = Map::new();
+            for (d, name) in self.data.inputs.iter().enumerate() {
+                record.insert(name.clone(), json!(self.points[(row, d)]));
+            }
+            for (name, x) in COLUMNS.iter().zip(self.row(row)) {
+                record.insert((*name).to_owned(), json!(x));
+            }
+            records.push(Value::Object(record));
+        }
+        Value::Array(records)
+    }
+
+    /// In the order of [`COLUMNS`].
+    fn row(&self, row: usize) -> [f64; 5] {
+        let predictions = self.predictions;
+        let (low, high) = predictions.interval(row);
+        [predictions.mean[row], predictions.gp_sd[row], predictions.noise_sd[row], low, high]
+    }
+}
+
+/// An input as the user wrote it: the word of a code.
+fn shown(data: &DataSetting, name: &str, value: f64) -> String {
+    let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
+    word.cloned().unwrap_or_else(|| exact(value))
+}
+
+/// The shortest text that reads back as exactly this number.
+pub(super) fn exact(x: f64) -> String {
+    label(&toml::Value::Float(x))
+}

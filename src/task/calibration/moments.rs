@@ -1,0 +1,49 @@
+//! Predictions from noisy moments.
+
+use super::measure::data_frame;
+use super::test_rows::TestRows;
+use crate::gp::variational::Prediction;
+use crate::setting::PrivacySetting;
+use crate::stream::LatticeSums;
+use crate::task::{CalibrationTask, Described, Job, Measured, MomentsModel, Sample, TaskError};
+
+/// What all cells of a block share.
+pub(super) struct MomentsBlock<'a> {
+    task: &'a CalibrationTask,
+    job: &'a Job<'a>,
+    model: MomentsModel,
+    sums: LatticeSums,
+    test: TestRows,
+}
+
+impl<'a> MomentsBlock<'a> {
+    /// Of the training rows.
+    pub fn new(
+        task: &'a CalibrationTask,
+        job: &'a Job<'a>,
+        training: &Sample,
+        test: TestRows,
+    ) -> Result<Self, TaskError> {
+        let model =
+            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        Ok(Self { task, job, sums: model.sums(training)?, model, test })
+    }
+
+    pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let mut stream = self.job.streams.of_block("noise");
+        let (released, guarantee, sampled) = self.model.simulated(&self.sums, cell, &mut stream)?;
+        let of_targets = self.model.of_targets(&self.model.posterior(&released)?, &self.test.inputs);
+        let noise_variance = of_targets.noise_variance;
+        // The variance of the function is that of a target without its noise, which tests of targets add again.
+        let variance = of_targets.variance.map(|variance| (variance - noise_variance).max(0.0));
+        let prediction = Prediction { mean: of_targets.mean, variance };
+        let values = self.test.scores(self.task, &prediction, noise_variance);
+        let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
+        let measured = certified.measured(0.0, self.task.metrics(1).into_iter().zip(values));
+        if !self.task.curve {
+            return Ok(measured);
+        }
+        let frames = vec![self.test.curve(&prediction), data_frame(self.task, self.job.sample)];
+        Ok(measured.with_frames(frames))
+    }
+}

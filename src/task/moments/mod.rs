@@ -1,0 +1,13 @@
+//! The model behind noisy Fourier moments, for surfaces, releases and leaderboards.
+
+mod designs;
+mod guarantee;
+mod model;
+mod reference;
+mod released;
+
+pub use guarantee::MomentsGuarantee;
+pub(super) use guarantee::{LEAST_SIGMA, certificate, sigma};
+pub use model::{MomentsModel, SurfacePrediction};
+pub(super) use reference::{check, in_box, reference, stationary};
+pub use released::ReleasedMoments;

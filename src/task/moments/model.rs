@@ -1,0 +1,288 @@
+//! A surface from noisy moments: what is counted, what is released, and what follows.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+
+use super::designs::{DesignKey, LastDesign};
+use super::reference::{in_box, reference};
+use super::{LEAST_SIGMA, MomentsGuarantee, ReleasedMoments, certificate, sigma};
+use crate::data::rows::InMemory;
+use crate::gp::sites::{
+    HyperGrid, Lattice, MixturePrediction, SiteCounts, SiteMixture, SiteReference, site_mixture,
+};
+use crate::number::Epsilon;
+use crate::privacy::{Caveat, MomentsDesign, PrivacyUnit, RoundedNoise, WholeMoments};
+use crate::setting::{
+    DataSetting, MechanismSetting, ModelSetting, MomentsSetting, NormaliseSetting, PrivacySetting, Sections,
+};
+use crate::stream::{LatticeSummand, LatticeSums, collect_here};
+use crate::task::public_targets::public_targets;
+use crate::task::{Expected, MomentsRelease, Preview, Sample, Sampled, TaskError};
+
+/// The model of noisy moments over rows of any number.
+#[derive(Debug, Clone)]
+pub struct MomentsModel {
+    mechanism: MomentsSetting,
+    model: ModelSetting,
+    summand: LatticeSummand,
+    filtered: bool,
+    unit: PrivacyUnit,
+    designs: LastDesign,
+}
+
+/// The surface at some points, in units of the target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurfacePrediction {
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Standard deviations of the function under the model, if sums and counts were known without noise.
+    pub model_sd: Vec<f64>,
+    /// What the noise adds to them, in the root of a sum of squares.
+    pub noise_sd: Vec<f64>,
+}
+
+/// A design with the noise that it is for.
+struct DesignedNoise {
+    design: MomentsDesign,
+    guarantee: MomentsGuarantee,
+}
+
+impl MomentsModel {
+    /// The model of a cell; none if it has another mechanism, no model, or targets without public bounds.
+    pub fn new(setting: &Sections) -> Option<Self> {
+        let MechanismSetting::Moments(moments) = &setting.privacy.mechanism else { return None };
+        let model = setting.model.as_deref()?.clone();
+        Self::of_parts(moments.clone(), model, &setting.normalise, &setting.data)
+    }
+
+    /// The same from its parts; none for targets without public bounds.
+    pub fn of_parts(
+        moments: MomentsSetting,
+        model: ModelSetting,
+        normalise: &NormaliseSetting,
+        data: &DataSetting,
+    ) -> Option<Self> {
+        let targets = public_targets(normalise, moments.target_bound.get())?;
+        Some(Self {
+            summand: LatticeSummand {
+                lattice: Lattice::for_inputs(moments.domain.len()),
+                domain: moments.domain.clone(),
+                targets,
+                filters: data.comparisons(),
+            },
+            mechanism: moments,
+            model,
+            filtered: data.filter.iter().any(|filter| filter.column == data.target),
+            unit: data.unit(),
+            designs: LastDesign::default(),
+        })
+    }
+
+    /// What is counted over the rows of a file: the inputs, the target and the columns of the filters.
+    pub fn summand(&self) -> &LatticeSummand {
+        &self.summand
+    }
+
+    /// What the spec says of the mechanism.
+    pub fn mechanism(&self) -> &MomentsSetting {
+        &self.mechanism
+    }
+
+    /// The rows of a sample, which have passed the filters, in their cells.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] if a row has no place in them.
+    pub fn sums(&self, sample: &Sample) -> Result<LatticeSums, TaskError> {
+        let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
+        let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
+        let summand = LatticeSummand { filters: Vec::new(), ..self.summand.clone() };
+        let part = collect_here(&mut InMemory::new(columns), &summand);
+        Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
+    }
+
+    /// The moments with exactly rounded noise for the guarantee of a cell, which has one.
+    ///
+    /// # Errors
+    /// [`TaskError`] for noise beyond the arithmetic.
+    pub fn release(
+        &self,
+        sums: &LatticeSums,
+        cell: &PrivacySetting,
+        source: &mut impl Rng,
+    ) -> Result<(ReleasedMoments, MomentsGuarantee), TaskError> {
+        let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
+        let whole = WholeMoments::new(&design, &sums.counted())?;
+        let noisy = whole.release(&guarantee.noise, self.summand.unit(), source)?;
+        Ok((ReleasedMoments::new(&design, &noisy), guarantee))
+    }
+
+    /// A simulation of a release, with floating-point noise of a seeded stream; the moments themselves without privacy.
+    pub(in crate::task) fn simulated(
+        &self,
+        sums: &LatticeSums,
+        cell: &PrivacySetting,
+        stream: &mut impl Rng,
+    ) -> Result<(ReleasedMoments, MomentsGuarantee, Sampled), TaskError> {
+        let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
+        let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
+        let free = cell.epsilon.is_unprotected();
+        let noise = &guarantee.noise;
+        let noisy = if free { noise.stated(exact) } else { noise.release(&exact, stream) };
+        let sampled = Sampled::Moments(MomentsRelease {
+            weighted: design.frequencies.clone(),
+            plain: design.pairs.clone(),
+            noise: noise.clone(),
+            period: design.period,
+            bound: design.rule.bound(),
+        });
+        Ok((ReleasedMoments::new(&design, &noisy), guarantee, sampled))
+    }
+
+    /// The moments as they are in whole numbers, in the order of a file; never to be shown.
+    ///
+    /// # Errors
+    /// [`TaskError`] as for a release.
+    pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, TaskError> {
+        let DesignedNoise { design, .. } = self.designed(sums, cell)?;
+        let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
+        let mut numbers: Vec<f64> = exact.weighted.iter().chain(exact.plain.iter()).copied().collect();
+        numbers.push(exact.squares);
+        numbers.extend(design.counted.then_some(sums.rows as f64));
+        Ok(numbers)
+    }
+
+    /// The noise for the guarantee of a cell, and what is guaranteed.
+    ///
+    /// # Errors
+    /// [`TaskError`] if no design can be computed.
+    pub fn guarantee(
+        &self,
+        sums: &LatticeSums,
+        cell: &PrivacySetting,
+    ) -> Result<MomentsGuarantee, TaskError> {
+        Ok(self.designed(sums, cell)?.guarantee)
+    }
+
+    /// The moments of least expected error for the noise of a cell.
+    ///
+    /// Obligation: it depends on the number of rows where that is public, and on the spec.
+    fn designed(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, TaskError> {
+        let (rows, sigma) = (self.known_rows(sums.rows as usize), self.sigma(cell));
+        let key = DesignKey { rows, sigma };
+        let design = self.designs.or_new(key, || self.design(&self.reference(rows)?, sigma))?;
+        let noise = design.lattice_noise(sigma);
+        let sensitivity = design.lattice_sensitivity() * self.unit.records() as f64;
+        let certificate = certificate(cell).about(self.unit.clone());
+        let certificate = match cell.epsilon.is_unprotected() {
+            true => certificate,
+            false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
+        };
+        let record = RoundedNoise { sensitivity, sd: noise.scale };
+        Ok(DesignedNoise { design, guarantee: MomentsGuarantee { noise, certificate, record } })
+    }
+
+    /// What is expected of the surface over the whole box for so many rows, before anything is released.
+    ///
+    /// # Errors
+    /// [`TaskError`] if no design can be computed.
+    pub fn preview(
+        &self,
+        rows: usize,
+        epsilons: &[Epsilon],
+        cell: &PrivacySetting,
+    ) -> Result<Preview, TaskError> {
+        let unit = self.summand.targets.scale;
+        let reference = self.reference(self.known_rows(rows))?;
+        let exact = self.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
+        let mut expected = Vec::with_capacity(epsilons.len());
+        for &epsilon in epsilons {
+            let sigma = self.sigma(&PrivacySetting { epsilon, ..cell.clone() });
+            let design = self.design(&reference, sigma)?;
+            let risk = design.risk.max(exact);
+            expected.push(Expected {
+                epsilon,
+                noise: unit * (risk - exact).sqrt(),
+                error: unit * risk.sqrt(),
+                released: design.numbers(),
+            });
+        }
+        let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
+        Ok(Preview { prior, expected, without_privacy: unit * exact.sqrt() })
+    }
+
+    /// The public number of rows: that of the spec, where theirs is private.
+    fn known_rows(&self, rows: usize) -> usize {
+        self.mechanism.rows.map_or(rows, |rows| rows.get())
+    }
+
+    /// The noise over the sensitivity of one row. The rows of a person move the moments as far as each of them does, all together.
+    fn sigma(&self, cell: &PrivacySetting) -> f64 {
+        sigma(cell).max(LEAST_SIGMA) * self.unit.records() as f64
+    }
+
+    fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, TaskError> {
+        let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+        let periods: Vec<f64> = periods.iter().map(|p| self.summand.lattice.period(*p)).collect();
+        let design = MomentsDesign::least_risk(reference, sigma, &periods)?;
+        Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
+    }
+
+    fn reference(&self, rows: usize) -> Result<SiteReference, TaskError> {
+        reference(&self.model, &self.mechanism, rows)
+    }
+
+    /// The processes that follow from released moments.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
+    pub fn posterior(&self, released: &ReleasedMoments) -> Result<SiteMixture, TaskError> {
+        let (features, noisy) = released.seen();
+        let counts = SiteCounts::new(&features, &noisy)?;
+        let grid = HyperGrid::around(&self.reference(noisy.sums.rows)?);
+        Ok(site_mixture(&features, &noisy, &counts, &grid)?)
+    }
+
+    /// The surface at points (t x d), in units of the inputs.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
+    pub fn predict(
+        &self,
+        posterior: &SiteMixture,
+        points: &DMatrix<f64>,
+    ) -> Result<SurfacePrediction, TaskError> {
+        let points = in_box(points, &self.mechanism.domain);
+        let all = posterior.predict(&points);
+        let of_model = posterior.variance_without_noise(&points)?;
+        let scale = self.summand.targets.scale;
+        let (mut model_sd, mut noise_sd) = (Vec::new(), Vec::new());
+        for (variance, of_model) in all.variance.iter().zip(of_model.iter()) {
+            let variance = (variance - all.noise_variance).max(0.0);
+            let of_model = of_model.min(variance);
+            model_sd.push(scale * of_model.sqrt());
+            noise_sd.push(scale * (variance - of_model).sqrt());
+        }
+        let mean = all.mean.iter().map(|mean| self.in_units(*mean)).collect();
+        Ok(SurfacePrediction { mean, model_sd, noise_sd })
+    }
+
+    /// Targets at points (t x d), in units of the model and with its noise.
+    pub(in crate::task) fn of_targets(
+        &self,
+        posterior: &SiteMixture,
+        points: &DMatrix<f64>,
+    ) -> MixturePrediction {
+        posterior.predict(&in_box(points, &self.mechanism.domain))
+    }
+
+    /// The means alone, at as many points as there are.
+    pub(in crate::task) fn means(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> Vec<f64> {
+        let points = in_box(points, &self.mechanism.domain);
+        posterior.means(&points).iter().map(|mean| self.in_units(*mean)).collect()
+    }
+
+    /// A value of the model in units of the target.
+    pub fn in_units(&self, value: f64) -> f64 {
+        self.summand.targets.centre + self.summand.targets.scale * value
+    }
+}

@@ -1,0 +1,69 @@
+//! What the model says before anything is released.
+
+use nalgebra::DMatrix;
+
+use crate::gp::sites::SiteReference;
+use crate::kernel::BoxKernel;
+use crate::setting::rules::fail;
+use crate::setting::{Checked, ModelSetting, MomentsSetting, Problem, Sections};
+use crate::task::TaskError;
+use crate::task::model::noise_variance;
+
+/// How close the density of inputs is to the uniform one, before anything is known of it.
+const CONCENTRATION: f64 = 10.0;
+/// The variance of the mean of the process, over the square of the bound on targets.
+const BIAS: f64 = 0.25;
+
+/// The belief that a release of so many rows is designed for, in units of the box.
+pub(in crate::task) fn reference(
+    model: &ModelSetting,
+    setting: &MomentsSetting,
+    rows: usize,
+) -> Result<SiteReference, TaskError> {
+    let bound = setting.target_bound.get();
+    let kernel = BoxKernel::new(&model.kernel, setting.sides());
+    Ok(SiteReference {
+        rows,
+        bound,
+        bias: BIAS * bound * bound,
+        kernel: kernel.ok_or(TaskError::Missing { needed: "a stationary kernel" })?,
+        noise_variance: noise_variance(model)?,
+        concentration: CONCENTRATION,
+    })
+}
+
+/// Checks what a task at a path needs of a spec: a model with noise and a stationary kernel, a box, a number of rows, and no keys
+/// that are for noisy sums.
+pub(in crate::task) fn check(
+    path: &str,
+    moments: &MomentsSetting,
+    without_sums: bool,
+    setting: &Sections,
+) -> Checked {
+    if !without_sums {
+        let why = "noisy moments have neither inducing inputs nor a rule for the posterior";
+        return fail(path, Problem::Shape(why.to_owned()));
+    }
+    setting.model(path)?.has_noise("noisy moments")?;
+    moments.check(setting.data.inputs.len())?;
+    moments.knows_rows(&setting.data)?;
+    stationary(setting)
+}
+
+/// Fails unless the kernel is one that moments are designed for.
+pub(in crate::task) fn stationary(setting: &Sections) -> Checked {
+    let Some(model) = setting.model.as_deref() else { return Ok(()) };
+    if BoxKernel::new(&model.kernel, vec![1.0; setting.data.inputs.len()]).is_some() {
+        return Ok(());
+    }
+    let why = "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`";
+    fail("model.kernel", Problem::Shape(why.to_owned()))
+}
+
+/// Inputs in units of the box (n x d); those outside move to its nearest point.
+pub(in crate::task) fn in_box(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+    DMatrix::from_fn(inputs.nrows(), inputs.ncols(), |row, column| {
+        let [low, high] = domain[column];
+        ((inputs[(row, column)] - low) / (high - low)).clamp(0.0, 1.0)
+    })
+}

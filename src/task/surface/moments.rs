@@ -1,0 +1,127 @@
+//! The error of a surface from noisy moments, and its distance from the one without privacy.
+
+use nalgebra::DMatrix;
+
+use crate::gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
+use crate::number::Epsilon;
+use crate::setting::PrivacySetting;
+use crate::stream::LatticeSums;
+use crate::task::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
+
+/// What all cells of a block share.
+pub(super) struct MomentsBlock<'a> {
+    task: &'a SurfaceTask,
+    job: &'a Job<'a>,
+    model: MomentsModel,
+    sums: LatticeSums,
+    rows: CountedRows,
+    /// The middle of each cell that holds rows (c x d), in units of the inputs.
+    places: DMatrix<f64>,
+    /// The surface without privacy there, in units of the target.
+    exact: Vec<f64>,
+    /// The sites (G x d), in units of the inputs.
+    sites: DMatrix<f64>,
+    /// The rows near each.
+    near_sites: Vec<f64>,
+}
+
+impl<'a> MomentsBlock<'a> {
+    pub fn new(task: &'a SurfaceTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
+        let model =
+            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let sums = model.sums(job.sample)?;
+        let rows = sums.counted();
+        let near_sites = near_sites(&rows);
+        let (domain, middles) = (&model.summand().domain, rows.cells.iter());
+        let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
+        let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
+        let (places, sites) = (in_units(&middles, domain), in_units(&site_grid(domain.len()), domain));
+        let mut block = Self { task, job, model, sums, rows, places, exact: Vec::new(), sites, near_sites };
+        let free = PrivacySetting { epsilon: Epsilon::NONE, ..job.setting.privacy.as_ref().clone() };
+        let (released, ..) = block.model.simulated(&block.sums, &free, &mut job.streams.of_block("noise"))?;
+        block.exact = block.surface(&block.model.posterior(&released)?);
+        Ok(block)
+    }
+
+    /// In the order of the task's metrics.
+    pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let mut stream = self.job.streams.of_block("noise");
+        let (released, guarantee, sampled) = self.model.simulated(&self.sums, cell, &mut stream)?;
+        let posterior = self.model.posterior(&released)?;
+        let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise(&posterior)? };
+        let values = self.values(&posterior, noise);
+        let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
+        let metrics = SurfaceTask::METRICS.into_iter().zip(values);
+        Ok(certified.measured(0.0, metrics).with_frames(self.frames(&posterior)?))
+    }
+
+    /// Means at the places of rows.
+    fn surface(&self, posterior: &SiteMixture) -> Vec<f64> {
+        self.model.means(posterior, &self.places)
+    }
+
+    /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
+    /// `sum y^2 - 2 s f + n f^2` to the squared error.
+    fn values(&self, posterior: &SiteMixture, noise: f64) -> [f64; 5] {
+        let surface = self.surface(posterior);
+        let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
+        let unit = self.model.summand().unit();
+        let mut errors = self.sums.squares as f64 * unit * unit;
+        let mut apart = 0.0;
+        for ((cell, mean), exact) in self.rows.cells.iter().zip(&surface).zip(&self.exact) {
+            let (count, value) = (cell.rows as f64, (mean - targets.centre) / targets.scale);
+            errors += value * (count * value - 2.0 * cell.targets as f64 * unit);
+            apart += count * (mean - exact).powi(2);
+        }
+        let rmse = targets.scale * (errors.max(0.0) / rows).sqrt();
+        [rmse, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
+    }
+
+    /// The root mean square of what the noise adds, at the sites near the rows.
+    fn noise(&self, posterior: &SiteMixture) -> Result<f64, TaskError> {
+        let sds = self.model.predict(posterior, &self.sites)?.noise_sd;
+        let squares: f64 = self.near_sites.iter().zip(sds).map(|(count, sd)| count * sd * sd).sum();
+        Ok((squares / self.sums.rows.max(1) as f64).sqrt())
+    }
+
+    fn frames(&self, posterior: &SiteMixture) -> Result<Vec<Frame>, TaskError> {
+        let map = self.task.points_of_map();
+        if map.nrows() == 0 {
+            return Ok(Vec::new());
+        }
+        let shown = self.task.map.len();
+        let prediction = self.model.predict(posterior, &map)?;
+        let sds =
+            prediction.model_sd.iter().zip(&prediction.noise_sd).map(|(model, noise)| model.hypot(*noise));
+        let frame = Frame::new(if shown == 1 { "curve" } else { "map" })
+            .with_points(&map.columns(0, shown).into_owned())
+            .with("mean", prediction.mean.iter().copied())
+            .with("gp-sd", sds)
+            .with("noise-sd", prediction.noise_sd.iter().copied());
+        Ok(vec![frame])
+    }
+}
+
+/// Points of the unit box in units of the inputs.
+fn in_units(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+    DMatrix::from_fn(points.nrows(), points.ncols(), |row, column| {
+        let [low, high] = domain[column];
+        low + (high - low) * points[(row, column)]
+    })
+}
+
+/// The rows of all cells in the part of the box that belongs to each site.
+fn near_sites(rows: &CountedRows) -> Vec<f64> {
+    let sites = site_lattice(rows.lattice.dimensions());
+    let mut near = vec![0.0; sites.len()];
+    for cell in &rows.cells {
+        near[sites.place(&rows.lattice.midpoint(cell.place))] += cell.rows as f64;
+    }
+    near
+}
+
+/// The lattice whose midpoints are the sites.
+fn site_lattice(dimensions: usize) -> Lattice {
+    let side = (site_grid(dimensions).nrows() as f64).powf(1.0 / dimensions as f64).round();
+    Lattice::new(side as usize, dimensions)
+}

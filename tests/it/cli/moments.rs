@@ -1,0 +1,181 @@
+//! `dpgp stats` and `dpgp predict` with Fourier moments: whole records are private.
+
+use serde_json::Value;
+
+use crate::support::cli::Project;
+use crate::support::rows::write_rows;
+use crate::support::sums::assert_same_sums;
+
+const ROWS: usize = 40_000;
+
+const SPEC: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x", "z"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq-ard = { variance = 0.3, lengthscales = [1.5, 30.0] } }
+task.surface = { map = [{ from = 0.5, to = 3.5, points = 4 }], at = [50.0] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0], [0.0, 100.0]] } }
+"#;
+
+/// The same of the first input alone.
+fn line() -> String {
+    SPEC.replace("inputs = [\"x\", \"z\"]", "inputs = [\"x\"]")
+        .replace(", at = [50.0]", "")
+        .replace(", [0.0, 100.0]]", "]")
+        .replace("lengthscales = [1.5, 30.0]", "lengthscales = [1.5]")
+}
+
+/// The function that targets follow.
+fn truth(x: f64, z: f64) -> f64 {
+    5.0 + 3.0 * (1.2 * x).sin() + 0.01 * (z - 50.0)
+}
+
+/// Inputs beyond the box and targets beyond the bounds among them.
+fn columns(rows: usize) -> Vec<Vec<f64>> {
+    let x: Vec<f64> = (0..rows).map(|i| 4.1 * ((i * 7919) % 10_007) as f64 / 10_007.0 - 0.05).collect();
+    let z: Vec<f64> = (0..rows).map(|i| ((i * 104_729) % 10_009) as f64 / 100.09).collect();
+    let noise = (0..rows).map(|i| ((i * 31_337) % 1009) as f64 / 252.0 - 2.0);
+    let y = x.iter().zip(&z).zip(noise).map(|((x, z), noise)| truth(*x, *z) + noise).collect();
+    vec![x, z, y]
+}
+
+fn project(rows: usize) -> Project {
+    let project = Project::empty();
+    project.write("s.toml", SPEC);
+    for name in ["rows.csv", "rows.parquet"] {
+        write_rows(&project, name, &["x", "z", "y"], &columns(rows));
+    }
+    project.write("grid.csv", "x,z\n0.5,50\n1.5,50\n2.5,50\n3.5,50\n");
+    project
+}
+
+fn numbers(value: &Value, name: &str) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|point| point[name].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn shards_threads_and_forms_change_no_bit() {
+    let project = project(ROWS);
+    let run = assert_same_sums(&project, "rows");
+    assert!(run.out.contains("65536 cells") && !run.out.contains(" rows"), "{}", run.out);
+    let sums = &project.json("one.json")["part"]["sums"];
+    assert_eq!(sums["rows"], ROWS);
+    let counts: u64 = sums["counts"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(counts, ROWS as u64);
+    let clipped = columns(ROWS)[2].iter().filter(|y| !(0.0..=10.0).contains(*y)).count();
+    assert_eq!(sums["clipped"], clipped);
+}
+
+/// One release holds for any points and any kernel: what `predict --from` gives at the map is the surface of the file.
+#[test]
+fn a_release_is_predicted_from() {
+    let project = project(ROWS);
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--out", "sums.json"]).expect(0);
+    let released = project.json("r.json");
+    assert!(released["guarantee"]["text"].as_str().unwrap().contains("one record is replaced"));
+    assert!(!project.read("r.json").contains("clipped"), "a count of private targets");
+    assert_eq!(released["moments"]["rows"], ROWS);
+    let from = |more: &[&str]| {
+        let run = project
+            .dpgp(&[&["predict", "--from", "r.json", "--at", "grid.csv", "--format", "json"], more].concat());
+        run.expect(0).json()
+    };
+    let predicted = from(&[]);
+    assert_eq!(predicted["guarantee"], released["guarantee"]["text"]);
+    let (means, surface) =
+        (numbers(&predicted["predictions"], "private_mean"), numbers(&released["surface"], "mean"));
+    for ((mean, at_map), x) in means.iter().zip(&surface).zip([0.5, 1.5, 2.5, 3.5]) {
+        assert!((mean - at_map).abs() < 1e-6, "{mean} {at_map}");
+        assert!((mean - truth(x, 50.0)).abs() < 0.6, "{mean} {}", truth(x, 50.0));
+    }
+    for kernel in [
+        "matern = { smoothness = \"3/2\", variance = 0.3, lengthscales = [1.5, 30.0] }",
+        "rational-quadratic = { variance = 0.3, alpha = 1.0, lengthscales = [1.5, 30.0] }",
+    ] {
+        let other = numbers(&from(&["--kernel", kernel])["predictions"], "private_mean");
+        let apart = other.iter().zip(&means).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        assert!(apart > 1e-6 && apart < 1.0, "{kernel}: {apart}");
+    }
+    let out = ["predict", "--from", "r.json", "--at", "grid.csv", "--out", "p.csv"];
+    assert!(project.dpgp(&out).expect(0).out.contains("nothing was released"));
+    assert_eq!(project.read("p.csv").lines().count(), 5);
+    assert!(project.dpgp(&out).expect(2).err.contains("p.csv"), "never over a file that is there");
+}
+
+/// The whole way of a user: a prediction of their own rows, charged to a ledger.
+#[test]
+fn rows_are_predicted_from() {
+    let project = project(3000);
+    let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--format", "json"]).expect(0).json();
+    let about = run["certificate"]["columns"]["noise_sd"].as_str().unwrap();
+    assert!(about.contains("noisy sums"), "{about}");
+    let rows = run["predictions"].as_array().unwrap();
+    for (row, x) in rows.iter().zip([0.5, 1.5, 2.5, 3.5]) {
+        let [mean, gp, noise] = ["private_mean", "gp_sd", "noise_sd"].map(|name| row[name].as_f64().unwrap());
+        assert!(gp > 0.0 && noise > 0.0 && gp.hypot(noise) < 2.5, "{row}");
+        assert!((mean - truth(x, 50.0)).abs() < 5.0 * gp.hypot(noise), "{row}");
+    }
+    let ledger = project.dpgp(&["ledger", "show", "s.toml"]).expect(0).out;
+    assert!(ledger.contains("1e-6") || ledger.contains("0.000001"), "{ledger}");
+}
+
+#[test]
+fn a_task_measures_the_surface() {
+    let project = project(3000);
+    project.write("s.toml", &format!("{}[grid]\n\"privacy.epsilon\" = [0.5, 8.0, inf]\n", line()));
+    let run = project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json();
+    let rows = run["rows"].as_array().unwrap();
+    let value = |epsilon: &str, metric: &str| -> f64 {
+        let row = rows.iter().find(|row| row["metric"] == metric && row["labels"][0] == epsilon);
+        row.unwrap()["value"].as_f64().unwrap()
+    };
+    assert!(value("0.5", "rmse") >= value("8", "rmse") && value("8", "rmse") >= value("inf", "rmse"));
+    assert!(value("0.5", "difference") > value("8", "difference") && value("inf", "difference") == 0.0);
+    assert!(value("0.5", "noise-sd") > value("8", "noise-sd"));
+    assert_eq!((value("inf", "noise-sd"), value("inf", "rows")), (0.0, 3000.0));
+    assert!(value("inf", "rmse") < 1.3);
+}
+
+#[test]
+fn an_attack_finds_nothing() {
+    let project = project(80);
+    let line = line();
+    let filter = "target = \"y\", filter = [{ column = \"z\", is = \"<\", value = 60 }]";
+    let filtered = line.replace("target = \"y\"", filter).replace("target_bound", "rows = 50, target_bound");
+    for text in [line, filtered] {
+        project.write("s.toml", &text);
+        let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
+        assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
+        assert!(run.out.contains("the last bits of 2000 releases"), "{}", run.out);
+    }
+}
+
+#[test]
+fn wrong_questions_are_refused() {
+    let project = project(100);
+    let stats = |text: String, code: i32| {
+        project.write("bad.toml", &text);
+        project.dpgp(&["stats", "bad.toml", "rows.csv", "--out", "bad.json"]).expect(code).err
+    };
+    let filtered = SPEC
+        .replace("target = \"y\"", "target = \"y\", filter = [{ column = \"z\", is = \"<\", value = 60 }]");
+    assert!(stats(filtered, 2).contains("rows"));
+    let linear = SPEC
+        .replace("eq-ard = { variance = 0.3, lengthscales = [1.5, 30.0] }", "linear = { variance = 1.0 }");
+    assert!(stats(linear, 2).contains("stationary"));
+    let inducing = SPEC
+        .replace("task.surface = {", "task.surface = { inducing = [{ from = 0.0, to = 4.0, points = 3 }],");
+    assert!(stats(inducing, 2).contains("inducing"));
+    assert!(!project.path("bad.json").exists());
+    project.write("not.json", "{\"sums\": 1}");
+    let from = |file: &str, more: &[&str], code: i32| {
+        project.dpgp(&[&["predict", "--from", file, "--at", "grid.csv"], more].concat()).expect(code).err
+    };
+    assert!(from("not.json", &[], 2).contains("does not hold moments"));
+    from("none.json", &[], 5);
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
+    assert!(from("r.json", &["--kernel", "linear = { variance = 1.0 }"], 2).contains("stationary"));
+    from("r.json", &["--kernel", "nothing"], 2);
+    let broken = project.read("r.json").replacen("\"squares_sd\": ", "\"squares_sd\": -", 1);
+    project.write("broken.json", &broken);
+    assert!(from("broken.json", &[], 2).contains("without noise"));
+}
