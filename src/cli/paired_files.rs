@@ -1,11 +1,12 @@
 //! The files of a run that is compared with another.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::CliError;
+use crate::data::rows::RowFile;
 use crate::data::{DataError, Table, is_parquet, read_own};
 use crate::release::{ReleaseError, ReplacedCell};
 
@@ -18,11 +19,13 @@ pub struct FileCells {
 
 impl FileCells {
     /// The rows of files with the same columns, one after the other.
-    pub fn read(files: &[PathBuf]) -> Result<Self, CliError> {
+    pub fn read(files: &[RowFile]) -> Result<Self, CliError> {
         let mut all = Self { names: Vec::new(), rows: Vec::new() };
         for file in files {
+            let path = &file.path;
             let table =
-                if is_parquet(file) { Table::read_whole_parquet(file, &[]) } else { read_own(file, &[]) }?;
+                if is_parquet(path) { Table::read_whole_parquet(path, &[]) } else { read_own(path, &[]) };
+            let table = table?.with_partitions(file)?;
             if all.names.is_empty() {
                 all.names = table.columns();
             }

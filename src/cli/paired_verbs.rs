@@ -7,6 +7,7 @@ use super::audit_end_to_end::EndToEndArguments;
 use super::paired_files::{FileCells, NoisyParts};
 use super::paired_runs::{PairedPlan, PairedVerb, Points, ReplacedRow};
 use crate::audit::AuditVerdict;
+use crate::data::rows::{RowFile, row_files};
 use crate::privacy::Neighbours;
 use crate::release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
 use crate::task::Experiment;
@@ -27,10 +28,11 @@ pub fn run_stats(
     streamed: &StreamedRelease<'_>,
     files: &[PathBuf],
 ) -> Result<Option<EndToEndCheck>, CliError> {
-    if are_large(files) {
+    let files = row_files(Path::new(""), files)?;
+    if are_large(&files) {
         return Ok(Some(not_run()));
     }
-    let (rows, columns) = (FileCells::read(files)?, streamed.columns());
+    let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
     let mut replaced = Vec::new();
     for row in [0, rows.len().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
@@ -49,7 +51,7 @@ pub fn run_predict(
     file: &Path,
     arguments: &EndToEndArguments,
 ) -> Result<Option<EndToEndCheck>, CliError> {
-    let files = [file.to_path_buf()];
+    let files = row_files(Path::new(""), &[file])?;
     if are_large(&files) {
         return Ok(Some(not_run()));
     }
@@ -80,8 +82,8 @@ pub fn run_predict(
 }
 
 /// Whether files are too large for a copy of them for each neighbour.
-fn are_large(files: &[PathBuf]) -> bool {
-    let bytes = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len());
+fn are_large(files: &[RowFile]) -> bool {
+    let bytes = files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|file| file.len());
     bytes.sum::<u64>() > LARGE
 }
 

@@ -23,6 +23,9 @@ The spec says what is summed: by a task.surface, covariances with its inducing i
 a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
 mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
 files named here that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory.
+A folder stands for all files in it and below that end in .parquet, .csv or .tsv, a pattern in quotes (*, ?, [a-z], ** for
+folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
+the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.
 Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
 their owner can read the file, and counts of rows are printed with --for-holder alone. Only --release writes what may be
 shared; a ledger counts it, known by the rows whatever files they stand in (DPGP_STATE, the same wherever shards run).
@@ -31,6 +34,7 @@ Examples:
   dpgp stats beyond/citibike-scale trips.parquet --out sums.json
   dpgp stats my.toml a.csv b.csv --shard 2/8 --out part2.json     the second of eight parts, on any machine
   dpgp stats my.toml --add part*.json --out sums.json             all parts together
+  dpgp stats my.toml 'trips/year=2017/month=*/*.parquet' --out sums.json    year and month are columns
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1
   dpgp stats my.toml --add sums.json --release surface.json --epsilon 1 --budget-epsilon 3 --budget-delta 1e-6
   dpgp stats my.toml rows.csv --release surface.json --sign ~/.ssh/id_ed25519
@@ -49,7 +53,7 @@ pub struct StatsArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME")]
     name: String,
-    /// Files of rows, CSV or Parquet, in the order of their rows
+    /// Files of rows, CSV or Parquet, in the order of their rows; folders of such files; patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]
     files: Vec<PathBuf>,
     /// Sum only part I of N of the rows
@@ -114,7 +118,8 @@ fn answer<M: SumsModel>(
     let total = match arguments.add.as_slice() {
         [] => {
             let key = row_key(arguments, place.as_ref())?;
-            streamed.sum(&arguments.files, arguments.shard, &arguments.work.pool()?, key.as_ref())?
+            let pool = arguments.work.pool()?.showing_rows(!arguments.work.quiet);
+            streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?
         }
         parts => streamed.add(parts)?,
     };

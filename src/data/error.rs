@@ -110,6 +110,28 @@ pub enum DataError {
         /// What the system said.
         source: io::Error,
     },
+    /// A folder or a pattern leads to no file.
+    #[error("no file of rows is found by {}: a folder needs files that end in .parquet, .csv or .tsv, in it or below, and a pattern needs files that match (with quotes around it, so that no shell takes it)", name.display())]
+    NoRowFiles {
+        /// As it was named.
+        name: PathBuf,
+    },
+    /// A pattern cannot be understood.
+    #[error("{} is no pattern of files: {problem}; `*`, `?`, `[a-z]` stand for parts of a name and `**` for folders", name.display())]
+    BadPattern {
+        /// As it was named.
+        name: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Two part files are one.
+    #[error("{} and {} hold the same rows, which would be used twice; take one of them away", first.display(), second.display())]
+    SameRows {
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
     /// A table cannot be read, or does not hold what was asked of it.
     #[error("{}: {problem}", file.display())]
     Table {
@@ -128,10 +150,13 @@ impl DataError {
             Self::UnknownDataset { .. }
             | Self::ManifestSyntax { .. }
             | Self::ManifestEntry { .. }
+            | Self::BadPattern { .. }
+            | Self::SameRows { .. }
             | Self::Table { .. } => 2,
             Self::MissingOffline { .. }
             | Self::NoAddress { .. }
             | Self::NoMirror { .. }
+            | Self::NoRowFiles { .. }
             | Self::Mismatch { .. }
             | Self::Download { .. } => 3,
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => 3,

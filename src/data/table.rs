@@ -19,9 +19,10 @@ use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
 use super::identity::RowWitness;
+use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
-use super::rows::places;
+use super::rows::{Partition, RowFile, places};
 use super::table_error::{CellProblem, RowUnit, TableError};
 use super::text::TextReader;
 
@@ -236,6 +237,29 @@ impl Table {
     pub fn with_numbers(mut self, name: &str, values: &[f64]) -> Result<Self, DataError> {
         let column = Float64Chunked::from_slice(name.into(), values).into_series().into();
         self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(self)
+    }
+
+    /// The table with the columns that the path of its file names, one cell for all rows.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that the file has too.
+    pub fn with_partitions(mut self, file: &RowFile) -> Result<Self, DataError> {
+        if file.partitions.is_empty() {
+            return Ok(self);
+        }
+        // Of a Parquet file not all columns may have been read.
+        let columns = match is_parquet(&self.file) {
+            true => ParquetFile::open(&self.file)?.fields().into_iter().map(|field| field.name).collect(),
+            false => self.columns(),
+        };
+        file.ensure_apart(&columns).map_err(|problem| DataError::table(&self.file, problem))?;
+        for Partition { name, value } in &file.partitions {
+            let mut cells = StringChunkedBuilder::new(name.as_str().into(), self.rows());
+            (0..self.rows()).for_each(|_| cells.append_option(value.as_deref()));
+            let column = cells.finish().into_series().into();
+            self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        }
         Ok(self)
     }
 

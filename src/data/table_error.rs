@@ -95,6 +95,20 @@ pub enum TableError {
         /// Its type.
         found: String,
     },
+    /// Text that is compressed.
+    #[error("is a compressed file; unpack it, or name the files of rows without it")]
+    Packed,
+    /// A column stands in a file and in the path of the file.
+    #[error("the column {0:?} stands in the file, and its path names it too; rename one")]
+    ColumnInPath(String),
+    /// What the path of a file says of a column cannot be used.
+    #[error("the path names the column {column:?}: {problem}")]
+    PathCell {
+        /// The column.
+        column: String,
+        /// What is wrong with its value.
+        problem: CellProblem,
+    },
     /// An archive cannot be read or holds no table.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),

@@ -21,6 +21,8 @@ pub(super) struct TextReader<R> {
     names: Vec<String>,
     /// Lines read so far.
     lines: usize,
+    /// Bytes read so far.
+    bytes: u64,
     /// The line that the row began in, counted from 1.
     line: usize,
     /// The cells of the row with one byte between them.
@@ -51,6 +53,7 @@ impl<R: BufRead> TextReader<R> {
             comment: format.comment.clone().filter(|mark| !mark.is_empty()),
             names: Vec::new(),
             lines: 0,
+            bytes: 0,
             line: 0,
             text: Vec::new(),
             ends: Vec::new(),
@@ -72,6 +75,11 @@ impl<R: BufRead> TextReader<R> {
     /// The line that the row began in, counted from 1.
     pub fn line(&self) -> usize {
         self.line
+    }
+
+    /// How many bytes of the file were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// A cell of the row, by its place from 0.
@@ -141,10 +149,11 @@ impl<R: BufRead> TextReader<R> {
 
     /// Adds the next line of the file without its end; whether there was one.
     fn append_line(&mut self) -> Result<bool, DataError> {
-        let read = self.from.read_until(b'\n', &mut self.text);
-        if read.doing(Action::Read, &self.file)? == 0 {
+        let read = self.from.read_until(b'\n', &mut self.text).doing(Action::Read, &self.file)?;
+        if read == 0 {
             return Ok(false);
         }
+        self.bytes += read as u64;
         self.lines += 1;
         self.text.pop_if(|byte| *byte == b'\n');
         self.text.pop_if(|byte| *byte == b'\r');

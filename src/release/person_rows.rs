@@ -1,12 +1,13 @@
 //! The rows of each person that are used, of the rows of files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::ReleaseError;
 use super::sum_rows::{columns, separator};
-use crate::data::rows::{Files, Rows};
+use crate::data::rows::{Files, RowFile, Rows, row_files};
 use crate::data::{Comparison, KeptRows, PersonId, PersonRows};
+use crate::run::Pool;
 use crate::setting::DataSetting;
 use crate::stream::BLOCK;
 
@@ -17,10 +18,15 @@ use crate::stream::BLOCK;
 ///
 /// # Errors
 /// [`ReleaseError::Data`] for a row that cannot be read, or names no person.
-pub(super) fn used_rows(files: &[PathBuf], data: &DataSetting) -> Result<Option<UsedRows>, ReleaseError> {
+pub(super) fn used_rows(
+    files: &[RowFile],
+    data: &DataSetting,
+    pool: &Pool,
+) -> Result<Option<UsedRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
     let names = columns(data);
-    let mut rows = Files::of_persons(files, separator(data), &names, limit.column)?;
+    let rows = Files::of_persons(files, separator(data), &names, limit.column)?;
+    let mut rows = rows.watched(pool.row_meter("choosing", None))?;
     let before = file_states(files)?;
     let mut offered = OfferedRows::new(data, limit.rows);
     let mut block = HeldRows::new(names.len());
@@ -51,16 +57,16 @@ impl UsedRows {
     ///
     /// # Errors
     /// [`ReleaseError::FileChanged`], [`ReleaseError::Io`].
-    pub fn ensure_unchanged(&self, files: &[PathBuf]) -> Result<(), ReleaseError> {
+    pub fn ensure_unchanged(&self, files: &[RowFile]) -> Result<(), ReleaseError> {
         let after = file_states(files)?;
         let changed = self.before.iter().zip(&after).position(|(before, after)| before != after);
-        changed.map_or(Ok(()), |place| Err(ReleaseError::FileChanged(files[place].clone())))
+        changed.map_or(Ok(()), |place| Err(ReleaseError::FileChanged(files[place].path.clone())))
     }
 }
 
-fn file_states(files: &[PathBuf]) -> Result<Vec<FileState>, ReleaseError> {
+fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
-    for path in files {
+    for RowFile { path, .. } in files {
         let file = std::fs::metadata(path).map_err(ReleaseError::io(path))?;
         let modified = file.modified().map_err(ReleaseError::io(path))?;
         states.push(FileState { bytes: file.len(), modified });
@@ -68,11 +74,12 @@ fn file_states(files: &[PathBuf]) -> Result<Vec<FileState>, ReleaseError> {
     Ok(states)
 }
 
-/// All rows of the files.
+/// All rows of the files, folders and patterns.
 ///
 /// # Errors
 /// As [`used_rows`].
 pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows, ReleaseError> {
+    let files = &row_files(Path::new(""), files)?;
     let (names, separator) = (columns(data), separator(data));
     let mut all = HeldRows::new(names.len());
     match &data.person {
@@ -189,12 +196,13 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         let manifest = Manifest::shipped().unwrap();
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let files = [folder.path().join("rows.csv")];
-        std::fs::write(&files[0], "x,n,id\n1,1,a\n2,1,a\n3,1,b\n").unwrap();
-        let used = used_rows(&files, &spec.cells[0].setting().data).unwrap().unwrap();
+        let files = [RowFile::named(&folder.path().join("rows.csv"))];
+        std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n").unwrap();
+        let (data, pool) = (&spec.cells[0].setting().data, Pool::new(1).unwrap());
+        let used = used_rows(&files, data, &pool).unwrap().unwrap();
         assert_eq!((used.kept.rows(), used.kept.contains(2)), (2, true));
         used.ensure_unchanged(&files).unwrap();
-        std::fs::write(&files[0], "x,n,id\n1,1,a\n2,1,a\n3,1,b\n4,1,b\n").unwrap();
+        std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n4,1,b\n").unwrap();
         assert!(matches!(used.ensure_unchanged(&files), Err(ReleaseError::FileChanged(_))));
     }
 }

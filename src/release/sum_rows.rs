@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use super::person_rows::used_rows;
-use crate::data::rows::{Files, MarkedRows, Rows};
+use crate::data::rows::{Files, MarkedRows, RowFile, Rows, row_files};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
@@ -14,6 +14,7 @@ use crate::stream::{BLOCK, FileRecord, Misfit, PartSums, StreamError, SumRows, c
 
 /// The rows that are summed.
 pub(super) struct RowSource<'a> {
+    /// Names of files, of folders of files, and patterns.
     pub files: &'a [PathBuf],
     /// The part of them; all without one.
     pub shard: Option<Shard>,
@@ -39,18 +40,21 @@ pub(super) fn summed<T: SumRows>(
     summand: &T,
     pool: &Pool,
 ) -> Result<SummedRows<T::Sum>, ReleaseError> {
-    named_once(source.files)?;
-    let used = used_rows(source.files, source.data)?;
+    let found = row_files(Path::new(""), source.files)?;
+    named_once(&found)?;
+    let used = used_rows(&found, source.data, pool)?;
     let (separator, columns) = (separator(source.data), columns(source.data));
-    let mut files = match source.key {
-        Some(key) => Files::witnessed(source.files, separator, &columns, key)?,
-        None => Files::open(source.files, separator, &columns)?,
+    let files = match source.key {
+        Some(key) => Files::witnessed(&found, separator, &columns, key)?,
+        None => Files::open(&found, separator, &columns)?,
     };
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
         (Some(shard), Some(rows)) => shard.run(rows.iter().sum::<u64>().div_ceil(BLOCK as u64)),
         _ => 0..u64::MAX,
     };
+    let expected = counted.as_ref().map(|_| (blocks.end - blocks.start) * BLOCK as u64);
+    let mut files = files.watched(pool.row_meter("summing", expected))?;
     let part = match &used {
         None => of_blocks(&mut files, blocks, summand, pool),
         Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
@@ -60,10 +64,10 @@ pub(super) fn summed<T: SumRows>(
         StreamError::Misfit(misfit) => located(misfit, &files, source.data),
     })?;
     if let Some(used) = &used {
-        used.ensure_unchanged(source.files)?;
+        used.ensure_unchanged(&found)?;
     }
     let rows = counted.unwrap_or_else(|| files.rows().to_vec());
-    let (files, identity) = (records(source.files, &rows)?, files.fingerprint());
+    let (files, identity) = (records(&found, &rows)?, files.fingerprint());
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
@@ -82,9 +86,9 @@ fn of_blocks<T: SumRows>(
 }
 
 /// Fails if two paths lead to one file.
-fn named_once(files: &[PathBuf]) -> Result<(), ReleaseError> {
+fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
     let mut seen: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
-    for path in files {
+    for RowFile { path, .. } in files {
         // One that is not there is told of when it is opened.
         let Ok(file) = std::fs::canonicalize(path) else { continue };
         if let Some(first) = seen.insert(file, path) {
@@ -125,12 +129,11 @@ fn located(misfit: Misfit, files: &Files, data: &DataSetting) -> DataError {
     DataError::table(file, TableError::Cell { unit: RowUnit::Row, line, column, problem: misfit.problem })
 }
 
-fn records(files: &[PathBuf], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
+fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
-    for (path, &rows) in files.iter().zip(rows) {
-        let bytes = std::fs::metadata(path).map_err(ReleaseError::io(path))?.len();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        records.push(FileRecord { name, bytes, rows });
+    for (file, &rows) in files.iter().zip(rows) {
+        let bytes = std::fs::metadata(&file.path).map_err(ReleaseError::io(&file.path))?.len();
+        records.push(FileRecord { name: file.name(), bytes, rows });
     }
     Ok(records)
 }

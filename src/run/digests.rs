@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::path::Path;
 
+use super::own_tables::own_files;
 use super::{Project, RunError, StateFolder};
 use crate::data::Progress;
 use crate::data::digest::keyed_tag;
@@ -93,11 +93,20 @@ impl DataDigests {
     }
 }
 
-/// The digest of a file of the user's own.
-fn keyed(path: &Path) -> Result<String, RunError> {
-    let key = StateFolder::open()?.key().for_purpose("dpgp files");
-    let tag = keyed_tag(path, &key).map_err(Box::new)?;
-    Ok(format!("{KEYED}{}", hex::encode(tag)))
+/// The digests of the user's own files that a spec names.
+fn keyed(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
+    let (key, folder) = (StateFolder::open()?.key().for_purpose("dpgp files"), experiment.beside(""));
+    let mut digests = Vec::new();
+    for file in own_files(experiment, source)? {
+        let mut tag = keyed_tag(&file.path, &key).map_err(Box::new)?;
+        if !file.partitions.is_empty() {
+            // The columns that its path names are rows as well.
+            tag = key.tag(&[&tag, file.name().as_bytes()].concat());
+        }
+        let name = file.path.strip_prefix(&folder).unwrap_or(&file.path);
+        digests.push((name.to_string_lossy().into_owned(), format!("{KEYED}{}", hex::encode(tag))));
+    }
+    Ok(digests)
 }
 
 fn files(
@@ -107,8 +116,8 @@ fn files(
 ) -> Result<Option<Vec<FileDigest>>, RunError> {
     match &data.source {
         SourceSetting::Inline(_) | SourceSetting::Synthetic(_) => Ok(Some(Vec::new())),
-        SourceSetting::Csv { path, .. } | SourceSetting::Parquet { path } => {
-            Ok(Some(vec![(path.clone(), keyed(&experiment.beside(path))?)]))
+        SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
+            keyed(experiment, &data.source).map(Some)
         }
         SourceSetting::Dataset(name)
         | SourceSetting::Images(ImagesSetting { dataset: name, .. })

@@ -8,9 +8,7 @@ use nalgebra::DMatrix;
 
 use super::person_rows::limited;
 use super::{Project, RunError, Unit};
-use crate::data::{
-    CsvFormat, DataError, Filter, FilterValue, PersonId, Progress, Separator, Table, read_own,
-};
+use crate::data::{DataError, Filter, FilterValue, PersonId, Progress, Table, read_own};
 use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
 use crate::spec::Identity;
 use crate::task::{Cell, Experiment, Points, Sample};
@@ -118,18 +116,8 @@ impl Loader<'_> {
             }
             SourceSetting::Images(images) => return Ok(SourceRows::Other(self.images(images)?)),
             SourceSetting::Trips(trips) => return Ok(SourceRows::Tables(self.trips(trips)?)),
-            SourceSetting::Csv { path, separator } => {
-                let separator = u8::try_from(*separator).map_or(Separator::Byte(b','), Separator::Byte);
-                let format = CsvFormat { separator, ..CsvFormat::default() };
-                Table::read(&self.experiment.beside(path), &format).map_err(Box::new)?
-            }
-            SourceSetting::Parquet { path } => {
-                let path = self.experiment.beside(path);
-                let table = match columns {
-                    Columns::Used => Table::read_parquet(&path, &parsed(data)),
-                    Columns::All => Table::read_whole_parquet(&path, &parsed(data)),
-                };
-                table.map_err(Box::new)?
+            SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
+                return Ok(SourceRows::Tables(self.own_tables(data, columns)?));
             }
             SourceSetting::Dataset(name) => self.dataset(name)?,
         };
@@ -236,7 +224,7 @@ fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, Da
 }
 
 /// The columns that a data section reads, that of persons among them, each once.
-fn parsed(data: &DataSetting) -> Vec<&str> {
+pub(super) fn parsed(data: &DataSetting) -> Vec<&str> {
     let mut columns = used(data);
     columns.extend(data.person.as_deref().filter(|person| !used(data).contains(person)));
     columns

@@ -15,6 +15,7 @@ mod files;
 mod load;
 mod load_dataset;
 mod options;
+mod own_tables;
 mod person_rows;
 mod plan;
 mod pool;

@@ -4,6 +4,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 use super::RunError;
+use crate::data::rows::RowMeter;
 
 /// A bounded number of threads. A program makes one pool and lends it to all that computes in parallel, so that no two parts
 /// compete for the cores.
@@ -16,6 +17,7 @@ use super::RunError;
 #[derive(Debug)]
 pub struct Pool {
     threads: rayon::ThreadPool,
+    shows_rows: bool,
 }
 
 impl Pool {
@@ -29,7 +31,19 @@ impl Pool {
     pub fn new(jobs: usize) -> Result<Self, RunError> {
         let jobs = jobs.clamp(1, Self::MOST);
         let threads = ThreadPoolBuilder::new().num_threads(jobs).build();
-        Ok(Self { threads: threads.map_err(|cause| RunError::Threads { jobs, cause })? })
+        let threads = threads.map_err(|cause| RunError::Threads { jobs, cause })?;
+        Ok(Self { threads, shows_rows: false })
+    }
+
+    /// The same, with a bar on a terminal while rows are read.
+    #[must_use]
+    pub fn showing_rows(self, shows_rows: bool) -> Self {
+        Self { shows_rows, ..self }
+    }
+
+    /// The bar for what is done with rows, of which so many are expected; none where it is not wanted.
+    pub fn row_meter(&self, what: &'static str, expected: Option<u64>) -> Option<RowMeter> {
+        self.shows_rows.then(|| RowMeter::stderr(what, expected))
     }
 
     /// What becomes of each item and its number, in the order of the items. A thread takes one item at a time.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::load::{Columns, Loader, SourceRows, inline, joined, used};
 use super::{Project, RunError};
-use crate::data::{DataKey, Fingerprint, Progress, RowWitness, Table};
+use crate::data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
 use crate::setting::{DataSetting, Sections};
 use crate::task::{Experiment, Sample};
 
@@ -19,7 +19,7 @@ pub struct WitnessedSample {
 /// The sample of one data section, with the identity of its rows under a key.
 ///
 /// # Errors
-/// As [`super::load_sample`].
+/// As [`super::load_sample`], and if two of its files hold the same rows.
 pub fn load_witnessed(
     experiment: &Experiment,
     setting: &Sections,
@@ -32,6 +32,7 @@ pub fn load_witnessed(
     match loader.rows(data, Columns::All)? {
         SourceRows::Tables(tables) => {
             let fingerprint = witnessed(&tables, data, key);
+            ensure_distinct(&tables, &fingerprint).map_err(Box::new)?;
             Ok(WitnessedSample { sample: joined(tables, data, chosen_by)?, fingerprint })
         }
         SourceRows::Inline(columns) => Ok(WitnessedSample {
@@ -54,6 +55,13 @@ fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint
         table.show(&mut witness);
     }
     witness.fingerprint(tables.len())
+}
+
+/// Fails if two files hold the same rows: the guarantee is about rows that are used once.
+fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), DataError> {
+    let Some((first, second)) = fingerprint.repeated() else { return Ok(()) };
+    let [first, second] = [first, second].map(|place| tables[place].file().to_path_buf());
+    Err(DataError::SameRows { first, second })
 }
 
 /// The identity of the rows of columns in the spec.

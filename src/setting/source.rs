@@ -14,17 +14,18 @@ use crate::number::Count;
 pub enum SourceSetting {
     /// A dataset of the manifest `data/datasets.toml`, by name.
     Dataset(String),
-    /// A CSV file of the user's own, its path relative to the spec.
+    /// CSV files of the user's own, their path relative to the spec.
     Csv {
-        /// Path of the file.
+        /// Path of the file, or of a folder of part files, or a pattern with `*`, `?`, `[a-z]` or `**`. Folders `name=value` in
+        /// the path of a part file are columns.
         path: String,
         /// The separator, one character.
         #[serde(default = "comma", skip_serializing_if = "is_comma")]
         separator: char,
     },
-    /// A Parquet file of the user's own.
+    /// Parquet files of the user's own.
     Parquet {
-        /// Path of the file, relative to the spec.
+        /// Path of the file, of a folder or a pattern of part files, relative to the spec.
         path: String,
     },
     /// Columns in the spec itself.
@@ -77,7 +78,7 @@ impl SourceSetting {
         }
     }
 
-    /// The path of the user's own file, as written.
+    /// The path of the user's own file or files, as written.
     pub fn own_file(&self) -> Option<&str> {
         match self {
             Self::Csv { path, .. } | Self::Parquet { path } => Some(path),

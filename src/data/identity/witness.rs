@@ -35,6 +35,8 @@ pub struct RowWitness {
     /// The cells of the row, one after the other, and where each of them stands.
     bytes: Vec<u8>,
     cells: Vec<WitnessedCell>,
+    /// The first of them, which all rows of a file share.
+    shared: Vec<WitnessedCell>,
 }
 
 /// Where a cell stands among the bytes of its row.
@@ -63,6 +65,7 @@ impl RowWitness {
             some: RowSketch::default(),
             bytes: Vec::new(),
             cells: Vec::new(),
+            shared: Vec::new(),
         }
     }
 
@@ -74,6 +77,31 @@ impl RowWitness {
     /// The rows that follow are of this file; those before it may have been passed over.
     pub fn begin_file(&mut self, number: usize) {
         self.parts.resize(self.parts.len().max(number + 1), FilePart::default());
+        self.shared.clear();
+        self.clear();
+    }
+
+    /// The cells that were seen since the last row stand in every row that follows, up to the next file.
+    ///
+    /// ```
+    /// use dpgp::data::{DataKey, RowWitness};
+    /// let key = DataKey::new(b"k");
+    /// let (mut path, mut file) = (RowWitness::new(&key, &[], &[]), RowWitness::new(&key, &[], &[]));
+    /// path.begin_file(0);
+    /// path.text(b"06", false);
+    /// path.share_cells();
+    /// file.begin_file(0);
+    /// for row in ["a", "b"] {
+    ///     path.text(row.as_bytes(), false);
+    ///     path.end_row();
+    ///     file.text(row.as_bytes(), false);
+    ///     file.number(6.0, false);
+    ///     file.end_row();
+    /// }
+    /// assert_eq!(path.fingerprint(1), file.fingerprint(1));
+    /// ```
+    pub fn share_cells(&mut self) {
+        self.shared.clone_from(&self.cells);
     }
 
     /// The next cell holds a number.
@@ -118,8 +146,13 @@ impl RowWitness {
         if let Some(part) = self.parts.last_mut() {
             part.add(&FilePart { rows: 1, total: digest });
         }
-        self.bytes.clear();
-        self.cells.clear();
+        self.clear();
+    }
+
+    /// Begins a row, with the cells that it shares with others.
+    fn clear(&mut self) {
+        self.bytes.truncate(self.shared.iter().map(|cell| cell.to).max().unwrap_or_default());
+        self.cells.clone_from(&self.shared);
     }
 
     /// What was seen of so many files.

@@ -1,33 +1,39 @@
 //! The rows of several files, one after the other.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::parquet::ParquetRows;
-use super::text::TextRows;
-use super::{Beside, FileRows, ReadColumns, Rows};
+use super::partitioned::{count, open};
+use super::{Beside, FileRows, ReadColumns, RowFile, RowMeter, Rows};
 use crate::data::DataError;
+use crate::data::error::{Action, Doing};
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
-use crate::data::own::is_parquet;
 use crate::data::person::PersonId;
 
 /// Files of one table: Parquet by their ending, text with a header otherwise.
 pub struct Files {
-    paths: Vec<PathBuf>,
+    files: Vec<RowFile>,
     separator: u8,
     columns: ReadColumns,
     open: Option<Box<dyn FileRows>>,
     next: usize,
     rows: Vec<u64>,
     witness: Option<RowWitness>,
+    watched: Option<Watched>,
+}
+
+/// Who is told of the rows, and the bytes of each file.
+struct Watched {
+    meter: RowMeter,
+    bytes: Vec<u64>,
 }
 
 impl Files {
     /// Opens every file once, so that a column that is missing in the last is known before the first is read.
     ///
     /// # Errors
-    /// [`DataError`] for a file that cannot be read, or lacks a column.
-    pub fn open(paths: &[PathBuf], separator: u8, columns: &[String]) -> Result<Self, DataError> {
-        Self::of(paths, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
+    /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
+    pub fn open(files: &[RowFile], separator: u8, columns: &[String]) -> Result<Self, DataError> {
+        Self::of(files, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
     }
 
     /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -35,21 +41,21 @@ impl Files {
     /// # Errors
     /// As [`Files::open`].
     pub fn of_persons(
-        paths: &[PathBuf],
+        files: &[RowFile],
         separator: u8,
         columns: &[String],
         person: &str,
     ) -> Result<Self, DataError> {
         let person = Some(person.to_owned());
-        Self::of(paths, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
+        Self::of(files, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
     }
 
-    fn of(paths: &[PathBuf], separator: u8, columns: ReadColumns) -> Result<Self, DataError> {
-        for path in paths {
-            open(path, separator, &columns)?;
+    fn of(files: &[RowFile], separator: u8, columns: ReadColumns) -> Result<Self, DataError> {
+        for file in files {
+            open(file, separator, &columns)?;
         }
-        let (paths, rows) = (paths.to_vec(), vec![0; paths.len()]);
-        Ok(Self { paths, separator, columns, open: None, next: 0, rows, witness: None })
+        let (files, rows) = (files.to_vec(), vec![0; files.len()]);
+        Ok(Self { files, separator, columns, open: None, next: 0, rows, witness: None, watched: None })
     }
 
     /// The same; the rows that are read, with all their columns, are remembered by their digests under a key.
@@ -57,18 +63,32 @@ impl Files {
     /// # Errors
     /// As [`Files::open`].
     pub fn witnessed(
-        paths: &[PathBuf],
+        paths: &[RowFile],
         separator: u8,
         columns: &[String],
         key: &DataKey,
     ) -> Result<Self, DataError> {
         let mut files = Self::open(paths, separator, columns)?;
         files.columns.witnessed = true;
-        let seen = paths.first().map(|path| open(path, separator, &files.columns)).transpose()?;
+        let seen = paths.first().map(|file| open(file, separator, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
         let seen = seen.map(|file| file.seen()).unwrap_or_default();
         files.witness = Some(RowWitness::new(key, &seen, &read));
         Ok(files)
+    }
+
+    /// Tells a meter of the rows that are read from here on.
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn watched(mut self, meter: Option<RowMeter>) -> Result<Self, DataError> {
+        let Some(meter) = meter else { return Ok(self) };
+        let mut bytes = Vec::with_capacity(self.files.len());
+        for file in &self.files {
+            bytes.push(std::fs::metadata(&file.path).doing(Action::Read, &file.path)?.len());
+        }
+        self.watched = Some(Watched { meter, bytes });
+        Ok(self)
     }
 
     /// As [`Rows::read`], with the person of each row.
@@ -85,12 +105,13 @@ impl Files {
             let beside = Beside { witness, persons: Some(persons) };
             Ok(from.read(columns, most as usize, beside)? as u64)
         })?;
+        self.tell(done);
         Ok(done as usize)
     }
 
     /// What the witness saw of the rows that were read, if there is one.
     pub fn fingerprint(self) -> Option<Fingerprint> {
-        let files = self.paths.len();
+        let files = self.files.len();
         self.witness.map(|witness| witness.fingerprint(files))
     }
 
@@ -106,7 +127,7 @@ impl Files {
             row -= self.rows[file];
             file += 1;
         }
-        (self.paths.get(file).map_or(Path::new(""), PathBuf::as_path), row)
+        (self.files.get(file).map_or(Path::new(""), |file| &file.path), row)
     }
 
     /// The rows of each file: by the footer of a Parquet file, by reading any other once.
@@ -114,7 +135,7 @@ impl Files {
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
     pub fn count(&self) -> Result<Vec<u64>, DataError> {
-        self.paths.iter().map(|path| count(path, self.separator)).collect()
+        self.files.iter().map(|file| count(file, self.separator)).collect()
     }
 
     /// Takes from one file after the other until there is enough.
@@ -130,10 +151,11 @@ impl Files {
                 None => 0,
             };
             if rows == 0 {
-                let Some(path) = self.paths.get(self.next) else { break };
-                self.open = Some(open(path, self.separator, &self.columns)?);
+                let Some(file) = self.files.get(self.next) else { break };
+                self.open = Some(open(file, self.separator, &self.columns)?);
                 if let Some(witness) = &mut self.witness {
                     witness.begin_file(self.next);
+                    file.show(witness, &self.columns.numbers);
                 }
                 self.next += 1;
                 continue;
@@ -150,6 +172,7 @@ impl Rows for Files {
         let done = self.take(most as u64, |from, most, witness| {
             Ok(from.read(columns, most as usize, Beside { witness, persons: None })? as u64)
         })?;
+        self.tell(done);
         Ok(done as usize)
     }
 
@@ -158,13 +181,13 @@ impl Rows for Files {
     }
 }
 
-fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Box<dyn FileRows>, DataError> {
-    Ok(match is_parquet(path) {
-        true => Box::new(ParquetRows::open(path, columns)?),
-        false => Box::new(TextRows::open(path, separator, columns)?),
-    })
-}
-
-fn count(path: &Path, separator: u8) -> Result<u64, DataError> {
-    if is_parquet(path) { ParquetRows::count(path) } else { TextRows::count(path, separator) }
+impl Files {
+    /// Tells of so many more rows.
+    fn tell(&mut self, rows: u64) {
+        let (Some(Watched { meter, bytes }), Some(open)) = (&mut self.watched, &self.open) else { return };
+        let (before, from) = bytes.split_at(self.next - 1);
+        let [before, from] = [before, from].map(|some| some.iter().sum::<u64>() as f64);
+        let read = before + open.share() * bytes[self.next - 1] as f64;
+        meter.advance(rows, read / (before + from).max(1.0));
+    }
 }

@@ -1,18 +1,28 @@
 //! Rows of numbers, read in pieces: files of any length in constant memory.
 //!
-//! Files are CSV (or any other separator) with a header, or Parquet.
+//! Files are CSV (or any other separator) with a header, or Parquet; folders in their paths may name columns.
 mod files;
+mod find;
 mod marked;
 mod memory;
+mod meter;
 mod parquet;
+mod partition;
+mod partitioned;
 mod place;
+mod row_file;
 mod text;
+mod walk;
 mod write;
 
 pub use files::Files;
+pub use find::row_files;
 pub use marked::MarkedRows;
 pub use memory::InMemory;
+pub use meter::RowMeter;
+pub use partition::Partition;
 pub(super) use place::places;
+pub use row_file::RowFile;
 pub use write::RowWriter;
 
 use super::error::DataError;
@@ -67,4 +77,10 @@ trait FileRows: Send {
 
     /// The names of the columns that a witness sees.
     fn seen(&self) -> Vec<String>;
+
+    /// The names of all columns of the file.
+    fn columns(&self) -> Vec<String>;
+
+    /// The share of the file that was read or passed over, at most 1.
+    fn share(&self) -> f64;
 }

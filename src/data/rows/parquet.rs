@@ -172,6 +172,14 @@ impl FileRows for ParquetRows {
         self.places.iter().chain(&self.others).map(|place| fields[*place].name.clone()).collect()
     }
 
+    fn columns(&self) -> Vec<String> {
+        self.file.fields().into_iter().map(|field| field.name).collect()
+    }
+
+    fn share(&self) -> f64 {
+        self.row as f64 / self.file.rows().max(1) as f64
+    }
+
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
         let mut done = 0;
         while done < rows && self.advance()? {

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::place::places;
 use super::{Beside, FileRows, ReadColumns};
 use crate::data::cell::parsed;
-use crate::data::error::DataError;
+use crate::data::error::{Action, DataError, Doing};
 use crate::data::format::{CsvFormat, Separator};
 use crate::data::identity::RowWitness;
 use crate::data::person::PersonId;
@@ -17,6 +17,8 @@ use crate::data::text::TextReader;
 /// The rows of a file of separated values.
 pub(super) struct TextRows {
     reader: TextReader<BufReader<File>>,
+    /// How long the file is.
+    bytes: u64,
     names: Vec<String>,
     places: Vec<usize>,
     /// For each column of the file its place among those that are asked for.
@@ -36,6 +38,7 @@ impl TextRows {
     pub fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Self, DataError> {
         let format = CsvFormat { separator: Separator::Byte(separator), ..CsvFormat::default() };
         let reader = TextReader::open(path, &format)?;
+        let bytes = std::fs::metadata(path).doing(Action::Read, path)?.len();
         let names = columns.numbers.clone();
         let places = self::places(&names, reader.names()).map_err(|problem| reader.wrong(problem))?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
@@ -43,7 +46,7 @@ impl TextRows {
         let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
         let all = 0..reader.names().len();
         let asked = all.map(|column| places.iter().position(|place| *place == column)).collect();
-        Ok(Self { reader, names, places, asked, person })
+        Ok(Self { reader, bytes, names, places, asked, person })
     }
 
     /// How many rows there are.
@@ -119,6 +122,14 @@ impl FileRows for TextRows {
     }
 
     fn seen(&self) -> Vec<String> {
+        self.columns()
+    }
+
+    fn columns(&self) -> Vec<String> {
         self.reader.names().to_vec()
+    }
+
+    fn share(&self) -> f64 {
+        (self.reader.bytes() as f64 / self.bytes.max(1) as f64).min(1.0)
     }
 }

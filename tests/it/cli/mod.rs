@@ -15,6 +15,7 @@ mod leaderboard;
 mod ledgers;
 mod moments;
 mod own_data;
+mod parts;
 mod persons;
 mod places;
 mod plan;

@@ -99,12 +99,13 @@ type Group = fn(&mut Transcript);
 #[test]
 fn every_error_is_explained() {
     let mut runs = Vec::new();
-    let groups: [(&str, Group); 5] = [
+    let groups: [(&str, Group); 6] = [
         ("manifest", manifest_errors),
         ("download", download_errors),
         ("cache", cache_errors),
         ("files", file_errors),
         ("table", table_errors),
+        ("parts", part_errors),
     ];
     for (name, group) in groups {
         let mut transcript = Transcript::default();
@@ -288,7 +289,7 @@ fn file_errors(transcript: &mut Transcript) {
     project.put("study.toml", &own);
     say(("DataError::Io Action::Read", "missing file of the user"), &project, 3);
     folder(&project, "own.csv");
-    say(("DataError::Io Action::Read", "folder for a file of the user"), &project, 5);
+    say(("DataError::NoRowFiles", "empty folder for a file of the user"), &project, 3);
 
     let project = served();
     project.put("cache", "");
@@ -459,6 +460,34 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         project.put("own.parquet", bytes);
         transcript.say((errors, name), &project, &stats, 2, "");
     }
+}
+
+/// Folders and patterns of part files.
+fn part_errors(transcript: &mut Transcript) {
+    let project = project(&[]);
+    project.put("study.toml", SURFACE);
+    project.put("none/notes.txt", "");
+    project.put("packed/part-0.csv.gz", compressed(ROWS.as_bytes()));
+    project.put("twice/x=1/part-0.csv", ROWS);
+    project.put("month/y=June/part-0.csv", "x\n1\n");
+    project.put("null/y=__HIVE_DEFAULT_PARTITION__/part-0.csv", "x\n1\n");
+    for (errors, name, files, code) in [
+        ("DataError::NoRowFiles", "a folder without rows", "none", 3),
+        ("DataError::NoRowFiles", "a pattern without files", "none/*.csv", 3),
+        ("DataError::BadPattern", "a pattern that does not end", "none/[a-z", 2),
+        ("DataError::BadPattern", "stars among letters", "none/a**", 2),
+        ("TableError::Packed", "compressed rows", "packed", 2),
+        ("TableError::ColumnInPath", "a column in file and path", "twice", 2),
+        ("TableError::PathCell CellProblem::NotANumber", "a month by name", "month", 2),
+        ("TableError::PathCell CellProblem::Missing", "no month", "null", 2),
+    ] {
+        transcript.say((errors, name), &project, &["stats", "study.toml", files], code, "");
+    }
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"copies\""));
+    project.put("copies/a.csv", ROWS);
+    project.put("copies/b.csv", ROWS);
+    let ledger = ["ledger", "show", "study.toml"];
+    transcript.say(("DataError::SameRows", "a file and its copy"), &project, &ledger, 2, "");
 }
 
 /// Trips in an archive that is none, and trips with a list that has a station twice.

@@ -1,0 +1,42 @@
+//! Tables of the user's own files.
+
+use super::RunError;
+use super::load::{Columns, Loader, parsed};
+use crate::data::rows::{RowFile, row_files};
+use crate::data::{CsvFormat, DataError, Separator, Table};
+use crate::setting::{DataSetting, SourceSetting};
+use crate::task::Experiment;
+
+/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none.
+///
+/// # Errors
+/// [`RunError::Data`] where a folder or a pattern leads to no file.
+pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
+    let names: Vec<&str> = source.own_file().into_iter().collect();
+    Ok(row_files(&experiment.beside(""), &names).map_err(Box::new)?)
+}
+
+impl Loader<'_> {
+    /// A table for each of them, with the columns that its path names.
+    pub(super) fn own_tables(&self, data: &DataSetting, columns: Columns) -> Result<Vec<Table>, RunError> {
+        let mut tables = Vec::new();
+        for file in own_files(self.experiment, &data.source)? {
+            let table = table(&file, data, columns).and_then(|table| table.with_partitions(&file));
+            tables.push(table.map_err(Box::new)?);
+        }
+        Ok(tables)
+    }
+}
+
+fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, DataError> {
+    if let SourceSetting::Csv { separator, .. } = data.source {
+        let separator = u8::try_from(separator).map_or(Separator::Byte(b','), Separator::Byte);
+        return Table::read(&file.path, &CsvFormat { separator, ..CsvFormat::default() });
+    }
+    let mut names = parsed(data);
+    names.retain(|name| file.partition(name).is_none());
+    match columns {
+        Columns::Used => Table::read_parquet(&file.path, &names),
+        Columns::All => Table::read_whole_parquet(&file.path, &names),
+    }
+}
