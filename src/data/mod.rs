@@ -6,6 +6,7 @@
 pub mod cache;
 mod cell;
 mod clock;
+mod decimal;
 pub mod digest;
 pub mod error;
 pub mod expected;
@@ -22,6 +23,7 @@ pub mod manifest;
 pub mod manifest_problem;
 pub mod own;
 mod parquet;
+mod parquet_type;
 mod part;
 pub mod person;
 pub mod progress;

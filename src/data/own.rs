@@ -8,7 +8,8 @@ use polars::prelude::DataType;
 
 use super::error::{Action, DataError, Doing};
 use super::format::{CsvFormat, Separator};
-use super::parquet::{ParquetField, ParquetFile};
+use super::parquet::ParquetFile;
+use super::parquet_type::ParquetField;
 use super::table::Table;
 
 /// Whether a file is Parquet, by the end of its name.

@@ -3,17 +3,17 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::basic::CompressionCodec;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType as Physical};
+use parquet::data_type::{ByteArray, DataType as Physical, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
-use polars::prelude::{
-    DataType, Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked,
-};
+use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
+use super::decimal::{big_endian, decimal};
 use super::error::{Action, DataError, Doing};
+use super::format::repeated;
+use super::parquet_type::{ParquetCells, ParquetField};
 use super::table_error::TableError;
 
 /// A Parquet file.
@@ -25,49 +25,53 @@ pub(super) struct ParquetFile {
 /// A column of one row group, read from its first row on.
 pub(super) struct ParquetColumn {
     reader: ColumnReader,
-    /// Whether whole numbers have no sign.
-    unsigned: bool,
+    /// How its cells are read.
+    cells: ParquetCells,
     /// The definition level of the cells that are there.
     present: i16,
 }
 
-/// What the schema says of a column.
-pub(super) struct ParquetField {
-    pub name: String,
-    /// The type that holds its cells here; none if a table cannot hold them.
-    pub holds: Option<DataType>,
-    /// Its type in the words of the format.
-    pub found: String,
-}
-
 impl ParquetFile {
-    /// Opens a file and reads its schema.
+    /// Opens a file and reads its schema, whose names must be distinct.
     pub fn open(path: &Path) -> Result<Self, DataError> {
         let file = File::open(path).doing(Action::Read, path)?;
         let path = path.to_owned();
-        match SerializedFileReader::new(file) {
-            Ok(reader) => Ok(Self { path, reader }),
-            Err(cause) => Err(DataError::table(&path, TableError::Parquet(Box::new(cause)))),
+        let file = match SerializedFileReader::new(file) {
+            Ok(reader) => Self { path, reader },
+            Err(cause) => return Err(DataError::table(&path, TableError::Parquet(Box::new(cause)))),
+        };
+        let names: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
+        if let Some(column) = repeated(&names) {
+            return Err(file.wrong(TableError::RepeatedColumn(column.to_owned())));
         }
+        file.ensure_known_codecs()?;
+        Ok(file)
+    }
+
+    /// Fails if a column is compressed in a way that cannot be read: better now than after hours of other files.
+    fn ensure_known_codecs(&self) -> Result<(), DataError> {
+        for group in self.reader.metadata().row_groups() {
+            for column in group.columns() {
+                let codec = column.compression_codec();
+                if matches!(codec, CompressionCodec::BROTLI | CompressionCodec::LZO) {
+                    let (column, codec) = (column.column_path().string(), format!("{codec:?}"));
+                    return Err(self.wrong(TableError::Codec { column, codec }));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The columns.
     pub fn fields(&self) -> Vec<ParquetField> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
-        schema.columns().iter().map(|column| field(column)).collect()
+        schema.columns().iter().map(|column| ParquetField::of(column)).collect()
     }
 
-    /// The names of the columns that a table can hold, those apart that are named and those whose name stands twice.
+    /// The names of the columns that a table can hold, those apart that are named.
     pub fn others(&self, named: &[String]) -> Vec<String> {
-        let fields = self.fields();
-        let mut others = Vec::new();
-        for field in fields.iter().filter(|field| field.holds.is_some()) {
-            let alone = fields.iter().filter(|other| other.name == field.name).count() == 1;
-            if alone && !named.contains(&field.name) {
-                others.push(field.name.clone());
-            }
-        }
-        others
+        let others = self.fields().into_iter().filter(|field| field.holds.is_some());
+        others.map(|field| field.name).filter(|name| !named.contains(name)).collect()
     }
 
     /// The number of rows.
@@ -85,12 +89,11 @@ impl ParquetFile {
     pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
         let column = self.reader.metadata().file_metadata().schema_descr().column(place);
         let reader = self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place));
-        let unsigned = holds(&column) == Some(DataType::UInt64);
-        Ok(ParquetColumn {
-            reader: reader.map_err(|cause| self.broken(cause))?,
-            unsigned,
-            present: column.max_def_level(),
-        })
+        let Some(cells) = ParquetCells::of(&column) else {
+            return Err(self.wrong(ParquetField::of(&column).refused()));
+        };
+        let reader = reader.map_err(|cause| self.broken(cause))?;
+        Ok(ParquetColumn { reader, cells, present: column.max_def_level() })
     }
 
     /// The error for a file whose contents cannot be decoded.
@@ -105,31 +108,45 @@ impl ParquetFile {
 }
 
 impl ParquetColumn {
-    /// The cells of the next rows. Whole numbers are read exactly, `FLOAT` as the `DOUBLE` of the same value.
+    /// The cells of the next rows. Whole numbers are read exactly, `FLOAT` as the `DOUBLE` of the same value, `DECIMAL` as
+    /// the `DOUBLE` next to it.
     pub fn read(&mut self, rows: usize) -> Result<Series, ParquetError> {
         use ColumnReader as R;
-        let (unsigned, present) = (self.unsigned, self.present);
-        Ok(match &mut self.reader {
-            R::DoubleColumnReader(reader) => {
+        use ParquetCells as C;
+        let present = self.present;
+        Ok(match (&mut self.reader, self.cells) {
+            (R::DoubleColumnReader(reader), _) => {
                 cells::<_, _, Float64Chunked>(reader, rows, present, |x| *x)?.into_series()
             }
-            R::FloatColumnReader(reader) => {
+            (R::FloatColumnReader(reader), _) => {
                 cells::<_, _, Float64Chunked>(reader, rows, present, |x| f64::from(*x))?.into_series()
             }
-            R::Int32ColumnReader(reader) if unsigned => {
+            (R::Int32ColumnReader(reader), C::Unsigned) => {
                 cells::<_, _, UInt64Chunked>(reader, rows, present, |n| u64::from(n.cast_unsigned()))?
                     .into_series()
             }
-            R::Int64ColumnReader(reader) if unsigned => {
+            (R::Int64ColumnReader(reader), C::Unsigned) => {
                 cells::<_, _, UInt64Chunked>(reader, rows, present, |n| n.cast_unsigned())?.into_series()
             }
-            R::Int32ColumnReader(reader) => {
+            (R::Int32ColumnReader(reader), C::Decimal(scale)) => {
+                cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
+                    .into_series()
+            }
+            (R::Int64ColumnReader(reader), C::Decimal(scale)) => {
+                cells::<_, _, Float64Chunked>(reader, rows, present, |n| decimal(i128::from(*n), scale))?
+                    .into_series()
+            }
+            (R::FixedLenByteArrayColumnReader(reader), C::Decimal(scale)) => {
+                cells::<_, _, Float64Chunked>(reader, rows, present, |n| wide_decimal(n, scale))?
+                    .into_series()
+            }
+            (R::Int32ColumnReader(reader), _) => {
                 cells::<_, _, Int64Chunked>(reader, rows, present, |n| i64::from(*n))?.into_series()
             }
-            R::Int64ColumnReader(reader) => {
+            (R::Int64ColumnReader(reader), _) => {
                 cells::<_, _, Int64Chunked>(reader, rows, present, |n| *n)?.into_series()
             }
-            R::ByteArrayColumnReader(reader) => {
+            (R::ByteArrayColumnReader(reader), _) => {
                 cells::<_, _, StringChunked>(reader, rows, present, text)?.into_series()
             }
             _ => {
@@ -149,9 +166,14 @@ impl ParquetColumn {
             R::Int32ColumnReader(reader) => reader.skip_records(rows),
             R::Int64ColumnReader(reader) => reader.skip_records(rows),
             R::ByteArrayColumnReader(reader) => reader.skip_records(rows),
+            R::FixedLenByteArrayColumnReader(reader) => reader.skip_records(rows),
             _ => Ok(0),
         }
     }
+}
+
+fn wide_decimal(bytes: &FixedLenByteArray, scale: u32) -> f64 {
+    decimal(big_endian(bytes.data()), scale)
 }
 
 fn text(bytes: &ByteArray) -> String {
@@ -181,35 +203,4 @@ fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
         return Ok(values.map(Some).collect());
     }
     Ok(levels.iter().map(|level| if *level == present { values.next() } else { None }).collect())
-}
-
-fn field(column: &ColumnDescriptor) -> ParquetField {
-    let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
-    let mut found = format!("{}{}", if nested { "nested " } else { "" }, column.physical_type());
-    if column.converted_type() != ConvertedType::NONE {
-        found.push_str(&format!(" ({})", column.converted_type()));
-    }
-    let holds = if nested { None } else { holds(column) };
-    ParquetField { name: column.path().string(), holds, found }
-}
-
-/// The type of the cells of a column that is not nested. Dates, times and decimals are numbers in the file, but not
-/// those that they stand for.
-fn holds(column: &ColumnDescriptor) -> Option<DataType> {
-    use ConvertedType as C;
-    use LogicalType as L;
-    if !matches!(column.logical_type_ref(), None | Some(L::Integer { .. } | L::String | L::Enum)) {
-        return None;
-    }
-    match (column.physical_type(), column.converted_type()) {
-        (Type::DOUBLE | Type::FLOAT, C::NONE) => Some(DataType::Float64),
-        (Type::INT32 | Type::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => {
-            Some(DataType::Int64)
-        }
-        (Type::INT32 | Type::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
-            Some(DataType::UInt64)
-        }
-        (Type::BYTE_ARRAY, C::NONE | C::UTF8 | C::ENUM) => Some(DataType::String),
-        _ => None,
-    }
 }

@@ -327,9 +327,7 @@ impl Table {
 /// A column of a Parquet file, its row groups one after the other.
 fn whole_column(file: &ParquetFile, place: usize) -> Result<Column, DataError> {
     let field = file.fields().swap_remove(place);
-    let Some(holds) = field.holds else {
-        return Err(file.wrong(TableError::ColumnType { column: field.name, found: field.found }));
-    };
+    let Some(holds) = field.holds.clone() else { return Err(file.wrong(field.refused())) };
     let mut whole = Series::new_empty(field.name.into(), &holds);
     for (group, rows) in file.groups().into_iter().enumerate() {
         let cells = file.column(group, place)?.read(rows).map_err(|cause| file.broken(cause))?;

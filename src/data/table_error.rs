@@ -32,9 +32,7 @@ pub enum TableError {
         problem: CellProblem,
     },
     /// A column of a Parquet file does not hold numbers.
-    #[error(
-        "the column {column:?} holds {found}, where DOUBLE, FLOAT, INT32 or INT64 was expected, one value a row"
-    )]
+    #[error("the column {column:?} holds {found}, where numbers were expected")]
     NotNumeric {
         /// The column.
         column: String,
@@ -87,13 +85,33 @@ pub enum TableError {
     Parquet(Box<dyn Error + Send + Sync>),
     /// A column that holds neither numbers nor text.
     #[error(
-        "the column {column:?} is of type {found}; numbers (DOUBLE, FLOAT, INT32, INT64) and text can be read, so convert it"
+        "the column {column:?} is of type {found}; numbers (DOUBLE, FLOAT, INT32, INT64, DECIMAL) and text can be read, one value a row, so convert it"
     )]
     ColumnType {
         /// The column.
         column: String,
         /// Its type.
         found: String,
+    },
+    /// A column of a Parquet file that holds dates or times.
+    #[error(
+        "the column {column:?} holds dates or times ({found}); write them as numbers of days, hours or seconds, so that a spec can say what one unit is"
+    )]
+    DateOrTime {
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// A column of a Parquet file is compressed in a way that cannot be read.
+    #[error(
+        "the column {column:?} is compressed with {codec}; SNAPPY, GZIP, ZSTD and LZ4 can be read, so write it anew"
+    )]
+    Codec {
+        /// The column.
+        column: String,
+        /// How it is compressed.
+        codec: String,
     },
     /// Text that is compressed.
     #[error("is a compressed file; unpack it, or name the files of rows without it")]

@@ -40,23 +40,24 @@ impl ParquetRows {
     /// Reads the schema; the other columns are read too if a witness is to see them.
     pub fn open(path: &Path, columns: &ReadColumns) -> Result<Self, DataError> {
         let file = ParquetFile::open(path)?;
-        let fields = file.fields();
-        let known: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         let names = columns.numbers.clone();
         let places = self::places(&names, &known).map_err(|problem| file.wrong(problem))?;
-        for field in places.iter().map(|place| &fields[*place]) {
-            if !field.holds.as_ref().is_some_and(|holds| holds.is_primitive_numeric()) {
-                let (column, found) = (field.name.clone(), field.found.clone());
-                return Err(file.wrong(TableError::NotNumeric { column, found }));
+        for place in &places {
+            let field = file.fields().swap_remove(*place);
+            if !field.is_numeric() {
+                return Err(file.wrong(field.refused()));
             }
         }
         let others = if columns.witnessed { file.others(&names) } else { Vec::new() };
         let others = self::places(&others, &known).map_err(|problem| file.wrong(problem))?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
         let person = self::places(&person, &known).map_err(|problem| file.wrong(problem))?;
-        if let Some(field) = person.iter().map(|place| &fields[*place]).find(|field| field.holds.is_none()) {
-            let (column, found) = (field.name.clone(), field.found.clone());
-            return Err(file.wrong(TableError::ColumnType { column, found }));
+        for place in &person {
+            let field = file.fields().swap_remove(*place);
+            if field.holds.is_none() {
+                return Err(file.wrong(field.refused()));
+            }
         }
         let groups = file.groups().into_iter().enumerate();
         let (open, open_others, open_person) = (Vec::new(), Vec::new(), Vec::new());

@@ -8,7 +8,7 @@ use super::place::places;
 use super::{Beside, FileRows, ReadColumns};
 use crate::data::cell::parsed;
 use crate::data::error::{Action, DataError, Doing};
-use crate::data::format::{CsvFormat, Separator};
+use crate::data::format::{CsvFormat, Separator, repeated};
 use crate::data::identity::RowWitness;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
@@ -38,6 +38,9 @@ impl TextRows {
     pub fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Self, DataError> {
         let format = CsvFormat { separator: Separator::Byte(separator), ..CsvFormat::default() };
         let reader = TextReader::open(path, &format)?;
+        if let Some(column) = repeated(reader.names()) {
+            return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
+        }
         let bytes = std::fs::metadata(path).doing(Action::Read, path)?.len();
         let names = columns.numbers.clone();
         let places = self::places(&names, reader.names()).map_err(|problem| reader.wrong(problem))?;

@@ -1,4 +1,5 @@
 //! Manifests and tables of data.
 
 mod manifest;
+mod parquet;
 mod table;

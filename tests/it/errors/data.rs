@@ -344,6 +344,10 @@ fn parquet_errors(transcript: &mut Transcript) {
     project.put("own.parquet", ROWS);
     transcript.say(("TableError::Parquet", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
     let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
+    project.put("own.parquet", packed(parquet(&[Some(1.0)], false)));
+    transcript.say(("TableError::Codec", "a codec that is not known"), &project, RUN, 2, "");
+    project.put("own.parquet", dated());
+    transcript.say(("TableError::DateOrTime", "days"), &project, RUN, 2, "");
     let mut say = |name, y| {
         write_parquet(&project.path("own.parquet"), &[x(), ("y", y)], 9);
         transcript.say(name, &project, RUN, 2, "");
@@ -385,6 +389,35 @@ fn parquet(x: &[Option<f64>], text: bool) -> Vec<u8> {
     } else {
         column.typed::<DoubleType>().write_batch(&vec![1.0; x.len()], None, None).unwrap();
     }
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// The same bytes, which say that the column `x` is compressed with Brotli: the codec follows the name of the column.
+fn packed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let before = [0x19, 0x18, 1, b'x', 0x15, 0];
+    let place = bytes.windows(6).rposition(|window| window == before).unwrap();
+    // 4, as a number of either sign is written.
+    bytes[place + 5] = 8;
+    bytes
+}
+
+/// A Parquet file of the columns x and y, the second of days.
+fn dated() -> Vec<u8> {
+    use parquet::data_type::{DoubleType, Int32Type};
+    let schema = "message rows { required double x; required int32 y (DATE); }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(&mut bytes, schema, Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<DoubleType>().write_batch(&[1.0], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<Int32Type>().write_batch(&[17_000], None, None).unwrap();
     column.close().unwrap();
     group.close().unwrap();
     writer.close().unwrap();

@@ -1,0 +1,126 @@
+//! The types of Parquet columns, and what holds their cells here.
+
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::schema::types::ColumnDescriptor;
+use polars::prelude::DataType;
+
+use super::table_error::TableError;
+
+/// What the schema says of a column.
+pub(super) struct ParquetField {
+    pub name: String,
+    /// The type that holds its cells here; none if a table cannot hold them.
+    pub holds: Option<DataType>,
+    /// Its type in the words of the format.
+    pub found: String,
+    /// Whether it holds dates or times.
+    time: bool,
+}
+
+impl ParquetField {
+    /// What the schema says.
+    pub fn of(column: &ColumnDescriptor) -> Self {
+        let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
+        let holds = ParquetCells::of(column).filter(|_| !nested).map(ParquetCells::holds);
+        let found = format!("{}{}", if nested { "nested " } else { "" }, type_name(column));
+        Self { name: column.path().string(), holds, found, time: is_time(column) }
+    }
+
+    /// Whether its cells are numbers.
+    pub fn is_numeric(&self) -> bool {
+        self.holds.as_ref().is_some_and(DataType::is_primitive_numeric)
+    }
+
+    /// The error for a column whose cells cannot be read, or are no numbers where numbers are needed.
+    pub fn refused(self) -> TableError {
+        let Self { name: column, holds, found, time } = self;
+        match (holds, time) {
+            (Some(_), _) => TableError::NotNumeric { column, found },
+            (None, true) => TableError::DateOrTime { column, found },
+            (None, false) => TableError::ColumnType { column, found },
+        }
+    }
+}
+
+/// How the cells of a column that is not nested are read. Dates and times are numbers in the file, but not numbers of
+/// anything that a spec names, so that they are not read at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParquetCells {
+    /// `DOUBLE` and `FLOAT`.
+    Floating,
+    /// Whole numbers with a sign.
+    Signed,
+    /// Whole numbers without one.
+    Unsigned,
+    /// Whole numbers of `10^-scale`.
+    Decimal(u32),
+    /// Text.
+    Text,
+}
+
+impl ParquetCells {
+    pub fn of(column: &ColumnDescriptor) -> Option<Self> {
+        use ConvertedType as C;
+        use LogicalType as L;
+        let known = [None, Some(&L::String), Some(&L::Enum)].contains(&column.logical_type_ref());
+        if !known && !matches!(column.logical_type_ref(), Some(L::Integer(_) | L::Decimal(_))) {
+            return None;
+        }
+        match (column.physical_type(), column.converted_type()) {
+            (Type::DOUBLE | Type::FLOAT, C::NONE) => Some(Self::Floating),
+            (Type::INT32 | Type::INT64, C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::INT_64) => {
+                Some(Self::Signed)
+            }
+            (Type::INT32 | Type::INT64, C::UINT_8 | C::UINT_16 | C::UINT_32 | C::UINT_64) => {
+                Some(Self::Unsigned)
+            }
+            (Type::INT32 | Type::INT64, C::DECIMAL) => scale(column).map(Self::Decimal),
+            (Type::FIXED_LEN_BYTE_ARRAY, C::DECIMAL) if (1..=16).contains(&column.type_length()) => {
+                scale(column).map(Self::Decimal)
+            }
+            (Type::BYTE_ARRAY, C::NONE | C::UTF8 | C::ENUM) => Some(Self::Text),
+            _ => None,
+        }
+    }
+
+    /// The type that holds them.
+    fn holds(self) -> DataType {
+        match self {
+            Self::Floating | Self::Decimal(_) => DataType::Float64,
+            Self::Signed => DataType::Int64,
+            Self::Unsigned => DataType::UInt64,
+            Self::Text => DataType::String,
+        }
+    }
+}
+
+/// Decimal places.
+fn scale(column: &ColumnDescriptor) -> Option<u32> {
+    let scale = match column.logical_type_ref() {
+        Some(LogicalType::Decimal(decimal)) => decimal.scale,
+        _ => column.type_scale(),
+    };
+    u32::try_from(scale).ok()
+}
+
+fn is_time(column: &ColumnDescriptor) -> bool {
+    use ConvertedType as C;
+    use LogicalType as L;
+    let logical = matches!(column.logical_type_ref(), Some(L::Date | L::Time(_) | L::Timestamp(_)));
+    let converted = [C::DATE, C::TIME_MILLIS, C::TIME_MICROS, C::TIMESTAMP_MILLIS, C::TIMESTAMP_MICROS];
+    logical || converted.contains(&column.converted_type()) || column.physical_type() == Type::INT96
+}
+
+/// The type of a column, with what its cells stand for.
+fn type_name(column: &ColumnDescriptor) -> String {
+    let physical = column.physical_type();
+    match (column.converted_type(), column.logical_type_ref()) {
+        (ConvertedType::NONE, None) => physical.to_string(),
+        // Types that came later have no name of the older kind.
+        (ConvertedType::NONE, Some(logical)) => {
+            let name = format!("{logical:?}").to_uppercase();
+            format!("{physical} ({})", name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default())
+        }
+        (converted, _) => format!("{physical} ({converted})"),
+    }
+}
