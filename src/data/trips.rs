@@ -13,6 +13,7 @@ use super::table_error::CellProblem;
 /// |---|---|
 /// | `start_station`, `end_station` | station ids |
 /// | `start_latitude`, `start_longitude`, `end_latitude`, `end_longitude` | degrees |
+/// | `east`, `north` | from the start to the end, in kilometres |
 /// | `hour_of_week`, `hour_of_day` | start of the trip, in hours since Monday 0:00 and since midnight |
 /// | `duration`, `minutes`, `hours` | seconds, and the same in minutes and hours |
 /// | `subscriber` | 1 for subscribers, 0 for others |
@@ -57,7 +58,10 @@ impl Trips {
             true => table.cells_as("usertype", |cell| Ok(f64::from(cell == Some("Subscriber"))))?,
             false => table.numeric("subscriber")?,
         };
+        let [east, north] = displacements(&table)?;
         let columns = [
+            ("east", east),
+            ("north", north),
             ("hour_of_day", hours.iter().map(|hour| hour % 24.0).collect()),
             ("hour_of_week", hours),
             ("minutes", seconds.iter().map(|seconds| seconds / 60.0).collect()),
@@ -84,6 +88,27 @@ impl Trips {
         let stations = stations.map(|path| Table::read(path, &format)).transpose()?;
         Self::new(journeys, stations.as_ref())
     }
+}
+
+/// Kilometres of a degree of latitude on a sphere with the mean radius of the earth.
+const DEGREE: f64 = 6371.0 * std::f64::consts::PI / 180.0;
+
+/// How far to the east and to the north each trip leads, on the plane that touches the sphere halfway.
+fn displacements(table: &Table) -> Result<[Vec<f64>; 2], DataError> {
+    let (from_x, to_x) = (degrees(table, "start_longitude")?, degrees(table, "end_longitude")?);
+    let (from_y, to_y) = (degrees(table, "start_latitude")?, degrees(table, "end_latitude")?);
+    let (mut east, mut north) = (Vec::with_capacity(table.rows()), Vec::with_capacity(table.rows()));
+    for row in 0..table.rows() {
+        let halfway = 0.5 * (from_y[row] + to_y[row]).to_radians();
+        east.push(DEGREE * (to_x[row] - from_x[row]) * halfway.cos());
+        north.push(DEGREE * (to_y[row] - from_y[row]));
+    }
+    Ok([east, north])
+}
+
+/// The numbers of a column; none is an error only where it is used.
+fn degrees(table: &Table, column: &str) -> Result<Vec<f64>, DataError> {
+    table.cells_as(column, |cell| Ok(cell.and_then(|cell| cell.trim().parse().ok()).unwrap_or(f64::NAN)))
 }
 
 fn renamed(mut table: Table, names: &[(&str, &str)]) -> Result<Table, DataError> {
@@ -132,11 +157,23 @@ mod tests {
         let short = Trips::read(&table(folder.path(), "short.csv", short), Some(&stations)).unwrap();
         assert_eq!((long.dropped, short.dropped, short.table.rows()), (0, 1, 2));
         assert_eq!(short.table.lines(), [2, 4]);
-        let columns = ["start_latitude", "end_longitude", "hour_of_week", "hours", "subscriber", "trip"];
+        let columns = [
+            "start_latitude",
+            "end_longitude",
+            "east",
+            "north",
+            "hour_of_week",
+            "hours",
+            "subscriber",
+            "trip",
+        ];
         for column in columns {
             let (a, b) = (long.table.numeric(column).unwrap(), short.table.numeric(column).unwrap());
             assert_eq!(a[0], b[0], "{column}");
         }
+        // A quarter of a degree of latitude, and half a degree of longitude at 40.625 degrees.
+        let [east, north] = ["east", "north"].map(|name| short.table.numeric(name).unwrap()[0]);
+        assert!((north - 27.799).abs() < 1e-3 && (east + 42.198).abs() < 1e-2, "{east} {north}");
         assert_eq!(short.table.numeric("end_latitude").unwrap(), [40.75, 40.5]);
         assert_eq!(short.table.numeric("hour_of_week").unwrap(), [1.0, 25.0]);
         assert_eq!(short.table.numeric("hour_of_day").unwrap(), [1.0, 1.0]);

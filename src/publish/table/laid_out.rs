@@ -75,9 +75,16 @@ impl LaidOut<'_> {
         self.shown.iter().find(is_there).copied()
     }
 
+    /// Of the rows of a column; where some guarantee privacy, what guarantees none is there to compare with and is not best.
     fn is_best(&self, row: &ReportRow, top: &Labels) -> bool {
         let column = self.shown.iter().filter(|other| labels(other, self.columns) == *top);
-        let mut values = column.map(|other| other.row.value);
+        let (private, others): (Vec<&ReportRow>, Vec<&ReportRow>) =
+            column.partition(|other| other.row.certificate.guarantee.is_some());
+        let rivals = if private.is_empty() { &others } else { &private };
+        if !rivals.iter().any(|rival| std::ptr::eq(*rival, row)) {
+            return false;
+        }
+        let mut values = rivals.iter().map(|rival| rival.row.value);
         match self.layout.best {
             None => false,
             Some(Best::Least) => values.all(|value| row.row.value <= value),

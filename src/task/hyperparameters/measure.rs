@@ -1,26 +1,30 @@
 //! The hyperparameters that are chosen.
 
-use crate::task::Described;
 use std::f64::consts::TAU;
 
 use super::composition::Composition;
 use super::draws::{DrawRules, Draws};
+use super::evidence::EvidenceBlock;
 use crate::gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::number::Budget;
 use crate::privacy::{Certificate, PrivateSelection, Release};
-use crate::setting::PrivacySetting;
+use crate::setting::{NoiseAwareSetting, PrivacySetting};
 use crate::task::grid::grid;
 use crate::task::model::noise_variance;
 use crate::task::noisy_sums::{TargetSums, noisy_sums, split};
 use crate::task::{Certified, Job, Measured, Sampled, Task, TaskError};
-use crate::task::{HyperparametersMethod, HyperparametersTask};
+use crate::task::{Described, HyperparametersMethod, HyperparametersTask};
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
 /// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)
 /// and `most-draws` (T).
 impl Task for HyperparametersTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        if let HyperparametersMethod::Evidence {} = self.method {
+            let block = EvidenceBlock::new(self, job)?;
+            return job.cells.iter().map(|cell| block.cell(cell)).collect();
+        }
         let (variance, lengthscale) = job.exponentiated_quadratic()?;
         let kernels: Vec<ExponentiatedQuadratic> =
             self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
@@ -35,8 +39,9 @@ impl Task for HyperparametersTask {
             let validation = inducing.locate(&validation);
             prepared.push(PreparedSums { inducing, sums, statistics, validation });
         }
-        let noise_sd = noise_variance(job.model()?)?.sqrt();
-        let block = HyperparametersBlock { task: self, job, prepared, observed, lengthscale, noise_sd };
+        let truth = TruePair { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
+        let rule = self.posterior.ok_or(TaskError::Missing { needed: "task.hyperparameters.posterior" })?;
+        let block = HyperparametersBlock { task: self, job, prepared, observed, truth, rule };
         job.cells.iter().map(|cell| block.cell(cell)).collect()
     }
 }
@@ -56,9 +61,15 @@ pub(super) struct HyperparametersBlock<'a> {
     pub prepared: Vec<PreparedSums<'a>>,
     /// The validation targets.
     pub observed: &'a [f64],
-    /// The true lengthscale and standard deviation of the noise.
-    lengthscale: f64,
-    noise_sd: f64,
+    truth: TruePair,
+    rule: NoiseAwareSetting,
+}
+
+/// The true lengthscale and standard deviation of the noise: those of the model section.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TruePair {
+    pub lengthscale: f64,
+    pub noise_sd: f64,
 }
 
 /// Positions of a lengthscale and of a standard deviation.
@@ -81,6 +92,7 @@ impl HyperparametersBlock<'_> {
                 self.selected(cell, selection, rules)
             }
             HyperparametersMethod::Composition { clip } => self.composed(cell, clip.get()),
+            HyperparametersMethod::Evidence {} => Err(TaskError::Missing { needed: "a method for sums" }),
         }
     }
 
@@ -93,7 +105,7 @@ impl HyperparametersBlock<'_> {
         let draws = Draws::new(self, cell, &selection, rules);
         let mut stream = self.job.streams.of_block("noise");
         let chosen = selection.select(&mut stream, |stream| draws.draw(stream))?;
-        let mut values = self.indicators(chosen);
+        let mut values = self.truth.indicators(self.task, chosen);
         values.extend([selection.root, selection.draw.delta.get(), f64::from(selection.most)]);
         let certificate = Certificate::private_selection(cell.guarantee());
         let certified =
@@ -111,12 +123,25 @@ impl HyperparametersBlock<'_> {
                 self.job.certify(certificate, || composition.sampled())?
             }
         };
-        Ok(certified.measured(0.0, self.task.metrics(1).into_iter().zip(self.indicators(Some(chosen)))))
+        Ok(certified.measured(
+            0.0,
+            self.task.metrics(1).into_iter().zip(self.truth.indicators(self.task, Some(chosen))),
+        ))
     }
 
+    /// The predictions for the validation rows from the noisy sums of a lengthscale.
+    pub fn predict(&self, pair: CandidatePair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
+        let PreparedSums { inducing, validation, .. } = &self.prepared[pair.lengthscale];
+        let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].get().powi(-2));
+        let NoiseAwareSetting { regularisation, correction } = self.rule;
+        Ok(noise_aware(inducing, &unit, regularisation, correction)?.predict(validation))
+    }
+}
+
+impl TruePair {
     /// Which lengthscale and which standard deviation was chosen, and whether both are right.
-    fn indicators(&self, chosen: Option<CandidatePair>) -> Vec<f64> {
-        let HyperparametersTask { lengthscales, noise_sds, .. } = self.task;
+    pub fn indicators(self, task: &HyperparametersTask, chosen: Option<CandidatePair>) -> Vec<f64> {
+        let HyperparametersTask { lengthscales, noise_sds, .. } = task;
         let mut indicators: Vec<bool> =
             (0..lengthscales.len()).map(|i| chosen.is_some_and(|pair| pair.lengthscale == i)).collect();
         indicators.extend((0..noise_sds.len()).map(|j| chosen.is_some_and(|pair| pair.noise_sd == j)));
@@ -125,14 +150,6 @@ impl HyperparametersBlock<'_> {
                 && close(noise_sds[pair.noise_sd].get(), self.noise_sd)
         }));
         indicators.into_iter().map(|yes| f64::from(u8::from(yes))).collect()
-    }
-
-    /// The predictions for the validation rows from the noisy sums of a lengthscale.
-    pub fn predict(&self, pair: CandidatePair, noisy: &NoisyStatistics) -> Result<Prediction, TaskError> {
-        let PreparedSums { inducing, validation, .. } = &self.prepared[pair.lengthscale];
-        let unit = noisy.scaled(self.task.noise_sds[pair.noise_sd].get().powi(-2));
-        let rule = self.task.posterior;
-        Ok(noise_aware(inducing, &unit, rule.regularisation, rule.correction)?.predict(validation))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod composition;
 mod draws;
+mod evidence;
 mod measure;
 mod setting;
 

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::number::{Budget, Count, Positive, Share};
 use crate::privacy::PrivateSelection;
 use crate::setting::rules::{fail, range, to_test};
-use crate::setting::{Checked, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed};
-use crate::task::{Described, sums_model};
+use crate::setting::{
+    Checked, MechanismSetting, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed,
+};
+use crate::task::{Described, moments as moments_model, sums_model};
 
 /// How often private selection finds the true hyperparameters: those of the model section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,14 +17,16 @@ use crate::task::{Described, sums_model};
 pub struct HyperparametersTask {
     /// Rows at the beginning that are trained on; the others validate.
     pub train: Count,
-    /// The public inducing inputs, a range for each input.
+    /// The public inducing inputs of noisy sums, a range for each input; noisy moments have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
     /// The lengthscales to choose from.
     pub lengthscales: Vec<Positive>,
     /// The standard deviations of the noise to choose from.
     pub noise_sds: Vec<Positive>,
-    /// How posteriors follow from the sums.
-    pub posterior: NoiseAwareSetting,
+    /// How posteriors follow from noisy sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub posterior: Option<NoiseAwareSetting>,
     /// How one is chosen.
     pub method: HyperparametersMethod,
 }
@@ -48,6 +52,8 @@ pub enum HyperparametersMethod {
         /// How far below its greatest possible value a log-likelihood is clipped, in nats.
         clip: Positive,
     },
+    /// Those of the greatest evidence of noisy moments of all rows, which is computed after the release, at no cost.
+    Evidence {},
 }
 
 /// Which scores of a candidate are refused as impossible.
@@ -79,7 +85,7 @@ impl HyperparametersMethod {
                 let enough = !epsilon.is_unprotected() && PrivateSelection::new(total, gamma.get()).is_some();
                 range("privacy.epsilon", enough, "finite and enough for private selection", epsilon.get())
             }
-            Self::Composition { .. } => Ok(()),
+            Self::Composition { .. } | Self::Evidence {} => Ok(()),
         }
     }
 
@@ -87,25 +93,46 @@ impl HyperparametersMethod {
     fn metrics(&self) -> &'static [&'static str] {
         match self {
             Self::PrivateSelection { .. } => &["root", "draw-delta", "most-draws"],
-            Self::Composition { .. } => &[],
+            Self::Composition { .. } | Self::Evidence {} => &[],
         }
+    }
+}
+
+impl HyperparametersTask {
+    fn check_sums(&self, setting: &Sections) -> Checked {
+        let path = "task.hyperparameters";
+        sums_model::model(path, setting)?.has_noise("hyperparameters")?;
+        sums_model::inducing(path, &self.inducing, setting)?;
+        let Some(posterior) = self.posterior else {
+            return fail(path, Problem::MissingKey { key: "posterior", by: "noisy sums" });
+        };
+        posterior.check(&format!("{path}.posterior"))?;
+        sums_model::mechanism(setting, Summed::Targets).map(drop)
     }
 }
 
 impl Described for HyperparametersTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.hyperparameters";
-        sums_model::model(path, setting)?.has_noise("hyperparameters")?;
-        sums_model::inducing(path, &self.inducing, setting)?;
         for (key, values) in [("lengthscales", &self.lengthscales), ("noise_sds", &self.noise_sds)] {
             let path = format!("{path}.{key}");
             if values.is_empty() {
                 return fail(&path, Problem::Empty);
             }
         }
-        self.posterior.check(&format!("{path}.posterior"))?;
         self.method.check(&setting.privacy)?;
-        sums_model::mechanism(setting, Summed::Targets).map(drop)
+        match (&setting.privacy.mechanism, &self.method) {
+            (MechanismSetting::Moments(moments), HyperparametersMethod::Evidence {}) => {
+                sums_model::model(path, setting)?;
+                let without = self.inducing.is_empty() && self.posterior.is_none();
+                moments_model::check(path, moments, without, setting)
+            }
+            (MechanismSetting::Moments(_), _) | (_, HyperparametersMethod::Evidence {}) => {
+                let why = "the method `evidence` goes with the mechanism `moments`, and with no other";
+                fail(&format!("{path}.method"), Problem::Shape(why.to_owned()))
+            }
+            _ => self.check_sums(setting),
+        }
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

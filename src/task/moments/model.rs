@@ -242,6 +242,20 @@ impl MomentsModel {
         Ok(site_mixture(&features, &noisy, &counts, &grid)?)
     }
 
+    /// The weight of each choice of a grid by the evidence of released moments, by lengthscale, then by variance, then by noise.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
+    pub(in crate::task) fn weights(
+        &self,
+        released: &ReleasedMoments,
+        grid: &HyperGrid,
+    ) -> Result<Vec<f64>, TaskError> {
+        let (features, noisy) = released.seen();
+        let counts = SiteCounts::new(&features, &noisy)?;
+        Ok(site_mixture(&features, &noisy, &counts, grid)?.weights().to_vec())
+    }
+
     /// The surface at points (t x d), in units of the inputs.
     ///
     /// # Errors

@@ -135,6 +135,26 @@ fn a_task_measures_the_surface() {
     assert!(value("inf", "rmse") < 1.3);
 }
 
+/// What is expected follows from the number of rows alone, lies between the prior and the model, and falls with epsilon.
+#[test]
+fn a_preview_is_of_the_whole_box() {
+    let project = project(500);
+    project.write("s.toml", &line());
+    let preview = |project: &Project| {
+        let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--preview", "--format", "json"]);
+        run.expect(0).json()["preview"].clone()
+    };
+    let said = preview(&project);
+    let errors = numbers(&said["expected"], "error");
+    let [prior, model] = ["prior", "without_privacy"].map(|name| said[name].as_f64().unwrap());
+    assert!(errors.windows(2).all(|pair| pair[0] > pair[1]), "{errors:?}");
+    assert!(errors[0] < prior && *errors.last().unwrap() > model, "{prior} {errors:?} {model}");
+    let mut other = columns(500);
+    other.iter_mut().flatten().for_each(|number| *number *= -0.5);
+    write_rows(&project, "rows.csv", &["x", "z", "y"], &other);
+    assert_eq!(preview(&project), said, "no record is among it");
+}
+
 #[test]
 fn an_attack_finds_nothing() {
     let project = project(80);
