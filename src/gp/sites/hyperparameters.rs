@@ -44,6 +44,8 @@ const STRETCHES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 const VARIANCES: [f64; 5] = [0.005, 0.02, 0.08, 0.3, 1.0];
 /// Noise variances, over the same.
 const NOISES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
+/// Less noise is none.
+const LEAST_NOISE: f64 = 1e-6;
 /// Standard deviations of the logarithms a priori.
 const SPREAD_OF_STRETCH: f64 = 0.8;
 const SPREAD_OF_VARIANCE: f64 = 2.0;
@@ -51,7 +53,8 @@ const SPREAD_OF_NOISE: f64 = 1.5;
 
 impl HyperGrid {
     /// The grid around a reference: lengthscales from a half to four times its own, variances from 0.005 to 1 and noise variances
-    /// from 0.0025 to 0.32 of the square of the bound, each log-normal around the reference.
+    /// from 0.0025 (or half of the reference, if that is less) to 0.32 of the square of the bound, each log-normal around the
+    /// reference.
     pub fn around(reference: &SiteReference) -> Self {
         let square = reference.bound * reference.bound;
         let kernels = STRETCHES.iter().map(|stretch| SiteKernel {
@@ -61,11 +64,25 @@ impl HyperGrid {
         Self {
             kernels: kernels.collect(),
             variances: graded(&VARIANCES, square, reference.kernel.variance(), SPREAD_OF_VARIANCE),
-            noises: graded(&NOISES, square, reference.noise_variance, SPREAD_OF_NOISE),
+            noises: graded(
+                &noises_down_to(reference.noise_variance / square),
+                square,
+                reference.noise_variance,
+                SPREAD_OF_NOISE,
+            ),
             bias: reference.bias,
             first: reference.kernel.variance(),
         }
     }
+}
+
+/// The noise variances, with as many halves of the least as it takes to go below half of a reference.
+fn noises_down_to(reference: f64) -> Vec<f64> {
+    let mut noises = NOISES.to_vec();
+    while noises[0] > LEAST_NOISE.max(0.5 * reference) {
+        noises.insert(0, 0.5 * noises[0]);
+    }
+    noises
 }
 
 /// Multiples of a unit, log-normal around a centre.
@@ -77,4 +94,19 @@ fn graded(multiples: &[f64], unit: f64, centre: f64, spread: f64) -> Vec<Graded>
 /// `-(ln ratio)^2 / (2 spread^2)`, flat in the logarithm but for it.
 fn log_normal(ratio: f64, spread: f64) -> f64 {
     -0.5 * (ratio.ln() / spread).powi(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_lies_within_the_noises() {
+        for reference in [0.3, 0.0051, 0.004, 1e-4] {
+            let noises = noises_down_to(reference);
+            assert!(noises[0] <= 0.5 * reference && noises.windows(2).all(|pair| pair[1] == 2.0 * pair[0]));
+        }
+        assert_eq!(noises_down_to(0.01), NOISES);
+        assert!(noises_down_to(1e-30)[0] >= 0.5 * LEAST_NOISE);
+    }
 }
