@@ -190,7 +190,11 @@ fn mistakes_about_moments_are_refused() {
         ("domain = [[0.0, 10.0]]", "domain = [[10.0, 0.0]]", "rising"),
         ("domain = [[0.0, 10.0]]", two, "needs one value for each input (1), found 2"),
         ("period = 1.5", "period = 0.9", "from 1 to 10"),
-        ("kernel.eq = { variance = 1.0, lengthscale = 1.5 }", "kernel.bias = { variance = 1.0 }", "`eq`"),
+        (
+            "kernel.eq = { variance = 1.0, lengthscale = 1.5 }",
+            "kernel.linear = { variance = 1.0 }",
+            "stationary",
+        ),
         (
             "[task.leaderboard]\nsplit.interleaved = 4",
             "[task.regression]\nsplit.contiguous = 4",
