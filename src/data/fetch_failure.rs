@@ -41,7 +41,7 @@ pub enum FetchFailure {
         found: Stamp,
     },
     /// The address, or one that it redirects to, is not safe.
-    #[error("it leads to an address that does not begin with https://")]
+    #[error("it leads to an address that does not begin with https://, or names a user")]
     Insecure,
 }
 

@@ -3,15 +3,18 @@
 use std::error::Error;
 use std::io::Read;
 
+use reqwest::Url;
 use reqwest::blocking::{Client as Inner, ClientBuilder, Response};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
 use super::fetch::FetchOptions;
 use super::fetch_failure::FetchFailure;
-use super::manifest::safe_url;
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
+
+/// How addresses without encryption begin.
+const PLAIN: &str = "http://";
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 10;
@@ -73,13 +76,25 @@ impl Answer {
     }
 }
 
+/// `https`, or `http` to this machine; without a user, who could look like a host.
+pub(super) fn safe_url(text: &str) -> bool {
+    // What the parser takes away or adds, such as spaces, has no place in a manifest.
+    if !text.starts_with("https://") && !text.starts_with(PLAIN) {
+        return false;
+    }
+    let Ok(url) = Url::parse(text) else { return false };
+    let here = matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]"));
+    let anonymous = url.username().is_empty() && url.password().is_none();
+    anonymous && url.has_host() && (url.scheme() == "https" || here)
+}
+
 /// TLS by ring, which builds without a C toolchain of its own. A second installation changes nothing.
 fn install_cryptography() {
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
-    if url.starts_with("http://") { builder.no_proxy() } else { builder }
+    if url.starts_with(PLAIN) { builder.no_proxy() } else { builder }
 }
 
 /// Follows redirects, but never from a safe address to an unsafe one.

@@ -10,6 +10,7 @@ use super::digest::{Digest, NotADigest, Stamp};
 use super::error::DataError;
 use super::expected::Expected;
 use super::format::Format;
+use super::http::safe_url;
 use super::manifest_problem::ManifestProblem;
 use super::suggest::closest;
 
@@ -250,17 +251,4 @@ fn plain_path(path: &str) -> bool {
     let plain =
         |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
     path.split('/').all(plain)
-}
-
-/// `https`, or `http` to this machine.
-pub(super) fn safe_url(url: &str) -> bool {
-    if url.starts_with("https://") {
-        return true;
-    }
-    let Some(rest) = url.strip_prefix("http://") else {
-        return false;
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    matches!(name, "127.0.0.1" | "localhost" | "[::1]")
 }

@@ -24,7 +24,9 @@ pub enum ManifestProblem {
     #[error("{0:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
     Size(String),
     /// The address is no https address.
-    #[error("url {url:?} of {path:?} must begin with https:// (or be http:// on this machine)")]
+    #[error(
+        "url {url:?} of {path:?} must begin with https:// (or be http:// on this machine) and name no user"
+    )]
     Url {
         /// The file.
         path: String,

@@ -1,7 +1,7 @@
 //! The file that a download grows in, until it is whole.
 
 use std::fs::{self, File};
-use std::io::{Seek, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -43,7 +43,7 @@ impl Part {
     }
 
     fn shared(path: PathBuf, resumable: bool, guard: (File, PathBuf)) -> Result<Self, DataError> {
-        let file = File::options().create(true).append(true).open(&path).doing(Action::Write, &path)?;
+        let file = opened(&path).doing(Action::Write, &path)?;
         let bytes = file.metadata().doing(Action::Write, &path)?.len();
         let mut part = Self { path, file, bytes, resumable, guard: Some(guard), own: None };
         if !resumable {
@@ -131,9 +131,55 @@ impl Part {
     }
 }
 
+/// Opens a part to add to it. Its name can be guessed, so that a link there may be somebody's trap: what it leads to is not written
+/// to, whether it was there before or came meanwhile.
+fn opened(path: &Path) -> io::Result<File> {
+    let trap = io::Error::other("it is a link, which a download does not write to");
+    if path.is_symlink() {
+        return Err(trap);
+    }
+    let file = File::options().create(true).append(true).open(path)?;
+    if path.is_symlink() || has_other_names(&file)? { Err(trap) } else { Ok(file) }
+}
+
+#[cfg(unix)]
+fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1)
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 fn beside(target: &Path, ending: &str) -> PathBuf {
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".");
     name.push(ending);
     target.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neither a file that a link leads to nor one that has another name gets a byte, or loses one.
+    #[cfg(unix)]
+    #[test]
+    fn a_part_that_is_a_link_is_a_trap() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, other) = (folder.path().join("rows.csv"), folder.path().join("other"));
+        let expected = Expected::Unknown { max_bytes: 9 };
+        let part = beside(&target, "unknown.part");
+        for link in [std::os::unix::fs::symlink::<&Path, &Path>, fs::hard_link::<&Path, &Path>] {
+            fs::write(&other, "mine").unwrap();
+            link(&other, &part).unwrap();
+            let Err(error) = Part::open(&target, &expected) else { panic!("the trap is sprung") };
+            assert!(error.to_string().contains("it is a link"), "{error}");
+            assert_eq!(fs::read_to_string(&other).unwrap(), "mine");
+            fs::remove_file(&part).unwrap();
+        }
+        std::os::unix::fs::symlink("nowhere", &part).unwrap();
+        assert!(Part::open(&target, &expected).is_err() && !folder.path().join("nowhere").exists());
+    }
 }

@@ -204,12 +204,22 @@ fn digests_sizes_and_addresses() {
     assert_refused(&file("path = 'a'\nsha256 = 'abc'\nbytes = 1\nurls = []"), "64 hexadecimal digits");
     assert_refused(&file("path = 'a'\nsha256 = 'unknown'\nbytes = 1\nurls = []"), "`max_bytes`");
     assert_refused(&file(&format!("path = 'a'\nsha256 = '{DIGEST}'\nurls = []")), "`bytes`");
-    for url in ["ftp://x/a", "http://example.org/a", "http://127.0.0.1.example.org/a", "x"] {
+    for url in [
+        "ftp://x/a",
+        "http://example.org/a",
+        "http://127.0.0.1.example.org/a",
+        "x",
+        "http://127.0.0.1:1@example.org/a",
+        "http://localhost@example.org/a",
+        "https://user@example.org/a",
+        "https://user:word@example.org/a",
+        "https://",
+    ] {
         let lines = format!("path = 'a'\nsha256 = '{DIGEST}'\nbytes = 6\nurls = ['{url}']");
         assert_refused(&file(&lines), "must begin with https://");
     }
     let lines = format!(
-        "path = 'a'\nsha256 = '{DIGEST}'\nbytes = 6\nurls = ['http://127.0.0.1:80/a', 'https://x/a']"
+        "path = 'a'\nsha256 = '{DIGEST}'\nbytes = 6\nurls = ['http://127.0.0.1:80/a', 'http://[::1]/a', 'http://localhost', 'https://x:1/a?b@c']"
     );
     manifest(&file(&lines)).unwrap();
 }
