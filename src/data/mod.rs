@@ -29,10 +29,12 @@ pub mod person;
 pub mod progress;
 pub mod rows;
 mod schema;
+mod shown;
 pub mod suggest;
 pub mod synthetic;
 pub mod table;
 pub mod table_error;
+mod temporary;
 mod text;
 mod trips;
 
@@ -55,6 +57,8 @@ pub use own::{ColumnKind, ColumnType, column_types, guess_separator, is_parquet,
 pub use person::{KeptRows, PersonId, PersonRows};
 pub use progress::{Bars, Progress, Silent};
 pub use schema::toml_schema;
+pub use shown::{csv_cell, is_hidden, shown_line, shown_text};
 pub use table::Table;
 pub use table_error::{CellProblem, RowUnit, TableError};
+pub use temporary::temporary_file;
 pub use trips::Trips;

@@ -4,6 +4,8 @@ use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::shown::{shown_line, shown_text};
+
 /// Told how a download goes. One file at a time.
 pub trait Progress: Send + Sync {
     /// A transfer of `file` begins; `total` bytes will come, if that is known. A retry begins again.
@@ -50,7 +52,7 @@ impl Progress for Bars {
     fn start(&self, file: &str, total: Option<u64>) {
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr())
             .with_style(style(total.is_some()))
-            .with_message(file.to_owned());
+            .with_message(shown_line(file).into_owned());
         self.with(|slot| *slot = Some(bar));
     }
 
@@ -68,7 +70,7 @@ impl Progress for Bars {
                 bar.finish_and_clear();
             }
         });
-        eprintln!("{message}");
+        eprintln!("{}", shown_text(message));
     }
 
     fn finish(&self) {

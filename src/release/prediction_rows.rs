@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
+use crate::data::csv_cell;
 use crate::setting::DataSetting;
 use crate::spec::label;
 use crate::task::Predictions;
@@ -26,7 +27,8 @@ impl PredictionRows<'_> {
     pub fn csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let inputs = &self.data.inputs;
-        writer.write_record(inputs.iter().map(String::as_str).chain(COLUMNS))?;
+        let names = inputs.iter().map(|name| csv_cell(name).into_owned());
+        writer.write_record(names.chain(COLUMNS.map(str::to_owned)))?;
         for row in 0..self.points.nrows() {
             let cells = inputs.iter().enumerate();
             let cells = cells.map(|(d, name)| shown(self.data, name, self.points[(row, d)]));
@@ -63,7 +65,7 @@ impl PredictionRows<'_> {
 /// An input as the user wrote it: the word of a code.
 fn shown(data: &DataSetting, name: &str, value: f64) -> String {
     let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
-    word.cloned().unwrap_or_else(|| exact(value))
+    word.map_or_else(|| exact(value), |word| csv_cell(word).into_owned())
 }
 
 /// The shortest text that reads back as exactly this number.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::data::{Bars, Progress, Silent};
+use crate::data::{Bars, Progress, Silent, shown_line};
 
 /// Told of the blocks as they begin and end, from any thread, and of downloads.
 pub trait Watcher: Sync {
@@ -63,7 +63,8 @@ struct ExperimentBars {
 impl ExperimentBars {
     fn new(experiment: &str, blocks: usize) -> Self {
         let together = MultiProgress::new();
-        let all = together.add(ProgressBar::new(blocks as u64).with_message(experiment.to_owned()));
+        let all =
+            together.add(ProgressBar::new(blocks as u64).with_message(shown_line(experiment).into_owned()));
         let slowest = together.add(ProgressBar::new(0));
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} blocks, {eta} left") {
             all.set_style(style);
@@ -78,7 +79,7 @@ impl ExperimentBars {
     fn show_slowest(&self) {
         if let Some(((since, _), name)) = self.running.first_key_value() {
             self.slowest.set_elapsed(since.elapsed());
-            self.slowest.set_message(name.clone());
+            self.slowest.set_message(shown_line(name).into_owned());
         }
     }
 }
@@ -162,7 +163,7 @@ impl Counted {
         if said.elapsed() >= BETWEEN_LINES {
             *said = Instant::now();
             let left = start.elapsed().mul_f64((*blocks - *done) as f64 / *done as f64);
-            eprintln!("{experiment}: {done}/{blocks} blocks, {} left", HumanDuration(left));
+            eprintln!("{}: {done}/{blocks} blocks, {} left", shown_line(experiment), HumanDuration(left));
         }
     }
 }

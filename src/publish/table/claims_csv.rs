@@ -1,6 +1,7 @@
 //! `claims.csv`: every claim with its outcome.
 
 use super::claims::ClaimOutcome;
+use crate::data::csv_cell;
 
 /// The claims of an experiment as CSV text, a row each: whose statement it is, where the paper says it, its sentence, the statement in
 /// words, the outcome, and the pair of numbers that decides with the standard error of their difference.
@@ -10,13 +11,20 @@ use super::claims::ClaimOutcome;
 pub fn claims_csv(claims: &[ClaimOutcome]) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for claim in claims {
-        writer.serialize(claim)?;
+        writer.serialize(neutral(claim))?;
     }
     let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads them back.
+/// The texts as cells of CSV.
+fn neutral(claim: &ClaimOutcome) -> ClaimOutcome {
+    let [place, quote, text] =
+        [&claim.place, &claim.quote, &claim.text].map(|text| csv_cell(text).into_owned());
+    ClaimOutcome { place, quote, text, ..claim.clone() }
+}
+
+/// Reads them back, as cells.
 ///
 /// # Errors
 /// The CSV reader's error if the text is no such table.

@@ -2,6 +2,7 @@
 
 use super::number::exact;
 use super::verdict::{Judged, Verdict};
+use crate::data::csv_cell;
 use crate::publish::report::{Report, ReportRow};
 use crate::spec::FIXED_COLUMNS;
 
@@ -15,16 +16,20 @@ const BEFORE_AXES: usize = 2;
 pub fn table_csv(report: &Report<'_>) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let axes = report.axis_columns(&FIXED_COLUMNS);
-    let names = axes.iter().map(|(_, name)| *name);
+    let names = axes.iter().map(|(_, name)| csv_cell(name).into_owned());
     let (before, after) = FIXED_COLUMNS.split_at(BEFORE_AXES);
-    writer.write_record(before.iter().copied().chain(names).chain(after.iter().copied()))?;
+    writer.write_record(fixed(before).chain(names).chain(fixed(after)))?;
     for row in &report.rows {
-        let labels = axes.iter().map(|(axis, _)| row.labels[*axis].clone());
-        let identity = [report.experiment.name.clone(), row.cell_id.clone()];
+        let labels = axes.iter().map(|(axis, _)| csv_cell(&row.labels[*axis]).into_owned());
+        let identity = [csv_cell(&report.experiment.name).into_owned(), row.cell_id.clone()];
         writer.write_record(identity.into_iter().chain(labels).chain(values(row)))?;
     }
     let bytes = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn fixed(names: &[&str]) -> impl Iterator<Item = String> {
+    names.iter().map(|name| (*name).to_owned())
 }
 
 fn values(row: &ReportRow) -> [String; 22] {
@@ -34,7 +39,7 @@ fn values(row: &ReportRow) -> [String; 22] {
     let interval = row.beside().next().and_then(|judged| judged.predictive);
     let p_value = published.and_then(Judged::p_value);
     [
-        row.row.metric.clone(),
+        csv_cell(&row.row.metric).into_owned(),
         exact(row.row.value),
         optional(row.row.spread),
         row.row.spread_kind.name().to_owned(),
@@ -42,7 +47,7 @@ fn values(row: &ReportRow) -> [String; 22] {
         optional(value(published)),
         optional(spread(published)),
         verdict(published),
-        certificate.to_string(),
+        csv_cell(&certificate.to_string()).into_owned(),
         exact(certificate.epsilon()),
         optional(certificate.delta()),
         optional(certificate.delta_exact),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::markdown_text::markdown_text;
 use super::number::short;
 use super::terminal::{printed, with_spread};
 use super::verdict::Verdict;
@@ -46,14 +47,14 @@ struct LaidOut<'a> {
 impl LaidOut<'_> {
     fn markdown(&self, title: &str) -> String {
         let columns = distinct(&self.shown, self.columns);
-        let names = self.rows.iter().map(|axis| self.report.experiment.axes[*axis].name.clone());
+        let names = self.rows.iter().map(|axis| markdown_text(&self.report.experiment.axes[*axis].name));
         let tops = columns.iter().map(|labels| heading(self.report, self.columns, labels));
         let mut text = if title.is_empty() { String::new() } else { format!("{title}:\n\n") };
         text.push_str(&line(names.chain(tops)));
         text.push_str(&line((0..self.rows.len() + columns.len()).map(|_| "---".to_owned())));
         for left in distinct(&self.shown, self.rows) {
             let cells = columns.iter().map(|top| self.cell(&left, top));
-            text.push_str(&line(left.iter().cloned().chain(cells)));
+            text.push_str(&line(left.iter().map(|label| markdown_text(label)).chain(cells)));
         }
         format!("{text}\n")
     }
@@ -127,7 +128,7 @@ fn distinct(rows: &[&ReportRow], axes: &[usize]) -> Vec<Labels> {
 
 fn heading(report: &Report<'_>, axes: &[usize], labels: &Labels) -> String {
     let named = axes.iter().zip(labels).map(|(axis, label)| named(&report.experiment.axes[*axis], label));
-    named.collect::<Vec<_>>().join(", ")
+    markdown_text(&named.collect::<Vec<_>>().join(", "))
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {

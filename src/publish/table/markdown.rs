@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::laid_out::laid_out;
 use super::lines::Lines;
+use super::markdown_text::markdown_text;
 use super::terminal::said;
 use crate::publish::report::Report;
 use crate::run::Provenance;
@@ -16,14 +17,17 @@ pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed
 /// The table, how many targets were clipped, the claims and the deviations as Markdown.
 pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
     let meta = &report.experiment.meta;
-    let mut text = format!("# {}: {}\n\n", report.experiment.name, meta.title);
+    let mut text =
+        format!("# {}: {}\n\n", markdown_text(&report.experiment.name), markdown_text(&meta.title));
     if provenance.own_rows {
         let _ = writeln!(text, "**{NOT_PRIVATE}**\n");
     }
     if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
         let _ = writeln!(
             text,
-            "Reproduces {artefact} of {paper}. Spreads are standard deviations over folds or replicates.\n"
+            "Reproduces {} of {}. Spreads are standard deviations over folds or replicates.\n",
+            markdown_text(artefact),
+            markdown_text(paper)
         );
     }
     if let Some(layout) = &report.experiment.layout {
@@ -31,7 +35,10 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         text.push_str("## All rows\n\n");
     }
     table(&mut text, report);
-    provenance.clipped.iter().for_each(|clipped| text.push_str(&format!("\n{clipped}\n")));
+    provenance
+        .clipped
+        .iter()
+        .for_each(|clipped| text.push_str(&format!("\n{}\n", markdown_text(&clipped.to_string()))));
     claims(&mut text, report);
     deviations(&mut text, report);
     text
@@ -46,12 +53,12 @@ fn table(text: &mut String, report: &Report<'_>) {
         text.push_str("\nGuarantees:\n\n");
     }
     for (number, guarantee) in notes.texts.iter().enumerate() {
-        let _ = writeln!(text, "- [{}] {guarantee}", number + 1);
+        let _ = writeln!(text, "- [{}] {}", number + 1, markdown_text(guarantee));
     }
 }
 
 fn line(text: &mut String, cells: &[String]) {
-    let escaped: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
+    let escaped: Vec<String> = cells.iter().map(|cell| markdown_text(cell).replace('|', "\\|")).collect();
     let _ = writeln!(text, "| {} |", escaped.join(" | "));
 }
 
@@ -61,9 +68,9 @@ fn claims(text: &mut String, report: &Report<'_>) {
     }
     text.push_str("\n## Claims\n\n");
     for claim in &report.claims {
-        let _ = writeln!(text, "- {}: {}", said(claim), claim.text);
+        let _ = writeln!(text, "- {}: {}", markdown_text(&said(claim)), markdown_text(&claim.text));
         if !claim.quote.is_empty() {
-            let _ = writeln!(text, "  “{}”", claim.quote);
+            let _ = writeln!(text, "  “{}”", markdown_text(&claim.quote));
         }
     }
 }
@@ -80,6 +87,11 @@ fn deviations(text: &mut String, report: &Report<'_>) {
             DeviationKind::StandIn => "stand-in",
             DeviationKind::Difference => "difference",
         };
-        let _ = writeln!(text, "- {} ({kind}): {}", deviation.about, deviation.note);
+        let _ = writeln!(
+            text,
+            "- {} ({kind}): {}",
+            markdown_text(&deviation.about),
+            markdown_text(&deviation.note)
+        );
     }
 }

@@ -7,6 +7,7 @@ mod csv;
 mod laid_out;
 mod lines;
 mod markdown;
+mod markdown_text;
 pub(super) mod notes;
 pub(super) mod number;
 mod plain;

@@ -9,6 +9,7 @@ use super::number::{exact, short};
 use super::plain::fit;
 use super::predictive::Predictive;
 use super::verdict::{Judged, Verdict};
+use crate::data::shown_line;
 use crate::publish::report::{Report, ReportRow};
 use crate::spec::{ClaimOwner, Counterpart};
 
@@ -35,12 +36,16 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     fit(table.load_style(UTF8_BORDERS_ONLY));
     table.set_header(&lines.headings);
     table.add_rows(&lines.rows);
-    let mut text = format!("{}: {}\n{table}\n", report.experiment.name, report.experiment.meta.title);
+    let mut text = format!(
+        "{}: {}\n{table}\n",
+        shown_line(&report.experiment.name),
+        shown_line(&report.experiment.meta.title)
+    );
     if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
         text.push_str(&format!("... and {more} more rows in table.csv\n"));
     }
     for (number, guarantee) in lines.notes.texts.iter().enumerate() {
-        text.push_str(&format!("[{}] {guarantee}\n", number + 1));
+        text.push_str(&format!("[{}] {}\n", number + 1, shown_line(guarantee)));
     }
     if report.jitter() > 0.0 {
         text.push_str(&format!(
@@ -55,7 +60,7 @@ pub fn table_terminal(report: &Report<'_>) -> String {
         ));
     }
     for claim in &report.claims {
-        text.push_str(&format!("{}: {}\n", said(claim), claim.text));
+        text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));
     }
     text
 }

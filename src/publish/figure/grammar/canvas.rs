@@ -10,6 +10,7 @@ use super::mark::Anchor;
 use super::palette::{self, Colour};
 use super::pen::{Pen, Stroke};
 use super::spot::{Rect, Spot};
+use crate::data::shown_line;
 use crate::publish::figure::error::FigureError;
 
 /// Shapes stand on a raster so much finer than pixels: curves are smooth.
@@ -152,7 +153,7 @@ impl Canvas<'_> {
     pub fn text(&self, text: &str, at: Spot, font: Font) -> Result<(), FigureError> {
         let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
         let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
-        Ok(self.area.draw_text(text, &style.pos(position(font.anchor)), raster(at))?)
+        Ok(self.area.draw_text(&shown_line(text), &style.pos(position(font.anchor)), raster(at))?)
     }
 }
 
