@@ -8,7 +8,7 @@ use super::store::RunHeader;
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, Coverage, NamedSpec};
+use crate::spec::{Catalogue, Coverage, NamedSpec, spec_name};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -221,10 +221,7 @@ impl Project {
         let specs = self.catalogue.specs().iter();
         let shipped =
             specs.filter(|_| here.is_some()).find(|spec| std::fs::canonicalize(&spec.path).ok() == here);
-        shipped.cloned().unwrap_or_else(|| {
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            NamedSpec { name: stem, path: path.to_path_buf() }
-        })
+        shipped.cloned().unwrap_or_else(|| NamedSpec { name: spec_name(path), path: path.to_path_buf() })
     }
 
     fn unknown(&self, name: &str) -> RunError {

@@ -58,8 +58,10 @@ impl Catalogue {
     fn collect(&mut self, folder: &Path, prefix: &str) -> std::io::Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
-            let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else { continue };
-            let name = format!("{prefix}{stem}");
+            if path.to_str().is_none() {
+                continue;
+            }
+            let name = format!("{prefix}{}", spec_name(&path));
             if path.is_dir() {
                 self.collect(&path, &format!("{name}/"))?;
             } else if path.file_name().is_some_and(|name| name == COVERAGE) {
@@ -70,4 +72,20 @@ impl Catalogue {
         }
         Ok(())
     }
+}
+
+/// The name of a spec: that of its file without its ending. What is left of `...toml` would mean the folder above, where results of
+/// this name would be written; such a file is named with its ending.
+///
+/// ```
+/// use dpgp::spec::spec_name;
+///
+/// assert_eq!(spec_name("studies/mine.toml".as_ref()), "mine");
+/// assert_eq!(spec_name("...toml".as_ref()), "...toml");
+/// ```
+pub fn spec_name(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    let whole = stem.is_empty() || stem == "." || stem == "..";
+    let name = if whole { path.file_name().unwrap_or_default() } else { stem };
+    name.to_string_lossy().into_owned()
 }

@@ -32,7 +32,7 @@ mod words;
 pub use axis::{Axis, FIXED_COLUMNS, label};
 pub use broken::Broken;
 pub use canonical::Identity;
-pub use catalogue::{Catalogue, NamedSpec};
+pub use catalogue::{Catalogue, NamedSpec, spec_name};
 pub use cell::{Block, Cell};
 pub use claim::{Claim, ClaimOwner, Relation};
 pub use counterpart::{Counterpart, HowRead, Owner, SpreadKind};
