@@ -42,7 +42,7 @@ Examples:
 Environment:
   DPGP_MIRROR   an offline mirror of the datasets      DPGP_STORE   where results are stored
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
-  DPGP_STATE    the key of your data, and ledgers
+  DPGP_STATE    the key of your data, and ledgers      one that is empty counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
 
 Exit codes:

@@ -46,6 +46,9 @@ pub enum CliError {
     /// A file that would be overwritten.
     #[error("{0} is there already; choose another name")]
     Exists(PathBuf),
+    /// Files that a command would write, which are one.
+    #[error("{0} is named for two of the files that are written; choose another name")]
+    NamedTwice(PathBuf),
     /// A name that makes no file name.
     #[error("{0:?} is no name for a spec")]
     NoName(String),
@@ -136,6 +139,7 @@ impl CliError {
             | Self::Refuted { .. } => FAILED,
             Self::NotAFolder(_)
             | Self::Exists(_)
+            | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::NoTables(_)
             | Self::FewNumbers { .. }

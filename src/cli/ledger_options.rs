@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::CliError;
 use crate::release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
-use crate::run::{RunError, StateFolder};
+use crate::run::{RunError, StateFolder, with_ending};
 
 /// Which ledger, and its budget.
 #[derive(Debug, Args)]
@@ -29,6 +29,12 @@ pub struct LedgerArguments {
 }
 
 impl LedgerArguments {
+    /// The files of the ledger that is named, which a release may begin.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let ledger = self.ledger.iter();
+        ledger.flat_map(|ledger| [ledger.clone(), with_ending(ledger, ".lock")]).collect()
+    }
+
     /// Where ledgers are; none with --no-ledger.
     pub(super) fn place(&self) -> Result<Option<LedgerPlace>, CliError> {
         if self.no_ledger {

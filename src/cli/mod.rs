@@ -11,6 +11,7 @@ mod completions;
 mod data;
 mod diff;
 mod emit;
+mod environment;
 mod error;
 mod explain;
 mod generate;
@@ -33,20 +34,20 @@ mod report;
 mod run;
 mod schema;
 mod stats;
+mod targets;
 mod verify;
 
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Verb};
-use clap::Parser;
 use error::{BUG, CliError};
+use output::complain;
 
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
-    let arguments = Arguments::parse();
-    outcome_code(dispatch(&arguments))
+    outcome_code(dispatch(&environment::arguments()))
 }
 
 /// Says that a panic is our mistake, and ends the program with the exit code of a bug.
@@ -54,8 +55,8 @@ pub fn main() -> ExitCode {
 /// The hook itself ends it, on whichever thread the panic happened: releases are built without unwinding, and
 /// both kinds of build must end in the same way.
 fn report_bug(panic: &PanicHookInfo<'_>) {
-    eprintln!("{panic}");
-    eprintln!("error: this is a bug in dpgp; please report it with the command and the message above");
+    complain(&panic.to_string());
+    complain("error: this is a bug in dpgp; please report it with the command and the message above");
     std::process::exit(i32::from(BUG));
 }
 
@@ -89,7 +90,7 @@ fn outcome_code(outcome: Result<(), CliError>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            complain(&format!("error: {error}"));
             ExitCode::from(error.exit_code())
         }
     }

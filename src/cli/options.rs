@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::output::complain;
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
 use crate::task::Experiment;
 
@@ -97,7 +98,7 @@ impl StorePlace {
     /// A study with this store; what is torn in the store is said on standard error.
     pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
         let study = Study::open(project, &self.folder(project))?;
-        study.store().warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+        study.store().warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         Ok(study)
     }
 }

@@ -8,15 +8,16 @@ use serde_json::json;
 use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
-use super::output::{print, print_json};
+use super::output::{complain, print, print_json};
 use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
+use super::targets::distinct;
 use crate::publish::short;
 use crate::release::{
     Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
     chosen_cell,
 };
-use crate::run::{Clipped, watcher};
+use crate::run::{Clipped, watcher, with_ending};
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so that nobody can subtract it,
@@ -99,14 +100,16 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, None)?;
         return preview(&request, &experiment.meta.title, &arguments.preview, format);
     }
+    distinct(&targets(arguments))?;
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
     let key = place.as_ref().map(|place| place.state.key());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
-    let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
-    let drawn = request.draw(arguments.allow_caveats)?;
+    // A file that cannot be written is refused before anything is computed.
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
+    let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
+    let drawn = request.draw(arguments.allow_caveats)?;
     let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
     let written = files.map(|files| files.write(&charged)).transpose()?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
@@ -122,7 +125,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         }
         (None, Format::Text) => {
             print(&charged.csv()?)?;
-            eprint!("{summary}");
+            complain(summary.trim_end());
             Ok(())
         }
     }
@@ -162,6 +165,16 @@ fn summary(
         text.push_str(&format!("{clipped}\n"));
     }
     text
+}
+
+/// The files that are written.
+fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
+    let mut targets = arguments.ledger.files();
+    if let Some(out) = &arguments.out {
+        let endings = ["", ".certificate.json", ".certificate.json.sig"];
+        targets.extend(endings.map(|ending| with_ending(out, ending)));
+    }
+    targets
 }
 
 fn written(out: &Path) -> String {

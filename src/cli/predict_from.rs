@@ -41,7 +41,7 @@ impl FromArguments {
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         let predictions = file.predict(at, other)?;
         if let Some(out) = out {
-            write_predictions(out.to_path_buf(), &predictions)?;
+            write_predictions(out, &predictions)?;
         }
         match (out, format) {
             (Some(out), Format::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),

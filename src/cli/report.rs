@@ -1,15 +1,17 @@
 //! `dpgp report`.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace};
-use super::output::{print, print_json, write_file};
-use crate::publish::report_html;
-use crate::run::commit;
+use super::output::{print, print_json, write_new};
+use crate::publish::{is_report, report_html};
+use crate::run::{commit, write_atomically};
 
 const EXAMPLES: &str = "\
 The page shows what stands in the results folder; nothing is computed. It is one file that needs no network and no script
@@ -26,7 +28,7 @@ pub struct ReportArguments {
     /// Experiments, prefixes, tags or paths of specs [default: all shipped experiments]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// The file to write
+    /// The file to write, or the pipe; over an earlier report, never over another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     #[command(flatten)]
@@ -37,6 +39,8 @@ pub struct ReportArguments {
 
 /// Writes the report on the experiments named, or on all of the project.
 pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliError> {
+    let path = &arguments.out;
+    let earlier = earlier_report(path)?;
     let project = arguments.places.project()?;
     let mut experiments = Vec::new();
     for name in &arguments.names {
@@ -52,12 +56,32 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     // The standing of a paper is that of all its experiments.
     let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
     let html = report_html(&results, &experiments, &coverage, commit(project.root()).as_deref())?;
-    let path = &arguments.out;
-    write_file(path, &html)?;
+    match earlier {
+        Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
+        None => write_new(path, &html)?,
+    }
     if format == Format::Json {
         return print_json(
             &json!({ "written": path, "bytes": html.len(), "experiments": experiments.len() }),
         );
     }
     print(&format!("{} experiments; written to {}\n", experiments.len(), path.display()))
+}
+
+/// How much of a file tells a report.
+const BEGINNING: u64 = 4096;
+
+/// The file behind links that this program wrote as a report, and may replace; none where nothing is there, or a pipe. Another file
+/// is refused before anything is read.
+fn earlier_report(path: &Path) -> Result<Option<PathBuf>, CliError> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let mut beginning = Vec::new();
+    let file = File::open(path).map_err(CliError::io(path))?;
+    file.take(BEGINNING).read_to_end(&mut beginning).map_err(CliError::io(path))?;
+    if !is_report(&String::from_utf8_lossy(&beginning)) {
+        return Err(CliError::Exists(path.to_path_buf()));
+    }
+    path.canonicalize().map(Some).map_err(CliError::io(path))
 }

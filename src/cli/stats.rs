@@ -1,6 +1,6 @@
 //! `dpgp stats`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
@@ -10,12 +10,14 @@ use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
+use super::targets::distinct;
 use crate::data::DataKey;
 use crate::release::ledger::LedgerPlace;
 use crate::release::{
-    ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal, SumsDescription, SumsModel, SumsPlace,
+    ExactSumsFile, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal, SumsDescription,
+    SumsModel, SumsPlace,
 };
-use crate::run::{RunError, Shard, StateError, StateFolder};
+use crate::run::{RunError, Shard, StateError, StateFolder, with_ending};
 use crate::setting::PrivacySetting;
 
 const EXAMPLES: &str = "\
@@ -26,6 +28,7 @@ files named here that pass the filters count, whatever `train` says: CSV with a 
 A folder stands for all files in it and below that end in .parquet, .csv or .tsv, a pattern in quotes (*, ?, [a-z], ** for
 folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
 the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.
+Files that are written replace none that is there; nothing is left of a release that fails.
 Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
 their owner can read the file, and counts of rows are printed with --for-holder alone. Only --release writes what may be
 shared; a ledger counts it, known by the rows whatever files they stand in (DPGP_STATE, the same wherever shards run).
@@ -62,17 +65,17 @@ pub struct StatsArguments {
     /// Add the sums of these files instead of rows
     #[arg(long, value_name = "SUMS", num_args = 1.., conflicts_with = "files")]
     add: Vec<PathBuf>,
-    /// Write the sums to this file
+    /// Write the sums to this file, or into this pipe; never over a file that is there
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the sums with privacy noise, and the posteriors from them, to this file
+    /// Write the sums with privacy noise, and the posteriors from them, to this file, or into this pipe; never over a file that is there
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
     #[arg(long, value_name = "E", requires = "release")]
     epsilon: Option<f64>,
     /// Sign the release with this SSH key, private or held by an agent: FILE.sig is what `ssh-keygen -Y sign -n dpgp-release`
-    /// makes; neither file may be there
+    /// makes
     #[arg(long, value_name = "KEY", requires = "release")]
     sign: Option<PathBuf>,
     #[command(flatten)]
@@ -114,6 +117,11 @@ fn answer<M: SumsModel>(
     // So is a key that does not sign.
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
+    // And a file that could not be written.
+    distinct(&targets(arguments))?;
+    let mut sums = arguments.out.as_deref().map(ExactSumsFile::open).transpose()?;
+    let file =
+        arguments.release.as_deref().map(|path| SumsPlace::open(path, signing.as_ref())).transpose()?;
     let start = Instant::now();
     let total = match arguments.add.as_slice() {
         [] => {
@@ -124,14 +132,19 @@ fn answer<M: SumsModel>(
         parts => streamed.add(parts)?,
     };
     let seconds = start.elapsed().as_secs_f64();
-    arguments.out.as_deref().map(|path| total.write(path)).transpose()?;
-    let balance = match (&privacy, &arguments.release) {
-        (Some(privacy), Some(path)) => {
-            let to = ReleaseTo { privacy, place: place.as_ref(), path, key: signing.as_ref() };
-            release(streamed, &total, &to, arguments.allow_caveats)?
+    sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
+    let mut balance = match (&privacy, file) {
+        (Some(privacy), Some(file)) => {
+            let to = ReleaseTo { privacy, place: place.as_ref(), file };
+            release(streamed, &total, to, arguments.allow_caveats)?
         }
         _ => String::new(),
     };
+    // Nothing is left of sums whose release failed.
+    sums.map(ExactSumsFile::finish).transpose()?;
+    if let (Some(path), Some(_)) = (&arguments.release, &signing) {
+        balance = format!("signed: {}.sig\n{balance}", path.display());
+    }
     let description = streamed.described(&total);
     let SumsDescription { mut facts, mut text, rows, inducing } =
         if arguments.for_holder { description.of_holder() } else { description.of_all() };
@@ -156,27 +169,32 @@ fn answer<M: SumsModel>(
 struct ReleaseTo<'a> {
     privacy: &'a PrivacySetting,
     place: Option<&'a LedgerPlace>,
-    path: &'a Path,
-    key: Option<&'a SigningKey>,
+    file: SumsPlace<'a>,
 }
 
-/// Draws a release, charges the ledger and writes the file; returns what the ledger holds. Nothing is spent on a file that
-/// cannot be written.
+/// The files that are written.
+fn targets(arguments: &StatsArguments) -> Vec<PathBuf> {
+    let mut targets = arguments.ledger.files();
+    targets.extend(arguments.out.clone());
+    if let Some(release) = &arguments.release {
+        targets.push(release.clone());
+        targets.extend(arguments.sign.as_ref().map(|_| with_ending(release, ".sig")));
+    }
+    targets
+}
+
+/// Draws a release, charges the ledger and writes the file; returns what the ledger holds.
 fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
-    to: &ReleaseTo<'_>,
+    to: ReleaseTo<'_>,
     allow_caveats: bool,
 ) -> Result<String, CliError> {
-    let ReleaseTo { privacy, place, path, key } = to;
-    let file = SumsPlace::open(path, *key)?;
+    let ReleaseTo { privacy, place, file } = to;
     let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), allow_caveats)?;
-    let charged = drawn.charge(*place, &streamed.subject(privacy), total.fingerprint())?;
+    let charged = drawn.charge(place, &streamed.subject(privacy), total.fingerprint())?;
     file.write(&charged)?;
     let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
-    if key.is_some() {
-        text.push_str(&format!("signed: {}.sig\n", path.display()));
-    }
     text.push_str(&balance(charged.receipt(), privacy.delta.get()));
     Ok(text)
 }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::digest::Stamp;
 use super::error::{Action, DataError, Doing};
+use super::temporary::temporary_file;
 
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
@@ -77,7 +78,7 @@ impl Lock {
 
     fn write(&self, cache: &Path) -> Result<(), DataError> {
         let written = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(cache)?;
+            let mut file = temporary_file(cache, 0o600)?;
             file.write_all(self.text().as_bytes())?;
             // A reader finds the old file or the new one, never half of one.
             file.persist(&self.path)?;

@@ -9,7 +9,7 @@ mod results;
 mod table;
 
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
-pub use page::report_html;
+pub use page::{is_report, report_html};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::ReleaseError;
 use super::exceptions::{refuse_exceptions, warnings};
 use super::ledger::{Account, Charge, LedgerError, LedgerPlace, Receipt, charge, preview};
+use super::numbers::WrittenNumbers;
 use super::subject::Subject;
 use crate::data::Fingerprint;
 use crate::privacy::{Certificate, RoundedNoise};
@@ -108,11 +109,20 @@ impl<T> Drawn<T> {
     /// Obligation: all noise that `draw` adds comes from its argument.
     ///
     /// # Errors
-    /// [`ReleaseError::Randomness`] if the system gives none; [`ReleaseError::Task`] of `draw`.
+    /// [`ReleaseError::Randomness`] if the system gives none; [`ReleaseError::Task`] of `draw`, or for a number that is not finite,
+    /// which nobody should pay for.
     pub(super) fn new(
         draw: impl FnOnce(&mut SystemNoise) -> Result<Noisy<T>, TaskError>,
-    ) -> Result<Self, ReleaseError> {
-        Ok(Self { noisy: draw(&mut SystemNoise::new()?)? })
+    ) -> Result<Self, ReleaseError>
+    where
+        T: WrittenNumbers,
+    {
+        let noisy = draw(&mut SystemNoise::new()?)?;
+        let RoundedNoise { sensitivity, sd } = noisy.noise;
+        if noisy.value.are_finite() && sensitivity.is_finite() && sd.is_finite() {
+            return Ok(Self { noisy });
+        }
+        Err(TaskError::NotFinite { metric: "a number of the release".to_owned() }.into())
     }
 
     /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed.

@@ -144,6 +144,9 @@ pub enum ReleaseError {
     /// A release that would hide nothing.
     #[error("epsilon is infinite: name the one to release for with --epsilon")]
     NoGuarantee,
+    /// An epsilon that no release has.
+    #[error("epsilon = {0:?} is not above zero: name another one with --epsilon")]
+    BadEpsilon(f64),
     /// A release for one of several epsilons, which is not named.
     #[error("the spec has several epsilons, {0}: name the one to release for with --epsilon")]
     SeveralEpsilons(String),

@@ -1,15 +1,17 @@
 //! A file of released moments, and predictions from it: at any points, with any kernel, at no further cost.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PointsFile, ReleaseError};
 use crate::kernel::{BoxKernel, KernelSetting};
 use crate::number::Positive;
+use crate::run::Readers;
 use crate::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
 use crate::task::{MomentsModel, Points, Predictions, ReleasedMoments, SurfacePrediction};
 
@@ -150,6 +152,6 @@ impl FilePredictions {
 ///
 /// # Errors
 /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
-pub fn write_predictions(path: PathBuf, predictions: &FilePredictions) -> Result<(), ReleaseError> {
-    super::new_file::NewFile::open(path)?.put(&predictions.csv()?)
+pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
+    put(new_file(path, Readers::All)?, path, &predictions.csv()?)
 }

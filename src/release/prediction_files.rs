@@ -1,14 +1,16 @@
 //! The file of predictions and the certificate beside it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::new_file::{NewFile, SignedFile, with_ending};
+use super::new_file::{SignedFile, new_file, put};
 use super::{Charged, PrivatePredictions, ReleaseError, SigningKey};
+use crate::run::{NewFile, Readers, with_ending};
 
 /// Both files, before a release is charged.
 pub struct PredictionFiles<'k> {
+    path: PathBuf,
     predictions: NewFile,
     certificate: SignedFile<'k>,
 }
@@ -19,9 +21,13 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        let predictions = NewFile::open(path.to_path_buf())?;
+        let predictions = new_file(path, Readers::All)?;
+        if predictions.is_stream() {
+            // Its certificate would stand beside no file.
+            return Err(ReleaseError::Exists(path.to_path_buf()));
+        }
         let certificate = SignedFile::open(&with_ending(path, ".certificate.json"), key)?;
-        Ok(Self { predictions, certificate })
+        Ok(Self { path: path.to_path_buf(), predictions, certificate })
     }
 
     /// Writes the signature, the certificate, then the predictions, whose digest the certificate has; returns the certificate.
@@ -32,7 +38,7 @@ impl<'k> PredictionFiles<'k> {
         let csv = charged.csv()?;
         let certificate = charged.certificate_json(&csv);
         self.certificate.put(&format!("{certificate:#}\n"))?;
-        self.predictions.put(&csv)?;
+        put(self.predictions, &self.path, &csv)?;
         Ok(certificate)
     }
 }

@@ -1,6 +1,6 @@
 //! Sums over rows of any number, in one pass, and their private release.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
 use crate::data::{DataKey, Fingerprint};
 use crate::number::Epsilon;
-use crate::run::{Pool, Readers, Shard, write_named_for};
+use crate::run::{Pool, Shard};
 use crate::setting::PrivacySetting;
 use crate::spec::Identity;
 use crate::stream::{Record, SumRows};
@@ -177,7 +177,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     /// The guarantee of a release: that of the cells, if they have one epsilon, or with the epsilon that is named.
     ///
     /// # Errors
-    /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite.
+    /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
+    /// [`ReleaseError::BadEpsilon`].
     pub fn privacy(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
@@ -185,7 +186,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         let epsilons: Vec<f64> = found.iter().map(|privacy| privacy.epsilon.get()).collect();
         let privacy = match (epsilon, found.pop()) {
             (Some(epsilon), Some(privacy)) => {
-                let epsilon = Epsilon::new(epsilon).map_err(|_| ReleaseError::NoGuarantee)?;
+                let epsilon = Epsilon::new(epsilon).map_err(|_| ReleaseError::BadEpsilon(epsilon))?;
                 PrivacySetting { epsilon, ..privacy }
             }
             (None, Some(privacy)) if found.is_empty() => privacy,
@@ -214,14 +215,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
-    /// Writes the exact sums to a file that the user named, for its owner alone to read.
-    ///
-    /// # Errors
-    /// [`ReleaseError::Io`].
-    pub fn write(&self, path: &Path) -> Result<(), ReleaseError> {
-        let io = ReleaseError::io(path);
-        let text = serde_json::to_string(&self.record).map_err(|error| io(std::io::Error::other(error)))?;
-        write_named_for(Readers::Holder, path, &text).map_err(io)
+    /// The exact sums as text.
+    pub(super) fn text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&self.record)
     }
 
     /// Which rows they are of, by which a ledger knows them; none of sums that were made without a key.

@@ -1,9 +1,8 @@
 //! The file of released sums.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
-use tempfile::NamedTempFile;
 
 use super::certificate_file::several_names;
 use super::new_file::SignedFile;
@@ -11,7 +10,7 @@ use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError, SigningKey};
 use crate::gp::variational::{NoisyStatistics, SumsUnits};
 use crate::privacy::PrivacyUnit;
-use crate::run::{PROGRAM, folder_of, write_named};
+use crate::run::PROGRAM;
 
 /// What a release that no ledger counts says of others.
 pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger (--no-ledger), so \
@@ -46,31 +45,17 @@ impl Charged<SumsFile> {
     }
 }
 
-/// Where a release is written, before it is charged.
-pub enum SumsPlace<'k> {
-    /// A file that the user named, which may replace one, or be a link or a pipe.
-    Named(PathBuf),
-    /// A new file with its signature.
-    Signed(SignedSums<'k>),
-}
-
-/// A new file that is signed.
-pub struct SignedSums<'k>(SignedFile<'k>);
+/// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.
+pub struct SumsPlace<'k>(SignedFile<'k>);
 
 impl<'k> SumsPlace<'k> {
-    /// Makes sure that the file could be made, and its signature if there is a key. What is signed replaces nothing: a kill between
-    /// two files would leave one with the signature of another.
+    /// Makes sure that the file can be made, and its signature if there is a key, and that neither is there yet: a release that
+    /// was paid for is not replaced.
     ///
     /// # Errors
-    /// [`ReleaseError::Io`]; with a key also [`ReleaseError::Exists`].
+    /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
-        match key {
-            Some(_) => Ok(Self::Signed(SignedSums(SignedFile::open(path, key)?))),
-            None => {
-                NamedTempFile::new_in(folder_of(path)).map_err(ReleaseError::io(path))?;
-                Ok(Self::Named(path.to_path_buf()))
-            }
-        }
+        SignedFile::open(path, key).map(Self)
     }
 
     /// Writes the release.
@@ -78,11 +63,7 @@ impl<'k> SumsPlace<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write(self, charged: &Charged<SumsFile>) -> Result<(), ReleaseError> {
-        let text = format!("{:#}\n", charged.json());
-        match self {
-            Self::Named(path) => write_named(&path, &text).map_err(ReleaseError::io(&path)),
-            Self::Signed(SignedSums(file)) => file.put(&text),
-        }
+        self.0.put(&format!("{:#}\n", charged.json()))
     }
 }
 

@@ -1,14 +1,21 @@
 //! Files appear whole or not at all.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use crate::data::temporary_file;
 
 /// The folder that a path names a file in.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name with something after it.
+pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Who may read a file.
@@ -18,6 +25,16 @@ pub enum Readers {
     All,
     /// Its owner alone: it holds exact numbers of private rows.
     Holder,
+}
+
+impl Readers {
+    /// The mode of a new file on Unix, from which the umask takes.
+    pub(super) fn mode(self) -> u32 {
+        match self {
+            Self::All => 0o666,
+            Self::Holder => 0o600,
+        }
+    }
 }
 
 /// Writes to a temporary file in the same folder and renames it.
@@ -52,34 +69,13 @@ fn write_pieces(
     path: &Path,
     write: impl FnOnce(&File) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    let file = NamedTempFile::new_in(folder_of(path))?;
+    let file = temporary_file(folder_of(path), Readers::Holder.mode())?;
     write(file.as_file())?;
     if readers == Readers::All {
         readable_by_all(file.as_file())?;
     }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
-}
-
-/// Writes a file that the user named: a regular one appears whole or not at all, behind a link if there is one;
-/// anything else, such as a pipe, is written to.
-///
-/// # Errors
-/// The I/O error.
-pub fn write_named(path: &Path, text: &str) -> std::io::Result<()> {
-    write_named_for(Readers::All, path, text)
-}
-
-/// The same for some readers.
-///
-/// # Errors
-/// The I/O error.
-pub fn write_named_for(readers: Readers, path: &Path, text: &str) -> std::io::Result<()> {
-    match std::fs::canonicalize(path) {
-        Ok(target) if target.is_file() => write_atomically_for(readers, &target, text),
-        Ok(target) => OpenOptions::new().write(true).open(target)?.write_all(text.as_bytes()),
-        Err(_) => write_atomically_for(readers, path, text),
-    }
 }
 
 /// Temporary files are private to their owner; results are not.

@@ -14,6 +14,7 @@ mod explain;
 mod files;
 mod load;
 mod load_dataset;
+mod new_file;
 mod options;
 mod own_tables;
 mod person_rows;
@@ -40,10 +41,10 @@ pub use digests::{DataDigests, PublicDigest};
 pub use error::{CellFailure, RunError};
 pub use explain::{Reason, Stale};
 pub use files::{
-    Readers, folder_of, write_atomically, write_atomically_for, write_file_atomically, write_named,
-    write_named_for,
+    Readers, folder_of, with_ending, write_atomically, write_atomically_for, write_file_atomically,
 };
 pub use load::{load_points, load_sample};
+pub use new_file::NewFile;
 pub use options::RunOptions;
 pub use plan::{Plan, Unit};
 pub use pool::Pool;

@@ -9,7 +9,7 @@ use rand::rngs::SysRng;
 use thiserror::Error;
 
 use super::folder_of;
-use crate::data::DataKey;
+use crate::data::{DataKey, temporary_file};
 
 /// The file of the key in the folder.
 const KEY: &str = "key";
@@ -129,7 +129,7 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 fn make_key(path: &Path) -> Result<(), StateError> {
     let mut key = [0; BYTES];
     SysRng.try_fill_bytes(&mut key).map_err(|cause| StateError::Randomness(cause.to_string()))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(StateError::io(path))?;
+    let mut file = temporary_file(folder_of(path), 0o600).map_err(StateError::io(path))?;
     let written = file.write_all(&key).and_then(|()| file.as_file().sync_all());
     written.map_err(StateError::io(path))?;
     match file.persist_noclobber(path) {

@@ -63,6 +63,11 @@ impl Project {
         serde_json::from_str(&self.read(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
+    /// Makes room for a file that is written anew; none may be written over.
+    pub fn remove(&self, name: &str) {
+        let _ = std::fs::remove_file(self.path(name));
+    }
+
     /// Runs `dpgp` in the folder, with a cache of its own.
     pub fn dpgp(&self, arguments: &[&str]) -> Run {
         Run::new(self.command(arguments).output().unwrap())

@@ -14,8 +14,10 @@ pub fn assert_same_sums(project: &Project, stem: &str) -> Run {
     assert_eq!(project.json("text.json")["part"], project.json("one.json")["part"]);
     for (file, whole) in [(&text, "text.json"), (&binary, "one.json")] {
         for (shard, out) in [("1/3", "part1.json"), ("2/3", "part2.json"), ("3/3", "part3.json")] {
+            project.remove(out);
             stats(project, &[file, "--shard", shard, "--out", out]);
         }
+        project.remove("sum.json");
         stats(project, &["--add", "part3.json", "part1.json", "part2.json", "--out", "sum.json"]);
         assert_eq!(project.read("sum.json"), project.read(whole), "{file}");
     }

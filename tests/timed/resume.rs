@@ -146,7 +146,7 @@ fn several_processes_share_a_store_without_locks() {
 #[test]
 fn signals_finish_what_is_in_flight() {
     let expected = reference(SLOW_STUDY);
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP"] {
         let project = Project::with_study(SLOW_STUDY);
         let mut command = project.command(&["run", "study.toml", "--jobs", "1"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

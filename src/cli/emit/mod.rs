@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, StorePlace};
-use super::output::{print, print_json, write_file};
+use super::output::{print_data, print_json, write_new};
 
 const EXAMPLES: &str = "\
 The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is
@@ -47,7 +47,7 @@ pub struct EmitArguments {
     /// The container image (k8s)
     #[arg(long, default_value = "dpgp")]
     image: String,
-    /// Write to this file instead of standard output
+    /// Write to this file, never over one that is there, or into this pipe, instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -108,9 +108,9 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     templates.add_filter("quoted", |text: String| json!(text).to_string());
     let text = templates.render_str(template, values)?;
     match &arguments.out {
-        Some(path) => write_file(path, &text),
+        Some(path) => write_new(path, &text),
         None if format == Format::Json => print_json(&json!({ "text": text })),
-        None => print(&text),
+        None => print_data(&text),
     }
 }
 

@@ -20,11 +20,13 @@ if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
     array=${array%%;*}
     adder=$(sbatch --parsable --dependency="afterok:$array" --job-name=dpgp-{{ slug }}-add \
         --output=dpgp-{{ slug }}-add-%j.log \
-        --wrap="$(printf 'exec %q stats %q --out %q --add' "$dpgp" "$name" "$parts.json"; printf ' %q' "$parts"/part{1..{{ shards }}}.json)")
+        --wrap="$(printf 'rm -f %q; exec %q stats %q --out %q --add' "$parts.json" "$dpgp" "$name" "$parts.json"; printf ' %q' "$parts"/part{1..{{ shards }}}.json)")
     echo "array $array, adder ${adder%%;*}; the sums will be in $parts.json"
     exit
 fi
 
 mkdir -p "$parts"
+# A task that is run again makes its part anew.
+rm -f "$parts/part$SLURM_ARRAY_TASK_ID.json"
 exec "$dpgp" stats "$name"{% for file in files %} {{ file|shell }}{% endfor %} --shard "$SLURM_ARRAY_TASK_ID/{{ shards }}" \
     --jobs {{ cpus }} --out "$parts/part$SLURM_ARRAY_TASK_ID.json"

@@ -89,6 +89,14 @@ pub fn report_html(
     Ok(templates.render_str(include_str!("report.html"), Value::from(Serde(page)))?)
 }
 
+/// What every page says of the program that wrote it, of whatever version.
+const GENERATOR: &str = "<meta name=\"generator\" content=\"dpgp ";
+
+/// Whether a text begins as a page of [`report_html`] does.
+pub fn is_report(beginning: &str) -> bool {
+    beginning.starts_with("<!DOCTYPE html>") && beginning.contains(GENERATOR)
+}
+
 /// A text as part of an address on the page.
 fn anchor(text: &str) -> String {
     text.replace(|c: char| !c.is_ascii_alphanumeric(), "-")

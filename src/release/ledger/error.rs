@@ -41,6 +41,17 @@ pub enum LedgerError {
         /// How many releases it held.
         releases: u64,
     },
+    /// The file has another name, under which it would go on as it is now.
+    #[error(
+        "the ledger {} {how}: two ledgers could come of it, each of which forgets what was charged to the other. Nothing was \
+         released; name a file that is a copy of its own", path.display()
+    )]
+    Linked {
+        /// The ledger.
+        path: PathBuf,
+        /// What is wrong with it.
+        how: &'static str,
+    },
     /// The file was sealed with another key.
     #[error(
         "the ledger {} was sealed with the key of another state folder, without which nobody can tell whether it is about \

@@ -9,6 +9,7 @@ use super::chain::SealKey;
 use super::error::LedgerError;
 use super::known::KnownLedgers;
 use super::old::{is_old, read_old};
+use crate::data::temporary_file;
 use crate::run::folder_of;
 
 /// A ledger and where it stands.
@@ -22,9 +23,15 @@ pub(super) struct PlacedLedger {
 }
 
 /// The path of a file that may not be there yet, without links.
+///
+/// # Errors
+/// [`LedgerError::Linked`] for a link that leads nowhere: a ledger in its place would not be the one that it led to.
 pub(super) fn real_path(path: &Path) -> Result<PathBuf, LedgerError> {
     if let Ok(real) = fs::canonicalize(path) {
         return Ok(real);
+    }
+    if path.is_symlink() {
+        return Err(LedgerError::Linked { path: path.to_path_buf(), how: "is a link that leads nowhere" });
     }
     let folder = fs::canonicalize(folder_of(path)).map_err(LedgerError::io(path))?;
     Ok(folder.join(path.file_name().unwrap_or_default()))
@@ -45,7 +52,8 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, LedgerError> {
 /// Reads a ledger that is as it was written last; none if it is not there.
 ///
 /// # Errors
-/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be.
+/// [`LedgerError::OtherKey`], [`LedgerError::Malformed`], [`LedgerError::Gone`] where one should be, [`LedgerError::Linked`] for one
+/// with several names.
 pub(super) fn present(
     path: &Path,
     known: &KnownLedgers,
@@ -57,6 +65,9 @@ pub(super) fn present(
             None => Ok(None),
         };
     };
+    if has_other_names(path) {
+        return Err(LedgerError::Linked { path: path.to_path_buf(), how: "has several names (hard links)" });
+    }
     if is_old(&text) {
         let ledger = read_old(path, &text, key)?;
         return Ok(Some(PlacedLedger { path: path.to_path_buf(), ledger, old: Some(text) }));
@@ -73,13 +84,24 @@ pub(super) fn present(
     }
 }
 
+/// Whether a file has other names that are no links to this one: they would keep what stands in it now when it is replaced.
+#[cfg(unix)]
+fn has_other_names(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 1)
+}
+
+#[cfg(not(unix))]
+fn has_other_names(_: &Path) -> bool {
+    false
+}
+
 /// Replaces a file, which only its owner can read, and waits for the disk.
 pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = folder_of(path);
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary_file(folder, 0o600)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::folder::segments;
 use super::line::read_lines;
 use super::{RunHeader, Store, StoreError};
+use crate::data::temporary_file;
 
 /// Copies the segments of other stores into `target`, up to their last whole line; returns the last run of each experiment.
 /// Segments never change once their process has ended and have unique names, so a segment that is there already is only
@@ -84,7 +85,7 @@ fn whole_length(path: &Path) -> Result<u64, StoreError> {
 fn copy(from: &SegmentCopy, to: &Path) -> Result<(), StoreError> {
     let io = StoreError::io(to);
     let mut source = fs::File::open(&from.path).map_err(StoreError::io(&from.path))?.take(from.whole);
-    let mut temporary = tempfile::NamedTempFile::new_in(to.parent().unwrap_or(to)).map_err(&io)?;
+    let mut temporary = temporary_file(to.parent().unwrap_or(to), 0o600).map_err(&io)?;
     std::io::copy(&mut source, temporary.as_file_mut()).map_err(&io)?;
     temporary.persist(to).map_err(|error| io(error.error))?;
     Ok(())

@@ -71,6 +71,7 @@ fn project() -> Project {
 
 /// The sums of these files.
 fn sums(project: &Project, files: &[&str]) -> serde_json::Value {
+    project.remove("sums.json");
     project.dpgp(&[&["stats", "s.toml", "--out", "sums.json"], files].concat()).expect(0);
     project.json("sums.json")
 }

@@ -190,6 +190,7 @@ fn shards_threads_and_forms_use_the_same_rows() {
 fn neither_order_nor_files_choose_the_rows() {
     let project = project(SURFACE);
     let sums = |files: &[&str]| -> Value {
+        project.remove("sums.json");
         project.dpgp(&[&["stats", "s.toml"], files, &["--out", "sums.json"]].concat()).expect(0);
         project.json("sums.json")["part"].clone()
     };

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::cli::Project;
+use crate::support::cli::{Project, Run};
 use crate::support::study::STUDY;
 
 #[test]
@@ -44,11 +44,13 @@ fn a_broken_spec_does_not_hide_the_others() {
 fn output_follows_links_and_is_written_into_pipes() {
     let project = Project::empty();
     project.write("study.toml", STUDY);
-    project.write("target.html", "old");
+    project.dpgp(&["report", "study.toml", "--out", "target.html"]).expect(0);
+    let page = project.read("target.html");
+    project.write("target.html", &page.replace("</html>", "<!-- old --></html>"));
     std::os::unix::fs::symlink("target.html", project.path("link.html")).unwrap();
     project.dpgp(&["report", "study.toml", "--out", "link.html"]).expect(0);
     assert!(project.path("link.html").is_symlink());
-    assert!(project.read("target.html").starts_with("<!DOCTYPE html>"));
+    assert_eq!(project.read("target.html"), page);
     let pipe = project.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let reader = std::thread::spawn({
@@ -58,6 +60,40 @@ fn output_follows_links_and_is_written_into_pipes() {
     project.dpgp(&["emit", "make", "study.toml", "--shards", "2", "--out", "pipe"]).expect(0);
     assert!(reader.join().unwrap().contains("SHARDS"));
     assert!(!pipe.is_file());
+}
+
+/// What is left of the name without its ending would mean the folder above.
+#[test]
+fn a_spec_of_dots_stays_inside_its_folder() {
+    let project = Project::empty();
+    for name in ["...toml", "..toml"] {
+        project.write(name, STUDY);
+        project.dpgp(&["run", &format!("./{name}"), "--results", "all/out"]).expect(0);
+        let outside = std::fs::read_dir(project.path("all")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(outside.collect::<Vec<_>>(), ["out"], "{name}");
+        assert!(
+            !project.path("all/out/table.csv").exists() && project.path(&format!("all/out/{name}")).is_dir()
+        );
+    }
+}
+
+#[test]
+fn an_empty_variable_is_unset() {
+    let project = Project::new();
+    for name in ["DPGP_MIRROR", "DPGP_DATA", "DPGP_STORE", "DPGP_JOBS"] {
+        let arguments = ["plan", "smith2021/toy", "--format", "json"];
+        let [empty, unset] = [
+            project.command(&arguments).env(name, "").output(),
+            project.command(&arguments).env_remove(name).output(),
+        ]
+        .map(|output| Run::new(output.unwrap()).expect(0));
+        assert_eq!(empty.json(), unset.json(), "{name}");
+    }
+    let home = project.path("home");
+    let mut command = project.command(&["ledger", "show"]);
+    command.env("DPGP_STATE", "").env("XDG_STATE_HOME", "").env("HOME", &home);
+    Run::new(command.output().unwrap()).expect(0);
+    assert!(home.join(".local/state/dpgp/key").is_file());
 }
 
 #[test]

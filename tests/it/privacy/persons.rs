@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use dpgp::number::Positive;
-use dpgp::release::{Streamed, StreamedRelease, SumsModel};
+use dpgp::release::{ExactSumsFile, Streamed, StreamedRelease, SumsModel};
 use dpgp::run::{DataPlaces, Pool, Project};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -157,7 +157,10 @@ fn found<M: SumsModel>(streamed: &Streamed<'_, M>, rows: &[Row], folder: &Path) 
     let out: PathBuf = folder.join("sums.json");
     written(rows, &file);
     let total = streamed.sum(&[file], None, &Pool::new(1).unwrap(), None).unwrap();
-    total.write(&out).unwrap();
+    let _ = std::fs::remove_file(&out);
+    let mut file = ExactSumsFile::open(&out).unwrap();
+    file.fill(&total).unwrap();
+    file.finish().unwrap();
     let sums: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
     let privacy = streamed.privacy(None).unwrap();
     let drawn = streamed.draw(&total, &privacy).unwrap();

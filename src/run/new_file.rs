@@ -1,0 +1,110 @@
+//! Files that a user names and that must not be there yet.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Result, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::files::{Readers, folder_of};
+use crate::data::temporary_file;
+
+/// What stands for standard output, also where that is a regular file.
+const STANDARD_OUTPUT: &str = "/dev/stdout";
+
+/// A file that gets its name only when everything is in it; never that of a file that is there. A pipe or a device may be there,
+/// and is written to at the end.
+///
+/// ```
+/// use dpgp::run::{NewFile, Readers};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("new.txt");
+/// let mut file = NewFile::open(&path, Readers::Holder)?;
+/// file.fill("all of it")?;
+/// assert!(!path.exists());
+/// file.finish()?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "all of it");
+/// assert!(NewFile::open(&path, Readers::Holder).is_err());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct NewFile {
+    path: PathBuf,
+    contents: NewContents,
+}
+
+/// What is in it so far.
+#[derive(Debug)]
+enum NewContents {
+    File(NamedTempFile),
+    /// A pipe or a device takes nothing back.
+    Stream(String),
+}
+
+impl NewFile {
+    /// Makes sure that it can be written and is not there yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AlreadyExists`], also for a link that leads nowhere, or another I/O error.
+    pub fn open(path: &Path, readers: Readers) -> Result<Self> {
+        let path = path.to_path_buf();
+        if is_stream(&path) {
+            return Ok(Self { path, contents: NewContents::Stream(String::new()) });
+        }
+        if path.symlink_metadata().is_ok() {
+            return Err(ErrorKind::AlreadyExists.into());
+        }
+        let file = temporary_file(folder_of(&path), readers.mode())?;
+        Ok(Self { path, contents: NewContents::File(file) })
+    }
+
+    /// Whether it is a pipe or a device.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.contents, NewContents::Stream(_))
+    }
+
+    /// Adds to what is in it. A file has it on the disk when this returns.
+    ///
+    /// # Errors
+    /// The I/O error.
+    pub fn fill(&mut self, text: &str) -> Result<()> {
+        match &mut self.contents {
+            NewContents::File(file) => {
+                file.write_all(text.as_bytes())?;
+                file.as_file().sync_all()
+            }
+            NewContents::Stream(held) => {
+                held.push_str(text);
+                Ok(())
+            }
+        }
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// The I/O error; then there is no file of this name, or the one that somebody else made.
+    pub fn finish(self) -> Result<()> {
+        match self.contents {
+            NewContents::File(file) => {
+                file.persist_noclobber(&self.path).map(drop).map_err(|error| error.error)
+            }
+            NewContents::Stream(text) => stream(&self.path, &text),
+        }
+    }
+}
+
+/// A folder is none, and is refused as a file is.
+fn is_stream(path: &Path) -> bool {
+    let there = std::fs::metadata(path);
+    path == Path::new(STANDARD_OUTPUT) || there.is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+fn stream(path: &Path, text: &str) -> Result<()> {
+    if path == Path::new(STANDARD_OUTPUT) {
+        let mut out = std::io::stdout().lock();
+        return out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+}
