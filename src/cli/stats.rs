@@ -14,8 +14,8 @@ use super::targets::distinct;
 use crate::data::DataKey;
 use crate::release::ledger::LedgerPlace;
 use crate::release::{
-    ExactSumsFile, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal, SumsDescription,
-    SumsModel, SumsPlace,
+    ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
+    SumsDescription, SumsModel, SumsPlace,
 };
 use crate::run::{RunError, Shard, StateError, StateFolder, with_ending};
 use crate::setting::PrivacySetting;
@@ -123,14 +123,7 @@ fn answer<M: SumsModel>(
     let file =
         arguments.release.as_deref().map(|path| SumsPlace::open(path, signing.as_ref())).transpose()?;
     let start = Instant::now();
-    let total = match arguments.add.as_slice() {
-        [] => {
-            let key = row_key(arguments, place.as_ref())?;
-            let pool = arguments.work.pool()?.showing_rows(!arguments.work.quiet);
-            streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?
-        }
-        parts => streamed.add(parts)?,
-    };
+    let total = total(streamed, arguments, place.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
     let mut balance = match (&privacy, file) {
@@ -145,24 +138,54 @@ fn answer<M: SumsModel>(
     if let (Some(path), Some(_)) = (&arguments.release, &signing) {
         balance = format!("signed: {}.sig\n{balance}", path.display());
     }
-    let description = streamed.described(&total);
+    say(streamed.described(&total), arguments, &Spoken { seconds, balance }, format)
+}
+
+/// The sums of the rows of files, or of parts.
+fn total<M: SumsModel>(
+    streamed: &Streamed<'_, M>,
+    arguments: &StatsArguments,
+    place: Option<&LedgerPlace>,
+) -> Result<StreamedTotal<M>, CliError> {
+    if !arguments.add.is_empty() {
+        return Ok(streamed.add(&arguments.add)?);
+    }
+    let key = row_key(arguments, place)?;
+    let pool = arguments.work.pool()?.showing_rows(!arguments.work.quiet);
+    Ok(streamed.sum(&arguments.files, arguments.shard, &pool, key.as_ref())?)
+}
+
+/// What is said beside the sums.
+struct Spoken {
+    /// How long they took.
+    seconds: f64,
+    /// What the ledger holds.
+    balance: String,
+}
+
+fn say(
+    description: HeldDescription,
+    arguments: &StatsArguments,
+    spoken: &Spoken,
+    format: Format,
+) -> Result<(), CliError> {
     let SumsDescription { mut facts, mut text, rows, inducing } =
         if arguments.for_holder { description.of_holder() } else { description.of_all() };
     if format == Format::Json {
         facts["out"] = json!(arguments.out);
         facts["release"] = json!(arguments.release);
         if arguments.timings {
-            facts["seconds"] = json!(seconds);
+            facts["seconds"] = json!(spoken.seconds);
         }
         return print_json(&facts);
     }
     if arguments.timings {
-        text += &timing(seconds, rows.filter(|_| arguments.for_holder), inducing);
+        text += &timing(spoken.seconds, rows.filter(|_| arguments.for_holder), inducing);
     }
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
     }
-    print(&(text + &balance))
+    print(&(text + &spoken.balance))
 }
 
 /// What is released, for which ledger, and where it is written.

@@ -52,9 +52,12 @@ mod tests {
         SumsFile { value }.are_finite()
     }
 
+    fn sums(x: f64) -> Value {
+        json!({ "rows": null, "model": { "noise_variance": null }, "sums": [{ "a": [1.0, x] }] })
+    }
+
     #[test]
     fn every_number_counts() {
-        let sums = |x: f64| json!({ "rows": null, "model": { "noise_variance": null }, "sums": [{ "a": [1.0, x] }] });
         assert!(finite(sums(2.0)));
         for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
             assert!(!finite(sums(x)) && !finite(json!({ "sd": x })));

@@ -5,6 +5,7 @@ use super::test_rows::TestRows;
 use crate::gp::variational::Prediction;
 use crate::setting::PrivacySetting;
 use crate::stream::LatticeSums;
+use crate::task::moments::SimulatedMoments;
 use crate::task::{CalibrationTask, Described, Job, Measured, MomentsModel, Sample, TaskError};
 
 /// What all cells of a block share.
@@ -31,7 +32,8 @@ impl<'a> MomentsBlock<'a> {
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let mut stream = self.job.streams.of_block("noise");
-        let (released, guarantee, sampled) = self.model.simulated(&self.sums, cell, &mut stream)?;
+        let SimulatedMoments { released, guarantee, sampled } =
+            self.model.simulated(&self.sums, cell, &mut stream)?;
         let of_targets = self.model.of_targets(&self.model.posterior(&released)?, &self.test.inputs);
         let noise_variance = of_targets.noise_variance;
         // The variance of the function is that of a target without its noise, which tests of targets add again.

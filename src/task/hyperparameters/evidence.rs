@@ -8,6 +8,7 @@ use crate::kernel::{BoxKernel, EqSetting, KernelSetting};
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::stream::LatticeSums;
 use crate::task::model::noise_variance;
+use crate::task::moments::SimulatedMoments;
 use crate::task::{Described, HyperparametersTask, Job, Measured, MomentsModel, TaskError};
 
 /// What all cells of a block share. One release of all rows serves all candidates: none is left out to validate.
@@ -30,7 +31,8 @@ impl<'a> EvidenceBlock<'a> {
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let mut stream = self.job.streams.of_block("noise");
-        let (released, guarantee, sampled) = self.model.simulated(&self.sums, cell, &mut stream)?;
+        let SimulatedMoments { released, guarantee, sampled } =
+            self.model.simulated(&self.sums, cell, &mut stream)?;
         let weights = self.model.weights(&released, &self.candidates()?)?;
         let (mut best, mut chosen) = (f64::NEG_INFINITY, None);
         for (place, weight) in weights.iter().enumerate().filter(|(_, weight)| !weight.is_nan()) {

@@ -3,11 +3,15 @@
 mod designs;
 mod guarantee;
 mod model;
+mod preview;
 mod reference;
 mod released;
+mod surface;
 
 pub use guarantee::MomentsGuarantee;
 pub(super) use guarantee::{LEAST_SIGMA, certificate, sigma};
-pub use model::{MomentsModel, SurfacePrediction};
+pub use model::MomentsModel;
+pub(super) use model::SimulatedMoments;
 pub(super) use reference::{check, in_box, reference, stationary};
 pub use released::ReleasedMoments;
+pub use surface::SurfacePrediction;

@@ -1,23 +1,19 @@
-//! A surface from noisy moments: what is counted, what is released, and what follows.
+//! A surface from noisy moments: what is counted and what is released.
 
-use nalgebra::DMatrix;
 use rand::Rng;
 
 use super::designs::{DesignKey, LastDesign};
-use super::reference::{in_box, reference};
+use super::reference::reference;
 use super::{LEAST_SIGMA, MomentsGuarantee, ReleasedMoments, certificate, sigma};
 use crate::data::rows::InMemory;
-use crate::gp::sites::{
-    HyperGrid, Lattice, MixturePrediction, SiteCounts, SiteMixture, SiteReference, site_mixture,
-};
-use crate::number::Epsilon;
+use crate::gp::sites::{Lattice, SiteReference};
 use crate::privacy::{Caveat, MomentsDesign, PrivacyUnit, RoundedNoise, WholeMoments};
 use crate::setting::{
     DataSetting, MechanismSetting, ModelSetting, MomentsSetting, NormaliseSetting, PrivacySetting, Sections,
 };
 use crate::stream::{LatticeSummand, LatticeSums, collect_here};
 use crate::task::public_targets::public_targets;
-use crate::task::{Expected, MomentsRelease, Preview, Sample, Sampled, TaskError};
+use crate::task::{MomentsRelease, Sample, Sampled, TaskError};
 
 /// The model of noisy moments over rows of any number.
 #[derive(Debug, Clone)]
@@ -30,15 +26,12 @@ pub struct MomentsModel {
     designs: LastDesign,
 }
 
-/// The surface at some points, in units of the target.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SurfacePrediction {
-    /// Means.
-    pub mean: Vec<f64>,
-    /// Standard deviations of the function under the model, if sums and counts were known without noise.
-    pub model_sd: Vec<f64>,
-    /// What the noise adds to them, in the root of a sum of squares.
-    pub noise_sd: Vec<f64>,
+/// A release in a simulation.
+pub(in crate::task) struct SimulatedMoments {
+    pub released: ReleasedMoments,
+    pub guarantee: MomentsGuarantee,
+    /// What an audit judges.
+    pub sampled: Sampled,
 }
 
 /// A design with the noise that it is for.
@@ -122,7 +115,7 @@ impl MomentsModel {
         sums: &LatticeSums,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> Result<(ReleasedMoments, MomentsGuarantee, Sampled), TaskError> {
+    ) -> Result<SimulatedMoments, TaskError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
         let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
         let free = cell.epsilon.is_unprotected();
@@ -135,7 +128,7 @@ impl MomentsModel {
             period: design.period,
             bound: design.rule.bound(),
         });
-        Ok((ReleasedMoments::new(&design, &noisy), guarantee, sampled))
+        Ok(SimulatedMoments { released: ReleasedMoments::new(&design, &noisy), guarantee, sampled })
     }
 
     /// The moments as they are in whole numbers, in the order of a file; never to be shown.
@@ -181,122 +174,24 @@ impl MomentsModel {
         Ok(DesignedNoise { design, guarantee: MomentsGuarantee { noise, certificate, record } })
     }
 
-    /// What is expected of the surface over the whole box for so many rows, before anything is released.
-    ///
-    /// # Errors
-    /// [`TaskError`] if no design can be computed.
-    pub fn preview(
-        &self,
-        rows: usize,
-        epsilons: &[Epsilon],
-        cell: &PrivacySetting,
-    ) -> Result<Preview, TaskError> {
-        let unit = self.summand.targets.scale;
-        let reference = self.reference(self.known_rows(rows))?;
-        let exact = self.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
-        let mut expected = Vec::with_capacity(epsilons.len());
-        for &epsilon in epsilons {
-            let sigma = self.sigma(&PrivacySetting { epsilon, ..cell.clone() });
-            let design = self.design(&reference, sigma)?;
-            let risk = design.risk.max(exact);
-            expected.push(Expected {
-                epsilon,
-                noise: unit * (risk - exact).sqrt(),
-                error: unit * risk.sqrt(),
-                released: design.numbers(),
-            });
-        }
-        let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
-        Ok(Preview { prior, expected, without_privacy: unit * exact.sqrt() })
-    }
-
     /// The public number of rows: that of the spec, where theirs is private.
-    fn known_rows(&self, rows: usize) -> usize {
+    pub(super) fn known_rows(&self, rows: usize) -> usize {
         self.mechanism.rows.map_or(rows, |rows| rows.get())
     }
 
     /// The noise over the sensitivity of one row. The rows of a person move the moments as far as each of them does, all together.
-    fn sigma(&self, cell: &PrivacySetting) -> f64 {
+    pub(super) fn sigma(&self, cell: &PrivacySetting) -> f64 {
         sigma(cell).max(LEAST_SIGMA) * self.unit.records() as f64
     }
 
-    fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, TaskError> {
+    pub(super) fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, TaskError> {
         let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
         let periods: Vec<f64> = periods.iter().map(|p| self.summand.lattice.period(*p)).collect();
         let design = MomentsDesign::least_risk(reference, sigma, &periods)?;
         Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
     }
 
-    fn reference(&self, rows: usize) -> Result<SiteReference, TaskError> {
+    pub(super) fn reference(&self, rows: usize) -> Result<SiteReference, TaskError> {
         reference(&self.model, &self.mechanism, rows)
-    }
-
-    /// The processes that follow from released moments.
-    ///
-    /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
-    pub fn posterior(&self, released: &ReleasedMoments) -> Result<SiteMixture, TaskError> {
-        let (features, noisy) = released.seen();
-        let counts = SiteCounts::new(&features, &noisy)?;
-        let grid = HyperGrid::around(&self.reference(noisy.sums.rows)?);
-        Ok(site_mixture(&features, &noisy, &counts, &grid)?)
-    }
-
-    /// The weight of each choice of a grid by the evidence of released moments, by lengthscale, then by variance, then by noise.
-    ///
-    /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
-    pub(in crate::task) fn weights(
-        &self,
-        released: &ReleasedMoments,
-        grid: &HyperGrid,
-    ) -> Result<Vec<f64>, TaskError> {
-        let (features, noisy) = released.seen();
-        let counts = SiteCounts::new(&features, &noisy)?;
-        Ok(site_mixture(&features, &noisy, &counts, grid)?.weights().to_vec())
-    }
-
-    /// The surface at points (t x d), in units of the inputs.
-    ///
-    /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
-    pub fn predict(
-        &self,
-        posterior: &SiteMixture,
-        points: &DMatrix<f64>,
-    ) -> Result<SurfacePrediction, TaskError> {
-        let points = in_box(points, &self.mechanism.domain);
-        let all = posterior.predict(&points);
-        let of_model = posterior.variance_without_noise(&points)?;
-        let scale = self.summand.targets.scale;
-        let (mut model_sd, mut noise_sd) = (Vec::new(), Vec::new());
-        for (variance, of_model) in all.variance.iter().zip(of_model.iter()) {
-            let variance = (variance - all.noise_variance).max(0.0);
-            let of_model = of_model.min(variance);
-            model_sd.push(scale * of_model.sqrt());
-            noise_sd.push(scale * (variance - of_model).sqrt());
-        }
-        let mean = all.mean.iter().map(|mean| self.in_units(*mean)).collect();
-        Ok(SurfacePrediction { mean, model_sd, noise_sd })
-    }
-
-    /// Targets at points (t x d), in units of the model and with its noise.
-    pub(in crate::task) fn of_targets(
-        &self,
-        posterior: &SiteMixture,
-        points: &DMatrix<f64>,
-    ) -> MixturePrediction {
-        posterior.predict(&in_box(points, &self.mechanism.domain))
-    }
-
-    /// The means alone, at as many points as there are.
-    pub(in crate::task) fn means(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> Vec<f64> {
-        let points = in_box(points, &self.mechanism.domain);
-        posterior.means(&points).iter().map(|mean| self.in_units(*mean)).collect()
-    }
-
-    /// A value of the model in units of the target.
-    pub fn in_units(&self, value: f64) -> f64 {
-        self.summand.targets.centre + self.summand.targets.scale * value
     }
 }

@@ -6,6 +6,7 @@ use crate::gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
 use crate::number::Epsilon;
 use crate::setting::PrivacySetting;
 use crate::stream::LatticeSums;
+use crate::task::moments::SimulatedMoments;
 use crate::task::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
 
 /// What all cells of a block share.
@@ -38,7 +39,8 @@ impl<'a> MomentsBlock<'a> {
         let (places, sites) = (in_units(&middles, domain), in_units(&site_grid(domain.len()), domain));
         let mut block = Self { task, job, model, sums, rows, places, exact: Vec::new(), sites, near_sites };
         let free = PrivacySetting { epsilon: Epsilon::NONE, ..job.setting.privacy.as_ref().clone() };
-        let (released, ..) = block.model.simulated(&block.sums, &free, &mut job.streams.of_block("noise"))?;
+        let SimulatedMoments { released, .. } =
+            block.model.simulated(&block.sums, &free, &mut job.streams.of_block("noise"))?;
         block.exact = block.surface(&block.model.posterior(&released)?);
         Ok(block)
     }
@@ -46,7 +48,8 @@ impl<'a> MomentsBlock<'a> {
     /// In the order of the task's metrics.
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let mut stream = self.job.streams.of_block("noise");
-        let (released, guarantee, sampled) = self.model.simulated(&self.sums, cell, &mut stream)?;
+        let SimulatedMoments { released, guarantee, sampled } =
+            self.model.simulated(&self.sums, cell, &mut stream)?;
         let posterior = self.model.posterior(&released)?;
         let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise(&posterior)? };
         let values = self.values(&posterior, noise);

@@ -65,6 +65,12 @@ fn shards_threads_and_forms_change_no_bit() {
     assert_eq!(sums["clipped"], clipped);
 }
 
+/// What `predict --from` says of the release at the points of the grid.
+fn from(project: &Project, more: &[&str]) -> Value {
+    let all = [&["predict", "--from", "r.json", "--at", "grid.csv", "--format", "json"], more].concat();
+    project.dpgp(&all).expect(0).json()
+}
+
 /// One release holds for any points and any kernel: what `predict --from` gives at the map is the surface of the file.
 #[test]
 fn a_release_is_predicted_from() {
@@ -74,12 +80,7 @@ fn a_release_is_predicted_from() {
     assert!(released["guarantee"]["text"].as_str().unwrap().contains("one record is replaced"));
     assert!(!project.read("r.json").contains("clipped"), "a count of private targets");
     assert_eq!(released["moments"]["rows"], ROWS);
-    let from = |more: &[&str]| {
-        let run = project
-            .dpgp(&[&["predict", "--from", "r.json", "--at", "grid.csv", "--format", "json"], more].concat());
-        run.expect(0).json()
-    };
-    let predicted = from(&[]);
+    let predicted = from(&project, &[]);
     assert_eq!(predicted["guarantee"], released["guarantee"]["text"]);
     let (means, surface) =
         (numbers(&predicted["predictions"], "private_mean"), numbers(&released["surface"], "mean"));
@@ -91,7 +92,7 @@ fn a_release_is_predicted_from() {
         "matern = { smoothness = \"3/2\", variance = 0.3, lengthscales = [1.5, 30.0] }",
         "rational-quadratic = { variance = 0.3, alpha = 1.0, lengthscales = [1.5, 30.0] }",
     ] {
-        let other = numbers(&from(&["--kernel", kernel])["predictions"], "private_mean");
+        let other = numbers(&from(&project, &["--kernel", kernel])["predictions"], "private_mean");
         let apart = other.iter().zip(&means).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
         assert!(apart > 1e-6 && apart < 1.0, "{kernel}: {apart}");
     }
@@ -135,15 +136,16 @@ fn a_task_measures_the_surface() {
     assert!(value("inf", "rmse") < 1.3);
 }
 
+fn preview(project: &Project) -> Value {
+    let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--preview", "--format", "json"]);
+    run.expect(0).json()["preview"].clone()
+}
+
 /// What is expected follows from the number of rows alone, lies between the prior and the model, and falls with epsilon.
 #[test]
 fn a_preview_is_of_the_whole_box() {
     let project = project(500);
     project.write("s.toml", &line());
-    let preview = |project: &Project| {
-        let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--preview", "--format", "json"]);
-        run.expect(0).json()["preview"].clone()
-    };
     let said = preview(&project);
     let errors = numbers(&said["expected"], "error");
     let [prior, model] = ["prior", "without_privacy"].map(|name| said[name].as_f64().unwrap());
