@@ -85,7 +85,7 @@ fn table(preview: &Preview) -> String {
     });
     let mut text = plain_table(&headings, first.chain(rows).chain(last));
     text.push_str(
-        "root mean squares over the points, in units of the target, under the model: if its prior is right\n\
+        "root mean squares over the points (of moments: the whole box), in units of the target, under the model: if its prior is right\n\
          no target was used, and nothing is charged\n",
     );
     text

@@ -23,7 +23,8 @@ pub struct Foreknown<'a> {
     pub streams: &'a Streams,
 }
 
-/// What is expected of predictions under the model, as root (weighted) mean squares over the points, in units of the target.
+/// What is expected of predictions under the model, as root (weighted) mean squares over the points, or over the whole box where moments
+/// are released, in units of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expected {
     /// Epsilon.
