@@ -23,6 +23,22 @@ impl Protected {
     }
 }
 
+/// The kernel of functions of each input alone.
+const ADDITIVE: &str = "additive";
+/// The most inputs of a function of all of them whose inputs are private.
+const MOST_TOGETHER: usize = 4;
+
+impl Protected {
+    /// The kernel for so many inputs.
+    fn kernel(self, inputs: usize) -> &'static str {
+        match (self, inputs) {
+            (_, 1) => "eq",
+            (Self::Record, many) if many > MOST_TOGETHER => ADDITIVE,
+            _ => "eq-ard",
+        }
+    }
+}
+
 /// The columns of a file by what a spec can do with them.
 struct NamedColumns {
     numbers: Vec<String>,
@@ -39,12 +55,13 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
     }
     let target = numbers.pop().unwrap_or_default();
     let title = format!("{target} under differential privacy");
-    let kernel = if numbers.len() == 1 { "eq" } else { "eq-ard" };
+    let kernel = protected.kernel(numbers.len());
     let parts = [
         ("@SOURCE@", source(file, path)?),
         ("@INPUTS@", list(&numbers)),
         ("@OTHERS@", unused(&text, &others)),
         ("@KERNEL@", kernel.to_owned()),
+        ("@VARIANCE@", variance(kernel, &numbers)),
         ("@LENGTHSCALES@", lengthscales(&numbers)),
         ("@MAP@", map(&numbers)),
         ("@ENDS@", each(&numbers, "[nan, nan]")),
@@ -91,6 +108,17 @@ fn unused(text: &[String], others: &[String]) -> String {
         lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(others)));
     }
     lines.join("\n")
+}
+
+fn variance(kernel: &str, inputs: &[String]) -> String {
+    if kernel != ADDITIVE {
+        return "variance = 1.0   # the function strays over all of the bounds; less if it is known to be flatter".to_owned();
+    }
+    let about =
+        "# a function of each input, which add up; more for inputs that are known to matter, 0 for none";
+    let share = format!("{:.2}", 1.0 / inputs.len() as f64);
+    let pairs = "# pairs = [{ inputs = [0, 1], variance = 0.3 }]   # functions of two inputs, by their places in the list from 0";
+    format!("variances = [   {about}\n{}]\n{pairs}", each(inputs, &share))
 }
 
 fn lengthscales(inputs: &[String]) -> String {

@@ -1,8 +1,8 @@
 //! Stationary kernels on a box.
 
 use super::{
-    Bias, ExponentiatedQuadratic, Kernel, KernelSetting, Matern, Periodic, ProductKernel, RationalQuadratic,
-    SumKernel,
+    Bias, EqPart, ExponentiatedQuadratic, Kernel, KernelSetting, Matern, Periodic, ProductKernel,
+    RationalQuadratic, SumKernel,
 };
 use crate::number::Positive;
 
@@ -24,6 +24,9 @@ pub struct BoxKernel {
     variance: f64,
 }
 
+/// The most inputs that a function of all of them is seen at by moments.
+const MOST_TOGETHER: usize = 4;
+
 impl BoxKernel {
     /// None of a kernel that is not stationary.
     pub fn new(setting: &KernelSetting, sides: Vec<f64>) -> Option<Self> {
@@ -40,6 +43,11 @@ impl BoxKernel {
         self.sides.len()
     }
 
+    /// Whether its process can be seen through Fourier moments: with more than four inputs only a sum of functions of few of them.
+    pub fn has_moments(&self) -> bool {
+        self.is_additive() || self.dimensions() <= MOST_TOGETHER
+    }
+
     /// The kernel over its variance, in units of the box, all lengthscales that much longer; periods stay.
     pub fn correlations(&self, stretch: f64) -> Box<dyn Kernel> {
         self.of(&self.setting, stretch, self.variance)
@@ -50,13 +58,20 @@ impl BoxKernel {
         self.shortest_of(&self.setting)
     }
 
-    /// The lengthscales of an exponentiated quadratic kernel, in units of the box; none of another.
-    pub fn exponentiated_quadratic(&self) -> Option<Vec<f64>> {
-        match &self.setting {
-            KernelSetting::Eq(eq) => Some(self.relative(&[eq.lengthscale], 1.0)),
-            KernelSetting::EqArd(eq) => Some(self.relative(&eq.lengthscales, 1.0)),
-            _ => None,
-        }
+    /// The exponentiated quadratic kernels that it is the sum of, in units of the box; none of another kernel.
+    pub fn exponentiated_quadratics(&self) -> Option<Vec<EqPart>> {
+        let lengthscales = match &self.setting {
+            KernelSetting::Eq(eq) => self.relative(&[eq.lengthscale], 1.0),
+            KernelSetting::EqArd(eq) => self.relative(&eq.lengthscales, 1.0),
+            KernelSetting::Additive(additive) => return Some(additive.parts(&self.sides)),
+            _ => return None,
+        };
+        Some(vec![EqPart { variance: self.variance, lengthscales }])
+    }
+
+    /// Whether it is a sum of functions of one input or two.
+    pub fn is_additive(&self) -> bool {
+        matches!(self.setting, KernelSetting::Additive(_))
     }
 
     /// One lengthscale for all inputs or one for each, in units of the box.
@@ -86,6 +101,10 @@ impl BoxKernel {
                 kernel.alpha.get(),
                 self.relative(&kernel.lengthscales, stretch),
             )),
+            KernelSetting::Additive(additive) => {
+                let units: Vec<f64> = self.sides.iter().map(|side| side / stretch).collect();
+                additive.over(over, &units)
+            }
             KernelSetting::Periodic(periodic) => {
                 Box::new(Waves { periodic: periodic.clone(), sides: self.sides.clone(), stretch, over })
             }
@@ -109,6 +128,7 @@ impl BoxKernel {
             KernelSetting::EqArd(eq) => self.relative(&eq.lengthscales, 1.0),
             KernelSetting::Matern(matern) => self.relative(&matern.lengthscales, 1.0),
             KernelSetting::RationalQuadratic(kernel) => self.relative(&kernel.lengthscales, 1.0),
+            KernelSetting::Additive(additive) => self.relative(&additive.lengthscales, 1.0),
             // exp(-2 sin^2(pi r / p) / l^2) is exp(-r^2 / (2 (p l / (2 pi))^2)) for short distances r.
             KernelSetting::Periodic(Periodic { lengthscale, period, .. }) => {
                 let near = lengthscale.get() / std::f64::consts::TAU;
@@ -129,6 +149,7 @@ fn height(setting: &KernelSetting) -> Option<f64> {
         KernelSetting::EqArd(eq) => Some(eq.variance.get()),
         KernelSetting::Matern(matern) => Some(matern.variance.get()),
         KernelSetting::RationalQuadratic(kernel) => Some(kernel.variance.get()),
+        KernelSetting::Additive(additive) => Some(additive.height()),
         KernelSetting::Periodic(periodic) => Some(periodic.variance.get()),
         KernelSetting::Bias(bias) => Some(bias.variance.get()),
         KernelSetting::Sum(parts) => parts.0.iter().map(height).sum(),
@@ -191,7 +212,7 @@ mod tests {
             let text = format!("{word} = {example}");
             tried += usize::from(agrees(&text, &sides, &inputs, &scaled));
         }
-        assert_eq!(tried, 6, "eq, eq-ard, matern, rational-quadratic, periodic and bias");
+        assert_eq!(tried, 7, "eq, eq-ard, matern, rational-quadratic, additive, periodic and bias");
         assert!(agrees(&sum, &sides, &inputs, &scaled) && agrees(&product, &sides, &inputs, &scaled));
     }
 

@@ -2,6 +2,7 @@
 //! is its file, declared here, and a line of `kernels!`. Bins, whose observations are integrals, have covariances of their own
 //! ([`BinKernel`]).
 
+mod additive;
 mod bias;
 mod binned;
 mod bins;
@@ -21,6 +22,7 @@ mod named;
 mod periodic;
 mod rational_quadratic;
 
+pub use additive::{EqPart, PairSetting};
 pub use binned::{BinKernel, Observed};
 pub use bins::{Bins, Interval};
 pub use combined::{ProductKernel, SumKernel};
@@ -39,6 +41,7 @@ named::kernels! {
     "eq-ard": EqArd(eq::EqArdSetting) = "Exponentiated quadratic with one lengthscale per input.",
     "matern": Matern(matern::MaternSetting) = "Matern kernel of smoothness 1/2, 3/2 or 5/2.",
     "rational-quadratic": RationalQuadratic(rational_quadratic::RationalQuadraticSetting) = "Rational quadratic: lengthscales of all sizes.",
+    "additive": Additive(additive::AdditiveSetting) = "A sum of functions of one input or two: for many inputs.",
     "gibbs": Gibbs(gibbs::GibbsSetting) = "Gibbs' nonstationary kernel with lengthscales from the density of the inputs.",
     "bias": Bias(bias::Bias) = "A constant.",
     "linear": Linear(linear::Linear) = "A linear function through the origin.",

@@ -45,6 +45,8 @@ pub enum Unfit {
     Empty,
     /// A list of so many, where each input has one.
     Dimension(usize),
+    /// No two different inputs.
+    Places,
 }
 
 impl UnfitKey {

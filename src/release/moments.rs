@@ -93,13 +93,18 @@ impl SumsModel for MomentsRelease {
     }
 
     fn described(&self, sums: &LatticeSums) -> HeldDescription {
-        let (rows, clipped, cells) = (sums.rows, sums.clipped, self.rows().lattice.len());
+        let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.rows().lattice);
+        let cells = lattice.len();
+        let of_box = match lattice.is_small() {
+            true => format!("{cells} cells of the box"),
+            false => format!("cells of the box, {} along each input", lattice.side()),
+        };
         HeldDescription {
             private: json!({ "rows": rows, "clipped": clipped }),
             counts: format!("{rows} rows, {clipped} of them clipped"),
             rows,
             public: json!({ "cells": cells }),
-            text: format!("{cells} cells of the box, for moments of any frequencies"),
+            text: format!("{of_box}, for moments of any frequencies"),
             inducing: None,
         }
     }

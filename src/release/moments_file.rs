@@ -98,9 +98,13 @@ impl MomentsFile {
     pub fn predict(self, at: &Path, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
         let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
-        let stationary = BoxKernel::new(&kernel, mechanism.sides()).is_some();
-        if kernel.fits(inputs.len()).is_err() || !stationary {
-            return Err(ReleaseError::NotReleasable("the kernel is not stationary, or of other inputs"));
+        if kernel.fits(inputs.len()).is_err() {
+            return Err(ReleaseError::NotReleasable("the kernel is of other inputs"));
+        }
+        if !BoxKernel::new(&kernel, mechanism.sides()).is_some_and(|kernel| kernel.has_moments()) {
+            return Err(ReleaseError::NotReleasable(
+                "the kernel is not stationary, or a function of too many inputs",
+            ));
         }
         let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
         let data = DataSetting {

@@ -59,6 +59,9 @@ impl ModelSetting {
         match reason {
             Unfit::Empty => fail(&path, Problem::Empty),
             Unfit::Dimension(found) => dimension(&path, inputs, found),
+            Unfit::Places => {
+                fail(&path, Problem::Shape(format!("must be two different places, each less than {inputs}")))
+            }
         }
     }
 

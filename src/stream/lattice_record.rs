@@ -33,8 +33,7 @@ const MOST_CELLS: usize = 1 << 24;
 
 impl From<LatticeSums> for LatticeRecord {
     fn from(sums: LatticeSums) -> Self {
-        let full: Vec<(usize, &CellSum)> =
-            sums.cells.iter().enumerate().filter(|(_, cell)| cell.rows > 0).collect();
+        let full = sums.cells.full();
         Self {
             rows: sums.rows,
             clipped: sums.clipped,
@@ -54,18 +53,18 @@ impl TryFrom<LatticeRecord> for LatticeSums {
     fn try_from(record: LatticeRecord) -> Result<Self, Self::Error> {
         let LatticeRecord { rows, clipped, squares, side, inputs, cells, counts, targets } = record;
         let count = (0..inputs).try_fold(1usize, |count, _| count.checked_mul(side));
-        if inputs == 0 || inputs > 4 || count.is_none_or(|count| count == 0 || count > MOST_CELLS) {
-            return Err("there is no box of so many cells");
-        }
+        let lattice = Lattice::new(side, inputs);
+        let count =
+            count.filter(|count| inputs > 0 && side > 0 && (!lattice.is_small() || *count <= MOST_CELLS));
+        let Some(count) = count else { return Err("there is no box of so many cells") };
         if counts.len() != cells.len() || targets.len() != cells.len() {
             return Err("cells, counts and targets are of different numbers");
         }
         let squares = squares.parse().map_err(|_| "a sum is no whole number of 128 bits")?;
-        let mut sums = Self { rows, clipped, squares, ..Self::zero(Lattice::new(side, inputs)) };
+        let mut sums = Self { rows, clipped, squares, ..Self::zero(lattice) };
         for ((place, rows), targets) in cells.into_iter().zip(counts).zip(targets) {
-            match sums.cells.get_mut(place) {
-                Some(cell) if cell.rows == 0 && rows > 0 => *cell = CellSum { rows, targets },
-                _ => return Err("a cell is not in the box, is there twice, or holds no rows"),
+            if !sums.cells.put(place, CellSum { rows, targets }, count) {
+                return Err("a cell is not in the box, is there twice, or holds no rows");
             }
         }
         Ok(sums)

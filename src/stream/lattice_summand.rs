@@ -63,16 +63,11 @@ impl SumRows for LatticeSummand {
         let inputs = self.domain.len();
         retain(&self.filters, columns, inputs + 1);
         self.places(&columns[..inputs], places);
-        let targets = self.targets.whole(&columns[inputs]);
-        let mut squares = 0;
-        for (place, target) in places.iter().zip(&targets.numbers) {
-            // A division drops the fraction on both sides of zero, a shift would not.
-            let target = target / (1 << LOST_BITS);
-            let cell = &mut sums.cells[*place];
-            cell.rows += 1;
-            cell.targets += target;
-            squares += target * target;
-        }
+        let mut targets = self.targets.whole(&columns[inputs]);
+        // A division drops the fraction on both sides of zero, a shift would not.
+        targets.numbers.iter_mut().for_each(|target| *target /= 1 << LOST_BITS);
+        sums.cells.add(places, &targets.numbers);
+        let squares: i64 = targets.numbers.iter().map(|target| target * target).sum();
         sums.squares += i128::from(squares);
         sums.rows += places.len() as u64;
         sums.clipped += targets.clipped;

@@ -2,21 +2,23 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{NoisyFeatures, SiteCounts, SiteFeatures, SiteKernel};
-use crate::linalg::{product, transposed_product};
+use super::{NoisyFeatures, SiteFeatures, SiteInputs, SiteKernel};
+use crate::linalg::product;
 
 /// What was released, and what it says of the inputs.
 pub(super) struct Seen<'a> {
     pub features: &'a SiteFeatures,
     pub released: &'a NoisyFeatures,
-    pub counts: &'a SiteCounts,
+    pub inputs: &'a SiteInputs,
     /// The variance of the mean of the process.
     pub bias: f64,
-    /// `L = Phi' diag(p)` (m x G).
+    /// L (m x G, or m x m where weights are seen).
     pub map: DMatrix<f64>,
+    /// What is seen of the process that is 1 everywhere.
+    pub one: DVector<f64>,
     /// `L 1` (m).
     pub total: DVector<f64>,
-    /// `L Phi` (m x m): the covariance of b by noise of variance 1 on targets.
+    /// The covariance of b by noise of variance 1 on targets (m x m).
     pub noise: DMatrix<f64>,
 }
 
@@ -24,66 +26,59 @@ impl<'a> Seen<'a> {
     pub fn new(
         features: &'a SiteFeatures,
         released: &'a NoisyFeatures,
-        counts: &'a SiteCounts,
+        inputs: &'a SiteInputs,
         bias: f64,
     ) -> Self {
-        let mut map = features.weighted.transpose();
-        for (mut column, count) in map.column_iter_mut().zip(counts.mean.iter()) {
-            column *= *count;
-        }
-        let noise = product(&map, &features.weighted);
-        Self { features, released, counts, bias, total: map.column_sum(), map, noise }
-    }
-
-    /// `Phi' (V o M) Phi` (m x m): the covariance of b by the error of the counts, for `M = E[f f']` at the sites.
-    pub fn error(&self, second: &DMatrix<f64>) -> DMatrix<f64> {
-        self.error_of(&self.counts.covariance, second)
-    }
-
-    /// The same by what T leaves open of the counts without its noise.
-    pub fn unresolved_error(&self, second: &DMatrix<f64>) -> DMatrix<f64> {
-        self.error_of(&self.counts.unresolved, second)
-    }
-
-    fn error_of(&self, covariance: &DMatrix<f64>, second: &DMatrix<f64>) -> DMatrix<f64> {
-        let weighted = &self.features.weighted;
-        let error = transposed_product(weighted, &product(&covariance.component_mul(second), weighted));
-        0.5 * (&error + error.transpose())
+        let map = inputs.map(features);
+        let one = inputs.one(features.len());
+        let noise = inputs.noise(&map, features);
+        let total = match inputs {
+            SiteInputs::Counts(_) => map.column_sum(),
+            SiteInputs::Gram(_) => &map * &one,
+        };
+        Self { features, released, inputs, bias, total, one, map, noise }
     }
 }
 
-/// Correlations at the sites, as b sees them.
+/// Correlations of what b sees of the process: of its values at the sites, or of its weights.
 pub(super) struct Correlated {
-    /// Among the sites (G x G).
-    pub sites: DMatrix<f64>,
-    /// `L C` (m x G).
+    /// C (G x G, or m x m).
+    pub correlations: DMatrix<f64>,
+    /// `L C` (m x G, or m x m).
     pub cross: DMatrix<f64>,
     /// `L C L'` (m x m).
     pub seen: DMatrix<f64>,
-    /// `p' (C o C) p / n^2`: the mean square of the correlation of two rows.
+    /// `p' (C o C) p / n^2`: the mean square of the correlation of two rows; zero where weights are seen.
     pub square: f64,
 }
 
 impl Correlated {
     pub fn new(kernel: &SiteKernel, seen: &Seen<'_>) -> Self {
         let sites = kernel.correlations.matrix(&seen.features.sites, &seen.features.sites);
-        let cross = product(&seen.map, &sites);
-        let counts = &seen.counts.mean;
+        let correlations = seen.inputs.covariance(sites);
+        let cross = product(&seen.map, &correlations);
         let rows = seen.released.sums.rows as f64;
-        let square = quadratic(&sites.component_mul(&sites), counts) / (rows * rows);
-        Self { seen: product(&cross, &seen.map.transpose()), cross, sites, square }
+        let square = match seen.inputs {
+            SiteInputs::Counts(counts) => {
+                quadratic(&correlations.component_mul(&correlations), &counts.mean) / (rows * rows)
+            }
+            SiteInputs::Gram(_) => 0.0,
+        };
+        Self { seen: product(&cross, &seen.map.transpose()), cross, correlations, square }
     }
 
-    /// The covariance of the sites (G x G): `variance C + bias`.
-    pub fn covariance(&self, variance: f64, bias: f64) -> DMatrix<f64> {
-        (&self.sites * variance).add_scalar(bias)
+    /// The covariance K of what b sees: `variance C + bias 1 1'`.
+    pub fn covariance(&self, variance: f64, seen: &Seen<'_>) -> DMatrix<f64> {
+        let mut covariance = &self.correlations * variance;
+        covariance.ger(seen.bias, &seen.one, &seen.one, 1.0);
+        covariance
     }
 
-    /// `L K` (m x G).
+    /// `L K` (m x G, or m x m).
     pub fn crossed(&self, variance: f64, seen: &Seen<'_>) -> DMatrix<f64> {
         let mut crossed = &self.cross * variance;
-        for mut column in crossed.column_iter_mut() {
-            column.axpy(seen.bias, &seen.total, 1.0);
+        for (mut column, one) in crossed.column_iter_mut().zip(seen.one.iter()) {
+            column.axpy(seen.bias * one, &seen.total, 1.0);
         }
         crossed
     }

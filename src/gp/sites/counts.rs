@@ -7,7 +7,7 @@ use super::{NoisyFeatures, SiteFeatures};
 use crate::linalg::{Cholesky, LinalgError, gram, transposed_product};
 
 /// The concentrations of the prior that the evidence chooses from.
-const CONCENTRATIONS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 1000.0];
+pub(super) const CONCENTRATIONS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 1000.0];
 
 /// The posterior of the counts p at G sites, given the noisy sums T.
 ///

@@ -14,8 +14,11 @@ pub struct Lattice {
     dimensions: usize,
 }
 
-/// The cells along a side, for one to four inputs: far finer than sites, and few enough to be kept.
-const SIDES: [usize; 4] = [4096, 256, 64, 32];
+/// The cells along a side, for one to twelve inputs: far finer than sites. Of up to four inputs they are few enough to keep all,
+/// of more the number of a cell fits into 60 bits.
+const SIDES: [usize; 12] = [4096, 256, 64, 32, 4096, 1024, 256, 128, 64, 64, 32, 32];
+/// The most inputs of which all cells are kept.
+const ALL_KEPT: usize = 4;
 
 impl Lattice {
     /// With so many cells along each input.
@@ -23,7 +26,7 @@ impl Lattice {
         Self { side, dimensions }
     }
 
-    /// The one for so many inputs, 1 to 4.
+    /// The one for so many inputs, 1 to 12.
     pub fn for_inputs(dimensions: usize) -> Self {
         Self::new(SIDES[dimensions.clamp(1, SIDES.len()) - 1], dimensions)
     }
@@ -31,6 +34,11 @@ impl Lattice {
     /// The number of cells.
     pub fn len(&self) -> usize {
         (0..self.dimensions).fold(1, |cells, _| cells * self.side)
+    }
+
+    /// Whether the cells are few enough to keep all, empty ones too.
+    pub fn is_small(&self) -> bool {
+        self.dimensions <= ALL_KEPT
     }
 
     /// Whether there is no cell.

@@ -17,7 +17,7 @@ pub struct SiteMixture {
     kernels: Vec<SiteKernel>,
     bias: f64,
     sites: DMatrix<f64>,
-    /// `L` (m x G).
+    /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
     /// `L 1` (m).
     total: DVector<f64>,
@@ -25,7 +25,7 @@ pub struct SiteMixture {
     noise: DMatrix<f64>,
     /// `L C L'` of each kernel (m x m).
     seen: Vec<DMatrix<f64>>,
-    /// The covariance of b by what T leaves open of the counts without its noise (m x m).
+    /// The covariance of b by what T leaves open of the inputs without its noise (m x m).
     unresolved: DMatrix<f64>,
     members: Vec<SiteMember>,
     weights: Vec<f64>,
@@ -55,7 +55,7 @@ impl SiteMixture {
             kernels: grid.kernels.clone(),
             bias: grid.bias,
             sites: seen.features.sites.clone(),
-            map: seen.map.clone(),
+            map: seen.inputs.reach(&seen.map),
             total: seen.total.clone(),
             noise: seen.noise.clone(),
             seen: correlated.into_iter().map(|correlated| correlated.seen).collect(),

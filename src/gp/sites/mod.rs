@@ -13,22 +13,32 @@
 //! The third term is the error of the counts, V their posterior covariance and o the entrywise product: the counts err by `dp`, b
 //! by `Phi' diag(f) dp`, whose covariance it is. So predictions know how little is known of the inputs. Any kernel will do: nothing
 //! is expanded in frequencies here.
+//!
+//! Sites on a grid are few enough for four inputs. With more, and for additive kernels, b is seen through the weights `w = R f` of its
+//! own features ([`SiteInputs::Gram`]): `b = A w` for the Gram matrix A of the rows, which is linear in T ([`GramMap`]), in place of `L f`.
+//! The sites, scattered over the box, only say what weights the kernel makes likely; predictions are those of the kernel. What f has
+//! beyond the features is taken for noise.
 
 mod correlated;
 mod counts;
 mod feasible;
+mod gram;
 mod grid;
 mod hyperparameters;
+mod inputs;
 mod lattice;
 mod member;
 mod mixture;
 mod passes;
 mod reference;
+mod squares;
 mod sums;
 
 pub use counts::SiteCounts;
+pub use gram::{GramEntry, GramMap, GramPosterior, GramSum};
 pub use grid::{box_grid, site_grid};
 pub use hyperparameters::{Graded, HyperGrid, SiteKernel};
+pub use inputs::{SeenWeights, SiteInputs};
 pub use lattice::{CountedRows, FullCell, Lattice, TARGET_BITS};
 pub use mixture::{MixturePrediction, SiteMixture};
 pub use passes::site_mixture;

@@ -5,17 +5,17 @@ use rayon::prelude::*;
 
 use super::correlated::{Correlated, Seen};
 use super::member::{Chosen, SiteMember};
-use super::{HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteMixture};
+use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
 use crate::linalg::LinalgError;
 
-/// How often the error of the counts is computed anew.
+/// How often the error of the inputs is computed anew.
 const PASSES: usize = 3;
 /// The members that say what the process is like at the sites.
 const HEAVIEST: usize = 4;
 
 /// The mixture of the posteriors under every choice of a grid, each weighed by its evidence and prior.
 ///
-/// The error of the counts needs `E[f f']` at the sites, which is that of the reference at first and that of the heaviest members
+/// The error of the inputs needs `E[f f']` of what b sees, which is that of the reference at first and that of the heaviest members
 /// after a pass; all members share it. All of it is computed from what was released: it costs no budget.
 ///
 /// # Errors
@@ -23,19 +23,19 @@ const HEAVIEST: usize = 4;
 pub fn site_mixture(
     features: &SiteFeatures,
     released: &NoisyFeatures,
-    counts: &SiteCounts,
+    inputs: &SiteInputs,
     grid: &HyperGrid,
 ) -> Result<SiteMixture, LinalgError> {
-    let seen = Seen::new(features, released, counts, grid.bias);
+    let seen = Seen::new(features, released, inputs, grid.bias);
     let correlated: Vec<Correlated> =
         grid.kernels.iter().map(|kernel| Correlated::new(kernel, &seen)).collect();
-    let mut second = correlated[correlated.len() / 2].covariance(grid.first, grid.bias);
+    let mut second = correlated[correlated.len() / 2].covariance(grid.first, &seen);
     let mut mixed = Mixed::new(grid, &seen, &correlated, &second)?;
     for _ in 1..PASSES {
         second = mixed.second_moment(&seen, &correlated);
         mixed = Mixed::new(grid, &seen, &correlated, &second)?;
     }
-    let unresolved = seen.unresolved_error(&second);
+    let unresolved = inputs.unresolved_error(features, &second);
     Ok(SiteMixture::new(&seen, correlated, unresolved, grid, mixed.members, mixed.weights))
 }
 
@@ -52,7 +52,7 @@ impl Mixed {
         correlated: &[Correlated],
         second: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let error = seen.error(second);
+        let error = seen.inputs.error(seen.features, second);
         let members: Vec<SiteMember> = choices(grid)
             .collect::<Vec<Chosen>>()
             .into_par_iter()
@@ -69,8 +69,8 @@ impl Mixed {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|i, j| self.weights[*j].total_cmp(&self.weights[*i]));
         order.truncate(HEAVIEST);
-        let sites = seen.features.len();
-        let (mut second, mut total) = (DMatrix::zeros(sites, sites), 0.0);
+        let size = seen.one.len();
+        let (mut second, mut total) = (DMatrix::zeros(size, size), 0.0);
         for place in order {
             let member = &self.members[place];
             second += member.second_moment(seen, &correlated[member.chosen.kernel]) * self.weights[place];

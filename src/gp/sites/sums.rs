@@ -2,6 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::GramMap;
+
 /// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SummedFeatures {
@@ -54,6 +56,8 @@ pub struct SiteFeatures {
     pub weighted: DMatrix<f64>,
     /// e there (G x k).
     pub plain: DMatrix<f64>,
+    /// How the Gram matrix of phi follows from the sums of e, where the process is seen through weights of phi.
+    pub gram: Option<GramMap>,
 }
 
 impl SiteFeatures {

@@ -4,6 +4,7 @@ use super::design::rule;
 use super::search::normalised;
 use super::{Frequencies, LeastRisk, MomentsDesign, SquareRule, WeightSearch};
 use crate::gp::sites::{SiteReference, site_grid};
+use crate::kernel::EqPart;
 use crate::linalg::LinalgError;
 use crate::privacy::PrivacyError;
 
@@ -13,6 +14,8 @@ const KAPPAS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 const REACH: f64 = 3.2;
 /// The greatest entry of a frequency, by the number of inputs.
 const MOST: [i64; 4] = [40, 7, 4, 1];
+/// The same for the functions of one and of two inputs that an additive kernel is the sum of.
+const MOST_OF_PARTS: [i64; 2] = [7, 3];
 /// Steps of the search for weights.
 const STEPS: usize = 30;
 /// Weights below this part of the greatest carry nothing.
@@ -56,12 +59,35 @@ impl MomentsDesign {
     }
 }
 
-/// The frequencies that the kernel of the reference reaches: a ball of them on a line and in the plane, those of squared norm 2 beyond.
+/// The frequencies that the kernel of the reference reaches: a ball of them on a line, in the plane and in space, those of squared norm 2
+/// beyond; of an additive kernel those of its parts.
 fn reach(reference: &SiteReference, period: f64) -> Frequencies {
-    let dimensions = reference.kernel.dimensions();
-    let wanted = (REACH * period / (std::f64::consts::TAU * reference.kernel.shortest())).ceil();
-    let side = (wanted.min(1e6) as i64).clamp(1, MOST[dimensions.clamp(1, MOST.len()) - 1]);
+    let (kernel, dimensions) = (&reference.kernel, reference.kernel.dimensions());
+    let parts = kernel.exponentiated_quadratics().filter(|_| kernel.is_additive());
+    if let Some(parts) = parts {
+        return Frequencies::half_space(parts.iter().flat_map(|part| of_part(part, period)));
+    }
+    let side = side(kernel.shortest(), period, MOST[dimensions.clamp(1, MOST.len()) - 1]);
     Frequencies::ball(side, if dimensions < 4 { side * side } else { 2 }, dimensions)
+}
+
+/// A ball of frequencies of the inputs that a part of an additive kernel depends on, the zero among them.
+fn of_part(part: &EqPart, period: f64) -> Vec<Vec<i64>> {
+    let inputs = part.inputs();
+    let shortest = inputs.iter().map(|input| part.lengthscales[*input]).fold(f64::INFINITY, f64::min);
+    let side = side(shortest, period, MOST_OF_PARTS[inputs.len().clamp(1, MOST_OF_PARTS.len()) - 1]);
+    let ball = Frequencies::ball(side, side * side, inputs.len());
+    let mut vectors = vec![vec![0; part.lengthscales.len()]; ball.len()];
+    for (vector, entries) in vectors.iter_mut().zip(ball.vectors()) {
+        inputs.iter().zip(entries).for_each(|(input, entry)| vector[*input] = *entry);
+    }
+    vectors
+}
+
+/// The greatest entry that a lengthscale asks for.
+fn side(lengthscale: f64, period: f64, most: i64) -> i64 {
+    let wanted = (REACH * period / (std::f64::consts::TAU * lengthscale)).ceil();
+    (wanted.min(1e6) as i64).clamp(1, most)
 }
 
 /// Frequencies with the best weights that were found for them.

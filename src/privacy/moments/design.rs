@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
-use crate::gp::sites::{SiteFeatures, SummedFeatures};
+use crate::gp::sites::{SiteFeatures, SummedFeatures, site_grid};
 use crate::number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
@@ -78,11 +78,20 @@ impl MomentsDesign {
         SummedFeatures::new(&weighted, &self.pairs.features(inputs, self.period), &clipped)
     }
 
-    /// The features at sites (G x d).
-    pub fn at_sites(&self, sites: DMatrix<f64>) -> SiteFeatures {
+    /// The features at the sites; of an additive kernel with their Gram matrix.
+    pub fn at_sites(&self, additive: bool) -> SiteFeatures {
+        self.frequencies.at_sites(&self.pairs, self.period, additive)
+    }
+}
+
+impl Frequencies {
+    /// These features, whose sums targets weigh, and those of the plain sums, at the sites; of an additive kernel with their Gram matrix.
+    pub fn at_sites(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
+        let sites = site_grid(self.vectors().first().map_or(1, Vec::len));
         SiteFeatures {
-            weighted: self.frequencies.features(&sites, self.period),
-            plain: self.pairs.features(&sites, self.period),
+            weighted: self.features(&sites, period),
+            plain: pairs.features(&sites, period),
+            gram: additive.then(|| self.gram_map(pairs, &sites, period)),
             sites,
         }
     }

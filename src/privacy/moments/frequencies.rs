@@ -16,7 +16,7 @@ use nalgebra::{DMatrix, DVector};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frequencies {
-    vectors: Vec<Vec<i64>>,
+    pub(super) vectors: Vec<Vec<i64>>,
 }
 
 impl Frequencies {

@@ -4,6 +4,7 @@
 mod choice;
 mod design;
 mod frequencies;
+mod gram_map;
 mod noise;
 mod pairs;
 mod phases;

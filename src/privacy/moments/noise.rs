@@ -8,7 +8,7 @@ use super::MomentsDesign;
 use crate::gp::sites::{NoisyFeatures, SummedFeatures};
 
 /// The relative excess of the noise, which covers the rounding of closed forms for up to F = 256 frequencies (designs of least risk have
-/// at most 129): with `u = 2^-53` the sum of the weights is off by F u, a weight of a plain sum, which adds 2 F products, by 2 F u, both
+/// at most 213): with `u = 2^-53` the sum of the weights is off by F u, a weight of a plain sum, which adds 2 F products, by 2 F u, both
 /// relative and under a root, and a dozen operations by u each: `(F + 2 F) u / 2 + 12 u < 4.5e-14`.
 const EXCESS: f64 = 5.7e-14;
 

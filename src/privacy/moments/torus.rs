@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use nalgebra::DMatrix;
 
 use crate::gp::sites::SiteReference;
-use crate::kernel::BoxKernel;
+use crate::kernel::{BoxKernel, EqPart};
 
 /// The kernel of a reference on a torus.
 pub(super) struct Torus<'a> {
@@ -16,16 +16,16 @@ pub(super) struct Torus<'a> {
 
 /// How masses are known.
 enum Masses {
-    /// By the spectral density of an exponentiated quadratic kernel with these lengthscales.
-    Density(Vec<f64>),
+    /// By the spectral densities of the exponentiated quadratic kernels that it is the sum of.
+    Density(Vec<EqPart>),
     /// By a table.
     Table(WaveTable),
 }
 
 impl<'a> Torus<'a> {
     pub fn new(reference: &'a SiteReference, period: f64) -> Self {
-        let masses = match reference.kernel.exponentiated_quadratic() {
-            Some(lengthscales) => Masses::Density(lengthscales),
+        let masses = match reference.kernel.exponentiated_quadratics() {
+            Some(parts) => Masses::Density(parts),
             None => Masses::Table(WaveTable::new(&reference.kernel, period)),
         };
         Self { reference, period, masses }
@@ -35,16 +35,20 @@ impl<'a> Torus<'a> {
     pub fn mass(&self, j: &[i64], k: &[i64], sign: i64) -> f64 {
         let turns: Vec<i64> = j.iter().zip(k).map(|(a, b)| a + sign * b).collect();
         let mass = match &self.masses {
-            Masses::Density(lengthscales) => self.density(lengthscales, &turns),
+            Masses::Density(parts) => parts.iter().map(|part| self.density(part, &turns)).sum(),
             Masses::Table(table) => self.reference.kernel.variance() * table.mass(&turns),
         };
         if turns.iter().all(|turn| *turn == 0) { mass + self.reference.bias } else { mass }
     }
 
-    /// The spectral density over `P^d`.
-    fn density(&self, lengthscales: &[f64], turns: &[i64]) -> f64 {
-        let mut density = self.reference.kernel.variance();
-        for (turn, lengthscale) in turns.iter().zip(lengthscales) {
+    /// The spectral density over `P^d`; along an input that the kernel does not depend on all of it is at zero.
+    fn density(&self, part: &EqPart, turns: &[i64]) -> f64 {
+        let mut density = part.variance;
+        for (turn, lengthscale) in turns.iter().zip(&part.lengthscales) {
+            if lengthscale.is_infinite() {
+                density *= f64::from(*turn == 0);
+                continue;
+            }
             let frequency = TAU * lengthscale * *turn as f64 / self.period;
             let height = TAU.sqrt() * lengthscale / self.period;
             density *= height * (-0.5 * frequency * frequency).exp();
@@ -143,6 +147,28 @@ mod tests {
                 let expected = closed.mass(turns, &none, 1) - bias;
                 assert!((2.0 * table.mass(turns) - expected).abs() < 1e-6, "{turns:?} {expected}");
             }
+        }
+    }
+
+    /// A function of the first input and one of both: off the axes only the pair has masses.
+    #[test]
+    fn additive_kernels_have_the_masses_of_their_parts() {
+        let text = "additive = { lengthscales = [0.2, 0.3], variances = [1.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.5 }] }";
+        let alone = kernel("eq = { variance = 1.5, lengthscale = 0.2 }", 1);
+        let pair = kernel("eq-ard = { variance = 0.5, lengthscales = [0.2, 0.3] }", 2);
+        let references = [kernel(text, 2), alone, pair].map(|kernel| SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.0,
+            kernel,
+            noise_variance: 1.0,
+            concentration: 1.0,
+        });
+        let [both, alone, pair] = [0, 1, 2].map(|which| Torus::new(&references[which], 1.6));
+        for turns in [[0, 0], [2, 0], [0, 1], [-1, 3]] {
+            let expected = pair.mass(&turns, &[0, 0], 1)
+                + if turns[1] == 0 { alone.mass(&turns[..1], &[0], 1) } else { 0.0 };
+            assert!((both.mass(&turns, &[0, 0], 1) - expected).abs() < 1e-15, "{turns:?}");
         }
     }
 

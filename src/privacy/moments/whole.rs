@@ -145,10 +145,13 @@ impl<'a> LocatedCells<'a> {
     }
 
     fn sum(&self, frequency: &[i64], table: &PhaseTable, factor: Factor) -> Vec<i128> {
-        let along: Vec<Vec<usize>> = frequency.iter().map(|entry| table.along(*entry)).collect();
+        // An input with the entry zero turns no phase.
+        let turning = frequency.iter().zip(&self.coordinates).filter(|(entry, _)| **entry != 0);
+        let (along, coordinates): (Vec<Vec<usize>>, Vec<&Vec<usize>>) =
+            turning.map(|(entry, coordinates)| (table.along(*entry), coordinates)).unzip();
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
-            let phases = along.iter().zip(&self.coordinates);
+            let phases = along.iter().zip(&coordinates);
             let phase = table.at(phases.map(|(phases, cells)| phases[cells[place]]).sum());
             cosines += factor.of(cell) * i128::from(phase.cosine);
             sines += factor.of(cell) * i128::from(phase.sine);

@@ -15,7 +15,7 @@ use crate::number::{Count, Positive};
 pub struct MomentsSetting {
     /// The public bound that targets are clipped to, on either side of zero.
     pub target_bound: Positive,
-    /// The public box of the inputs: the ends of each, for at most four. An input outside counts as the nearest one inside.
+    /// The public box of the inputs: the ends of each, for at most four, or twelve with the kernel `additive`. An input outside counts as the nearest one inside.
     pub domain: Vec<[f64; 2]>,
     /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,8 +26,8 @@ pub struct MomentsSetting {
     pub rows: Option<Count>,
 }
 
-/// The most inputs that there are sites for.
-const MOST_INPUTS: usize = 4;
+/// The most inputs that rows are counted by.
+const MOST_INPUTS: usize = 12;
 
 const PATH: &str = "privacy.mechanism.moments";
 
@@ -40,7 +40,7 @@ impl MomentsSetting {
     pub fn check(&self, inputs: usize) -> Checked {
         let path = PATH;
         let domain = format!("{path}.domain");
-        range("data.inputs", inputs <= MOST_INPUTS, "at most 4 inputs for moments", inputs as f64)?;
+        range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
         dimension(&domain, inputs, self.domain.len())?;
         self.domain.iter().try_for_each(|[low, high]| {
             range(&domain, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)

@@ -5,7 +5,7 @@ use rand_pcg::Pcg64;
 
 use super::method::{Leaderboard, Method};
 use super::planned_moments::PlannedMoments;
-use crate::gp::sites::{HyperGrid, MixturePrediction, SiteCounts, SiteReference, site_grid, site_mixture};
+use crate::gp::sites::{HyperGrid, MixturePrediction, SiteInputs, SiteReference, site_mixture};
 use crate::gp::variational::Prediction;
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
@@ -38,7 +38,7 @@ impl MomentsRegression {
             let design = PlannedMoments::design(&reference, sigma, setting.period)?;
             releases.push(PlannedMoments {
                 sums: design.moments(&inputs, &rows.targets),
-                features: design.at_sites(site_grid(inputs.ncols())),
+                features: design.at_sites(reference.kernel.is_additive()),
                 sigma,
                 design,
             });
@@ -57,9 +57,9 @@ impl Method for MomentsRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
         let planned = self.planned(cell)?;
         let released = planned.released(stream);
-        let counts = SiteCounts::new(&planned.features, &released)?;
+        let inputs = SiteInputs::new(&planned.features, &released)?;
         let grid = HyperGrid::around(&self.reference);
-        let mixture = site_mixture(&planned.features, &released, &counts, &grid)?;
+        let mixture = site_mixture(&planned.features, &released, &inputs, &grid)?;
         let MixturePrediction { mean, variance, .. } = mixture.predict(&self.test);
         // Scores add the noise variance of the model, in whose place the members have their own.
         Ok(Prediction { mean, variance: variance.add_scalar(-self.reference.noise_variance) })

@@ -7,6 +7,7 @@ use super::reference::reference;
 use super::{LEAST_SIGMA, MomentsGuarantee, ReleasedMoments, certificate, sigma};
 use crate::data::rows::InMemory;
 use crate::gp::sites::{Lattice, SiteReference};
+use crate::kernel::KernelSetting;
 use crate::privacy::{Caveat, MomentsDesign, PrivacyUnit, RoundedNoise, WholeMoments};
 use crate::setting::{
     DataSetting, MechanismSetting, ModelSetting, MomentsSetting, NormaliseSetting, PrivacySetting, Sections,
@@ -79,6 +80,11 @@ impl MomentsModel {
     /// What the spec says of the mechanism.
     pub fn mechanism(&self) -> &MomentsSetting {
         &self.mechanism
+    }
+
+    /// Whether the kernel is a sum of functions of one input or two.
+    pub(in crate::task) fn is_additive(&self) -> bool {
+        matches!(self.model.kernel, KernelSetting::Additive(_))
     }
 
     /// The rows of a sample, which have passed the filters, in their cells.

@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 
 use crate::gp::sites::SiteReference;
-use crate::kernel::BoxKernel;
-use crate::setting::rules::fail;
+use crate::kernel::{BoxKernel, KernelSetting};
+use crate::setting::rules::{fail, range};
 use crate::setting::{Checked, ModelSetting, MomentsSetting, Problem, Sections};
 use crate::task::TaskError;
 use crate::task::model::noise_variance;
@@ -50,14 +50,26 @@ pub(in crate::task) fn check(
     stationary(setting)
 }
 
+/// More functions of two inputs than this would need too many moments.
+const MOST_PAIRS: usize = 16;
+
 /// Fails unless the kernel is one that moments are designed for.
 pub(in crate::task) fn stationary(setting: &Sections) -> Checked {
     let Some(model) = setting.model.as_deref() else { return Ok(()) };
-    if BoxKernel::new(&model.kernel, vec![1.0; setting.data.inputs.len()]).is_some() {
-        return Ok(());
-    }
-    let why = "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`";
+    let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.inputs.len()]) {
+        None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
+        Some(kernel) if !kernel.has_moments() => {
+            "noisy moments of more than four inputs need the kernel `additive`"
+        }
+        Some(_) => return few_pairs(&model.kernel),
+    };
     fail("model.kernel", Problem::Shape(why.to_owned()))
+}
+
+fn few_pairs(kernel: &KernelSetting) -> Checked {
+    let KernelSetting::Additive(additive) = kernel else { return Ok(()) };
+    let pairs = additive.pairs.len();
+    range("model.kernel.additive.pairs", pairs <= MOST_PAIRS, "at most 16 pairs for moments", pairs as f64)
 }
 
 /// Inputs in units of the box (n x d); those outside move to its nearest point.

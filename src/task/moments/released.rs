@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use serde::{Deserialize, Serialize};
 
-use crate::gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures, site_grid};
+use crate::gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures};
 use crate::number::Positive;
 use crate::privacy::{Frequencies, MomentsDesign};
 
@@ -71,15 +71,10 @@ impl ReleasedMoments {
     }
 
     /// What a model needs of them: the features at its sites, and the noisy sums.
-    pub(super) fn seen(&self) -> (SiteFeatures, NoisyFeatures) {
+    pub(super) fn seen(&self, additive: bool) -> (SiteFeatures, NoisyFeatures) {
         let [frequencies, pairs] =
             [&self.frequencies, &self.pairs].map(|list| Frequencies::half_space(list.iter().cloned()));
-        let sites = site_grid(self.frequencies.first().map_or(1, Vec::len));
-        let features = SiteFeatures {
-            weighted: frequencies.features(&sites, self.period),
-            plain: pairs.features(&sites, self.period),
-            sites,
-        };
+        let features = frequencies.at_sites(&pairs, self.period, additive);
         let noisy = NoisyFeatures {
             sums: SummedFeatures {
                 rows: usize::try_from(self.rows).unwrap_or(usize::MAX),

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::reference::in_box;
 use super::{MomentsModel, ReleasedMoments};
-use crate::gp::sites::{HyperGrid, MixturePrediction, SiteCounts, SiteMixture, site_mixture};
+use crate::gp::sites::{HyperGrid, MixturePrediction, SiteInputs, SiteMixture, site_mixture};
 use crate::task::TaskError;
 
 /// The surface at some points, in units of the target.
@@ -41,9 +41,9 @@ impl MomentsModel {
     }
 
     fn mixture(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<SiteMixture, TaskError> {
-        let (features, noisy) = released.seen();
-        let counts = SiteCounts::new(&features, &noisy)?;
-        Ok(site_mixture(&features, &noisy, &counts, grid)?)
+        let (features, noisy) = released.seen(self.is_additive());
+        let inputs = SiteInputs::new(&features, &noisy)?;
+        Ok(site_mixture(&features, &noisy, &inputs, grid)?)
     }
 
     /// The surface at points (t x d), in units of the inputs.

@@ -20,11 +20,20 @@ pub(super) struct MomentsBlock<'a> {
     places: DMatrix<f64>,
     /// The surface without privacy there, in units of the target.
     exact: Vec<f64>,
-    /// The sites (G x d), in units of the inputs.
-    sites: DMatrix<f64>,
-    /// The rows near each.
-    near_sites: Vec<f64>,
+    /// Where the size of the noise is looked at.
+    spots: NoiseSpots,
 }
+
+/// Points that stand for rows.
+struct NoiseSpots {
+    /// The points (k x d), in units of the inputs.
+    points: DMatrix<f64>,
+    /// The rows near each.
+    rows: Vec<f64>,
+}
+
+/// The most cells at which the noise on an additive surface is looked at.
+const SPOTS: usize = 2048;
 
 impl<'a> MomentsBlock<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
@@ -32,12 +41,15 @@ impl<'a> MomentsBlock<'a> {
             MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
         let sums = model.sums(job.sample)?;
         let rows = sums.counted();
-        let near_sites = near_sites(&rows);
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
         let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
-        let (places, sites) = (in_units(&middles, domain), in_units(&site_grid(domain.len()), domain));
-        let mut block = Self { task, job, model, sums, rows, places, exact: Vec::new(), sites, near_sites };
+        let places = in_units(&middles, domain);
+        let spots = match model.is_additive() {
+            true => NoiseSpots::of_cells(&rows, &places),
+            false => NoiseSpots::of_sites(&rows, domain),
+        };
+        let mut block = Self { task, job, model, sums, rows, places, exact: Vec::new(), spots };
         let free = PrivacySetting { epsilon: Epsilon::NONE, ..job.setting.privacy.as_ref().clone() };
         let SimulatedMoments { released, .. } =
             block.model.simulated(&block.sums, &free, &mut job.streams.of_block("noise"))?;
@@ -80,11 +92,11 @@ impl<'a> MomentsBlock<'a> {
         [rmse, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
     }
 
-    /// The root mean square of what the noise adds, at the sites near the rows.
+    /// The root mean square of what the noise adds, at points that stand for rows.
     fn noise(&self, posterior: &SiteMixture) -> Result<f64, TaskError> {
-        let sds = self.model.predict(posterior, &self.sites)?.noise_sd;
-        let squares: f64 = self.near_sites.iter().zip(sds).map(|(count, sd)| count * sd * sd).sum();
-        Ok((squares / self.sums.rows.max(1) as f64).sqrt())
+        let sds = self.model.predict(posterior, &self.spots.points)?.noise_sd;
+        let squares: f64 = self.spots.rows.iter().zip(sds).map(|(count, sd)| count * sd * sd).sum();
+        Ok((squares / self.spots.rows.iter().sum::<f64>().max(1.0)).sqrt())
     }
 
     fn frames(&self, posterior: &SiteMixture) -> Result<Vec<Frame>, TaskError> {
@@ -113,18 +125,24 @@ fn in_units(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
     })
 }
 
-/// The rows of all cells in the part of the box that belongs to each site.
-fn near_sites(rows: &CountedRows) -> Vec<f64> {
-    let sites = site_lattice(rows.lattice.dimensions());
-    let mut near = vec![0.0; sites.len()];
-    for cell in &rows.cells {
-        near[sites.place(&rows.lattice.midpoint(cell.place))] += cell.rows as f64;
+impl NoiseSpots {
+    /// The sites, each for the rows of all cells in its part of the box.
+    fn of_sites(rows: &CountedRows, domain: &[[f64; 2]]) -> Self {
+        let sites = site_grid(domain.len());
+        let side = (sites.nrows() as f64).powf(1.0 / domain.len() as f64).round();
+        let lattice = Lattice::new(side as usize, domain.len());
+        let mut near = vec![0.0; lattice.len()];
+        for cell in &rows.cells {
+            near[lattice.place(&rows.lattice.midpoint(cell.place))] += cell.rows as f64;
+        }
+        Self { points: in_units(&sites, domain), rows: near }
     }
-    near
-}
 
-/// The lattice whose midpoints are the sites.
-fn site_lattice(dimensions: usize) -> Lattice {
-    let side = (site_grid(dimensions).nrows() as f64).powf(1.0 / dimensions as f64).round();
-    Lattice::new(side as usize, dimensions)
+    /// Cells themselves, one in so many: sites that are scattered have no parts of the box.
+    fn of_cells(rows: &CountedRows, places: &DMatrix<f64>) -> Self {
+        let each = rows.cells.len().div_ceil(SPOTS).max(1);
+        let chosen: Vec<usize> = (0..rows.cells.len()).step_by(each).collect();
+        let near = chosen.iter().map(|cell| rows.cells[*cell].rows as f64).collect();
+        Self { points: places.select_rows(&chosen), rows: near }
+    }
 }

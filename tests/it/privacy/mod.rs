@@ -10,6 +10,7 @@ mod cloaking_properties;
 mod concentrated;
 mod moments;
 mod moments_posterior;
+mod moments_weights;
 mod persons;
 mod rounded_gaussian;
 mod safety;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dpgp::gp::exact;
 use dpgp::gp::sites::{
-    Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteKernel, SiteMixture, SummedFeatures,
-    box_grid, site_mixture,
+    Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs, SiteKernel, SiteMixture,
+    SummedFeatures, box_grid, site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::Frequencies;
@@ -18,7 +18,7 @@ use crate::support::golden::{assert_relative, golden, matrix, number, numbers};
 struct Golden {
     features: SiteFeatures,
     released: NoisyFeatures,
-    counts: SiteCounts,
+    inputs: SiteInputs,
 }
 
 fn line(value: &Value) -> Frequencies {
@@ -34,8 +34,12 @@ impl Golden {
         let golden = &golden("moments")["inference"];
         let (b, t) = (line(&golden["b_frequencies"]), line(&golden["t_frequencies"]));
         let sites = box_grid(1, 8);
-        let features =
-            SiteFeatures { weighted: b.features(&sites, 1.5), plain: t.features(&sites, 1.5), sites };
+        let features = SiteFeatures {
+            weighted: b.features(&sites, 1.5),
+            plain: t.features(&sites, 1.5),
+            gram: None,
+            sites,
+        };
         let sums = SummedFeatures {
             rows: 40,
             weighted: DVector::from_vec(numbers(&golden["released_b"])),
@@ -49,17 +53,17 @@ impl Golden {
             squares: number(golden, "sd_q").powi(2),
             rows: 0.0,
         };
-        let counts = SiteCounts {
+        let inputs = SiteInputs::Counts(SiteCounts {
             mean: DVector::from_vec(numbers(&golden["counts"])),
             covariance: matrix(&golden["counts_covariance"]),
             unresolved: DMatrix::zeros(8, 8),
             concentration: number(golden, "alpha"),
-        };
-        Self { features, released, counts }
+        });
+        Self { features, released, inputs }
     }
 
     fn mixture(&self, grid: &HyperGrid) -> SiteMixture {
-        site_mixture(&self.features, &self.released, &self.counts, grid).unwrap()
+        site_mixture(&self.features, &self.released, &self.inputs, grid).unwrap()
     }
 }
 
@@ -78,7 +82,8 @@ fn sums_of_rows() {
 
 #[test]
 fn counts_of_sites() {
-    let Golden { features, released, counts } = Golden::read();
+    let Golden { features, released, inputs } = Golden::read();
+    let SiteInputs::Counts(counts) = inputs else { panic!("counts of sites") };
     let found = SiteCounts::new(&features, &released).unwrap();
     assert_eq!(found.concentration, counts.concentration);
     assert!((&found.mean - counts.mean).amax() < 40.0 * 1e-6, "{}", found.mean);
@@ -202,8 +207,10 @@ fn without_noise_it_is_the_exact_process() {
         unresolved: DMatrix::zeros(6, 6),
         concentration: 1.0,
     };
-    let features = SiteFeatures { weighted: b.features(&sites, 1.2), plain: t.features(&sites, 1.2), sites };
-    let mixture = site_mixture(&features, &released, &counts, &single(0.4, 0.8, 0.1, 0.0)).unwrap();
+    let (weighted, plain) = (b.features(&sites, 1.2), t.features(&sites, 1.2));
+    let features = SiteFeatures { weighted, plain, gram: None, sites };
+    let mixture =
+        site_mixture(&features, &released, &SiteInputs::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
     let at = box_grid(1, 11);
     let kernel = ExponentiatedQuadratic::isotropic(0.8, 0.4);
     let map = exact(&kernel, 0.1, &rows, &at).unwrap();
