@@ -10,6 +10,7 @@ use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::paired_verbs::{run_predict, run_stats};
 use crate::audit::AuditVerdict;
+use crate::data::rows::beside;
 use crate::release::{EndToEndCheck, PointsFile, PredictionRequest, StreamedRelease, chosen_cell};
 use crate::run::{Project, watcher};
 use crate::task::Experiment;
@@ -125,5 +126,5 @@ fn attack_sums(
 fn own_file(experiment: &Experiment) -> Option<PathBuf> {
     let data = &experiment.cells.first()?.setting().data;
     let folder = experiment.source.file().parent()?;
-    data.source.own_file().map(|path| folder.join(path))
+    data.source.own_file().map(|path| beside(folder, path.as_ref()))
 }

@@ -44,6 +44,8 @@ use arguments::{Arguments, Verb};
 use error::{BUG, CliError};
 use output::complain;
 
+use crate::data::is_decoding;
+
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
@@ -52,9 +54,12 @@ pub fn main() -> ExitCode {
 
 /// Says that a panic is our mistake, and ends the program with the exit code of a bug.
 ///
-/// The hook itself ends it, on whichever thread the panic happened: releases are built without unwinding, and
-/// both kinds of build must end in the same way.
+/// The hook itself ends it, on whichever thread the panic happened: nothing may go on after a bug, and
+/// threads that nobody waits for must not hide it. A panic of the decoder of a damaged file is an error of that file.
 fn report_bug(panic: &PanicHookInfo<'_>) {
+    if is_decoding() {
+        return;
+    }
     complain(&panic.to_string());
     complain("error: this is a bug in dpgp; please report it with the command and the message above");
     std::process::exit(i32::from(BUG));

@@ -7,7 +7,7 @@ use super::audit_end_to_end::EndToEndArguments;
 use super::paired_files::{FileCells, NoisyParts};
 use super::paired_runs::{PairedPlan, PairedVerb, Points, ReplacedRow};
 use crate::audit::AuditVerdict;
-use crate::data::rows::{RowFile, row_files};
+use crate::data::rows::{FileState, RowFile, row_files};
 use crate::privacy::Neighbours;
 use crate::release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
 use crate::task::Experiment;
@@ -83,7 +83,7 @@ pub fn run_predict(
 
 /// Whether files are too large for a copy of them for each neighbour.
 fn are_large(files: &[RowFile]) -> bool {
-    let bytes = files.iter().filter_map(|file| std::fs::metadata(&file.path).ok()).map(|file| file.len());
+    let bytes = files.iter().filter_map(|file| FileState::of(&file.path).ok()).map(|file| file.bytes);
     bytes.sum::<u64>() > LARGE
 }
 

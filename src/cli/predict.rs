@@ -12,6 +12,7 @@ use super::output::{complain, print, print_json};
 use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
+use crate::data::rows::ensure_addresses;
 use crate::publish::short;
 use crate::release::{
     Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
@@ -92,6 +93,8 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
+    let source = cell.setting().data.source.own_file().map(Path::new);
+    ensure_addresses(source.into_iter().chain([arguments.at.as_path()]))?;
     let watcher = watcher(arguments.quiet);
     let points = PointsFile { path: &arguments.at, weights: arguments.weights.as_deref() };
     if arguments.preview.preview {

@@ -12,6 +12,7 @@ use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
 use super::targets::distinct;
 use crate::data::DataKey;
+use crate::data::rows::ensure_addresses;
 use crate::release::ledger::LedgerPlace;
 use crate::release::{
     ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
@@ -24,9 +25,10 @@ const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
 a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
 mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
-files named here that pass the filters count, whatever `train` says: CSV with a header or Parquet, in constant memory.
-A folder stands for all files in it and below that end in .parquet, .csv or .tsv, a pattern in quotes (*, ?, [a-z], ** for
-folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
+files named here that pass the filters count, whatever `train` says: CSV with a header, also packed by gzip, or Parquet, in
+constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/own-data.md).
+A folder stands for all files in it and below that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, a pattern in quotes (*, ?,
+[a-z], ** for folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
 the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.
 Files that are written replace none that is there; nothing is left of a release that fails.
 Sums do not depend on the number of threads or shards, to the last bit. They are exact, and as private as the rows: only
@@ -56,7 +58,7 @@ pub struct StatsArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
     #[arg(value_name = "NAME")]
     name: String,
-    /// Files of rows, CSV or Parquet, in the order of their rows; folders of such files; patterns in quotes
+    /// Files of rows, CSV (.csv.gz too) or Parquet, in the order of their rows; folders of such files; patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]
     files: Vec<PathBuf>,
     /// Sum only part I of N of the rows
@@ -97,6 +99,7 @@ pub struct StatsArguments {
 
 /// Sums rows or adds sums; writes the sums and a release of them.
 pub fn stats(arguments: &StatsArguments, format: Format) -> Result<(), CliError> {
+    ensure_addresses(arguments.files.iter().map(PathBuf::as_path))?;
     let experiment = arguments.places.project()?.only(&arguments.name)?;
     match StreamedRelease::of(&experiment)? {
         StreamedRelease::Surface(streamed) => answer(&streamed, arguments, format),

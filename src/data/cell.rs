@@ -32,9 +32,7 @@ pub(super) fn append_numbers(column: &Series, to: &mut Vec<f64>) -> Result<(), B
 /// A cell as a finite number: of a type that holds numbers, or text that says one.
 pub(super) fn number(cell: &AnyValue<'_>) -> Result<f64, CellProblem> {
     match cell {
-        AnyValue::Float64(value) => {
-            finite(*value).ok_or_else(|| CellProblem::NotFinite(format!("{value:?}")))
-        }
+        AnyValue::Float64(value) => finite(*value).ok_or(CellProblem::NotFinite),
         AnyValue::Int64(value) => Ok(*value as f64),
         AnyValue::UInt64(value) => Ok(*value as f64),
         cell => parsed(text(cell).as_deref().unwrap_or_default()),
@@ -47,8 +45,8 @@ pub(super) fn parsed(text: &str) -> Result<f64, CellProblem> {
     if text.is_empty() {
         return Err(CellProblem::Missing);
     }
-    let value: f64 = text.parse().map_err(|_| CellProblem::NotANumber(text.to_owned()))?;
-    finite(value).ok_or_else(|| CellProblem::NotFinite(text.to_owned()))
+    let value: f64 = text.parse().map_err(|_| CellProblem::NotANumber)?;
+    finite(value).ok_or(CellProblem::NotFinite)
 }
 
 /// A cell as text without blanks around it; none if it is missing.

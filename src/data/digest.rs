@@ -1,4 +1,4 @@
-//! SHA-256 digests of files, and tags under a key.
+//! SHA-256 digests of files.
 
 use std::fmt;
 use std::fs::File;
@@ -10,7 +10,6 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, DataError, Doing};
-use super::identity::DataKey;
 
 /// How many bytes are read and hashed at a time.
 const BLOCK: usize = 1 << 16;
@@ -97,15 +96,6 @@ pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
         hasher.update(&block[..read]);
         bytes += read as u64;
     }
-}
-
-/// The tag of the file at `path` under a key.
-///
-/// # Errors
-/// [`DataError::Io`] when the file cannot be read.
-pub fn keyed_tag(path: &Path, key: &DataKey) -> Result<[u8; 32], DataError> {
-    let file = File::open(path).doing(Action::Read, path)?;
-    key.tag_read(file).doing(Action::Read, path)
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ pub enum DataError {
         source: io::Error,
     },
     /// A folder or a pattern leads to no file.
-    #[error("no file of rows is found by {}: a folder needs files that end in .parquet, .csv or .tsv, in it or below, and a pattern needs files that match (with quotes around it, so that no shell takes it)", name.display())]
+    #[error("no file of rows is found by {}: a folder needs files that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, in it or below, and a pattern needs files that match (with quotes around it, so that no shell takes it)", name.display())]
     NoRowFiles {
         /// As it was named.
         name: PathBuf,
@@ -122,6 +122,14 @@ pub enum DataError {
         /// As it was named.
         name: PathBuf,
         /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// An address that cannot be read.
+    #[error("{} cannot be read: {problem}", name.display())]
+    Address {
+        /// The address, without what may give access to it.
+        name: PathBuf,
+        /// Why.
         problem: &'static str,
     },
     /// Two part files are one.
@@ -151,6 +159,7 @@ impl DataError {
             | Self::ManifestSyntax { .. }
             | Self::ManifestEntry { .. }
             | Self::BadPattern { .. }
+            | Self::Address { .. }
             | Self::SameRows { .. }
             | Self::Table { .. } => 2,
             Self::MissingOffline { .. }

@@ -89,7 +89,7 @@ pub(super) fn safe_url(text: &str) -> bool {
 }
 
 /// TLS by ring, which builds without a C toolchain of its own. A second installation changes nothing.
-fn install_cryptography() {
+pub(super) fn install_cryptography() {
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
 }
 

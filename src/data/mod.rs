@@ -1,12 +1,13 @@
 //! Datasets: the manifest, the cache, downloads with verified digests, and the reading of tables.
 //!
 //! Tables are polars frames, read by one reader of text and one of Parquet, which streams of rows use too. Only `http`
-//! touches reqwest.
+//! touches reqwest, and only `rows::cloud` object_store and tokio.
 
 pub mod cache;
 mod cell;
 mod clock;
 mod decimal;
+mod decoding;
 pub mod digest;
 pub mod error;
 pub mod expected;
@@ -23,6 +24,7 @@ pub mod manifest;
 pub mod manifest_problem;
 pub mod own;
 mod parquet;
+mod parquet_source;
 mod parquet_type;
 mod part;
 pub mod person;
@@ -40,6 +42,7 @@ mod trips;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
 pub use clock::hour_of_week;
+pub use decoding::is_decoding;
 pub use digest::{Digest, Stamp};
 pub use error::{DataError, Place, Stamps};
 pub use expected::Expected;

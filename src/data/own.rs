@@ -1,16 +1,17 @@
 //! A table of the user's own: Parquet by the end of its name, CSV otherwise.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use polars::prelude::DataType;
 
-use super::error::{Action, DataError, Doing};
+use super::error::DataError;
 use super::format::{CsvFormat, Separator};
 use super::parquet::ParquetFile;
 use super::parquet_type::ParquetField;
+use super::rows::RowText;
 use super::table::Table;
+use super::text::{LONGEST, unread};
 
 /// Whether a file is Parquet, by the end of its name.
 pub fn is_parquet(path: &Path) -> bool {
@@ -81,11 +82,10 @@ fn column_type(field: ParquetField) -> ColumnType {
 /// The separator of a CSV file: of comma, semicolon and tab the one that its first line holds most often.
 ///
 /// # Errors
-/// [`DataError::Io`].
+/// [`DataError::Io`]; [`DataError::Table`] for a gzip file that is damaged.
 pub fn guess_separator(path: &Path) -> Result<u8, DataError> {
     let mut line = Vec::new();
-    let file = File::open(path).and_then(|file| BufReader::new(file).read_until(b'\n', &mut line));
-    file.doing(Action::Read, path)?;
+    RowText::open(path)?.take(LONGEST).read_until(b'\n', &mut line).map_err(|cause| unread(path, cause))?;
     // The last of equals is taken.
     let most = [b'\t', b';', b',']
         .into_iter()

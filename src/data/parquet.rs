@@ -1,25 +1,29 @@
 //! Parquet files: their columns, in types that hold every cell exactly.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::CompressionCodec;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType as Physical, FixedLenByteArray};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
 use polars::prelude::{Float64Chunked, Int64Chunked, IntoSeries, Series, StringChunked, UInt64Chunked};
 
 use super::decimal::{big_endian, decimal};
-use super::error::{Action, DataError, Doing};
+use super::decoding::decoded;
+use super::error::DataError;
 use super::format::repeated;
+use super::parquet_source::{LocalParquet, ParquetSource, chunk_range};
 use super::parquet_type::{ParquetCells, ParquetField};
+use super::rows::{cloud, is_address};
 use super::table_error::TableError;
+
+/// The most cells that there is room for before the first is read: a damaged file may claim any number.
+const ROOM: usize = 1 << 20;
 
 /// A Parquet file.
 pub(super) struct ParquetFile {
     path: PathBuf,
-    reader: SerializedFileReader<File>,
+    source: Box<dyn ParquetSource>,
 }
 
 /// A column of one row group, read from its first row on.
@@ -34,23 +38,19 @@ pub(super) struct ParquetColumn {
 impl ParquetFile {
     /// Opens a file and reads its schema, whose names must be distinct.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let file = File::open(path).doing(Action::Read, path)?;
-        let path = path.to_owned();
-        let file = match SerializedFileReader::new(file) {
-            Ok(reader) => Self { path, reader },
-            Err(cause) => return Err(DataError::table(&path, TableError::Parquet(Box::new(cause)))),
-        };
+        let file = Self { path: path.to_owned(), source: source(path)? };
         let names: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         if let Some(column) = repeated(&names) {
             return Err(file.wrong(TableError::RepeatedColumn(column.to_owned())));
         }
         file.ensure_known_codecs()?;
+        file.ensure_counted()?;
         Ok(file)
     }
 
     /// Fails if a column is compressed in a way that cannot be read: better now than after hours of other files.
     fn ensure_known_codecs(&self) -> Result<(), DataError> {
-        for group in self.reader.metadata().row_groups() {
+        for group in self.source.metadata().row_groups() {
             for column in group.columns() {
                 let codec = column.compression_codec();
                 if matches!(codec, CompressionCodec::BROTLI | CompressionCodec::LZO) {
@@ -62,9 +62,33 @@ impl ParquetFile {
         Ok(())
     }
 
+    /// Fails if the row groups do not have the rows of the file: some of them would be passed over.
+    fn ensure_counted(&self) -> Result<(), DataError> {
+        let metadata = self.source.metadata();
+        let groups = metadata.row_groups().iter().map(|group| i128::from(group.num_rows()));
+        let is_possible = metadata.row_groups().iter().all(|group| group.num_rows() >= 0);
+        if is_possible && groups.sum::<i128>() == i128::from(metadata.file_metadata().num_rows()) {
+            return Ok(());
+        }
+        Err(self.broken(ParquetError::General("its row groups do not have the rows of the file".to_owned())))
+    }
+
+    /// Fails if a column of a row group stands outside the file, or does not have the rows of the group.
+    fn ensure_inside(&self, group: usize, place: usize) -> Result<(), DataError> {
+        let group = self.source.metadata().row_group(group);
+        let Some(column) = group.columns().get(place) else {
+            return Err(self.broken(ParquetError::General("a row group lacks a column".to_owned())));
+        };
+        let is_inside = chunk_range(column).is_some_and(|range| range.end <= self.source.length());
+        if is_inside && column.num_values() == group.num_rows() {
+            return Ok(());
+        }
+        Err(self.broken(ParquetError::General("a column does not have its place or its rows".to_owned())))
+    }
+
     /// The columns.
     pub fn fields(&self) -> Vec<ParquetField> {
-        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let schema = self.source.metadata().file_metadata().schema_descr();
         schema.columns().iter().map(|column| ParquetField::of(column)).collect()
     }
 
@@ -76,23 +100,23 @@ impl ParquetFile {
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
-        usize::try_from(self.reader.metadata().file_metadata().num_rows()).unwrap_or(0)
+        usize::try_from(self.source.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// The number of rows of each row group.
     pub fn groups(&self) -> Vec<usize> {
-        let groups = self.reader.metadata().row_groups().iter();
+        let groups = self.source.metadata().row_groups().iter();
         groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
     }
 
     /// A column of a row group, by its place in the file.
     pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
-        let column = self.reader.metadata().file_metadata().schema_descr().column(place);
-        let reader = self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place));
+        let column = self.source.metadata().file_metadata().schema_descr().column(place);
         let Some(cells) = ParquetCells::of(&column) else {
             return Err(self.wrong(ParquetField::of(&column).refused()));
         };
-        let reader = reader.map_err(|cause| self.broken(cause))?;
+        self.ensure_inside(group, place)?;
+        let reader = self.source.column(&self.path, group, place)?;
         Ok(ParquetColumn { reader, cells, present: column.max_def_level() })
     }
 
@@ -107,10 +131,22 @@ impl ParquetFile {
     }
 }
 
+/// Reads the footer of a file on this machine or in a cloud.
+fn source(path: &Path) -> Result<Box<dyn ParquetSource>, DataError> {
+    if is_address(path) {
+        return cloud::parquet(path);
+    }
+    Ok(Box::new(LocalParquet::open(path)?))
+}
+
 impl ParquetColumn {
     /// The cells of the next rows. Whole numbers are read exactly, `FLOAT` as the `DOUBLE` of the same value, `DECIMAL` as
     /// the `DOUBLE` next to it.
     pub fn read(&mut self, rows: usize) -> Result<Series, ParquetError> {
+        decoded(|| self.next(rows))
+    }
+
+    fn next(&mut self, rows: usize) -> Result<Series, ParquetError> {
         use ColumnReader as R;
         use ParquetCells as C;
         let present = self.present;
@@ -159,6 +195,10 @@ impl ParquetColumn {
 
     /// Passes over rows.
     pub fn skip(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        decoded(|| self.pass(rows))
+    }
+
+    fn pass(&mut self, rows: usize) -> Result<usize, ParquetError> {
         use ColumnReader as R;
         match &mut self.reader {
             R::DoubleColumnReader(reader) => reader.skip_records(rows),
@@ -187,7 +227,7 @@ fn cells<T: Physical, V, C: FromIterator<Option<V>>>(
     present: i16,
     value: impl Fn(&T::T) -> V,
 ) -> Result<C, ParquetError> {
-    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(rows));
+    let (mut levels, mut values) = (Vec::new(), Vec::with_capacity(rows.min(ROOM)));
     let mut done = 0;
     // A call ends at the end of a page, so there may be several.
     while done < rows {

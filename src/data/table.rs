@@ -191,7 +191,7 @@ impl Table {
         self.cells_as(column, |cell| {
             let cell = cell.ok_or(CellProblem::Missing)?;
             let place = codes.iter().position(|code| code == cell);
-            place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(cell.to_owned(), codes.to_vec()))
+            place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(codes.to_vec()))
         })
     }
 
@@ -272,9 +272,9 @@ impl Table {
         let mut keys: BTreeMap<Cow<'_, str>, IdxSize> = BTreeMap::new();
         for (row, cell) in other.column(key)?.iter().enumerate() {
             if let Some(word) = text(&cell)
-                && keys.insert(word.clone(), row as IdxSize).is_some()
+                && keys.insert(word, row as IdxSize).is_some()
             {
-                return Err(other.bad_cell(key, row, CellProblem::RepeatedKey(word.into_owned())));
+                return Err(other.bad_cell(key, row, CellProblem::RepeatedKey));
             }
         }
         let rows = self.cells_as(column, |cell| Ok(cell.and_then(|cell| keys.get(cell).copied())))?;

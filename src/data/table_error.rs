@@ -10,7 +10,7 @@ use super::suggest::closest;
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// The table has no such column.
-    #[error("there is no column {column:?}{}; the columns are: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    #[error("there is no column {column:?}{}; {}", did_you_mean(suggestion.as_deref()), columns(known))]
     UnknownColumn {
         /// The column asked for.
         column: String,
@@ -113,9 +113,24 @@ pub enum TableError {
         /// How it is compressed.
         codec: String,
     },
-    /// Text that is compressed.
-    #[error("is a compressed file; unpack it, or name the files of rows without it")]
+    /// Text that is compressed in another way than by gzip.
+    #[error(
+        "is a compressed file; of those, text that gzip packed (.csv.gz) can be read. Unpack it, or name the files of rows without it"
+    )]
     Packed,
+    /// What should be gzip is not, or is damaged.
+    #[error("cannot be unpacked as a gzip file: {0}")]
+    Gzip(Box<dyn Error + Send + Sync>),
+    /// What gives its rows once.
+    #[error(
+        "is a pipe or a device, which gives its rows once, and they are read several times; write them to a file"
+    )]
+    NoFile,
+    /// A row that would fill the memory.
+    #[error(
+        "line {0} belongs to a row of more than {1} MB; is it text with line ends, and is every quote closed?"
+    )]
+    LongRow(usize, u64),
     /// A column stands in a file and in the path of the file.
     #[error("the column {0:?} stands in the file, and its path names it too; rename one")]
     ColumnInPath(String),
@@ -130,6 +145,15 @@ pub enum TableError {
     /// An archive cannot be read or holds no table.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
+}
+
+/// The columns that there are. A first line with numbers may be a row, which is not told.
+fn columns(known: &[String]) -> String {
+    if known.iter().any(|name| name.parse::<f64>().is_ok()) {
+        return "there are numbers where the names of the columns should be (has the file a header?)"
+            .to_owned();
+    }
+    format!("the columns are: {}", known.join(", "))
 }
 
 impl TableError {
@@ -157,7 +181,7 @@ impl fmt::Display for RowUnit {
     }
 }
 
-/// Why a cell is no finite number.
+/// Why a cell is no finite number. What stands in it is not told: messages end up in logs, and the rows may be private.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CellProblem {
     /// Nothing stands in it.
@@ -167,24 +191,24 @@ pub enum CellProblem {
     #[error("the cell is empty, where a person was expected")]
     NoPerson,
     /// It holds something else.
-    #[error("{0:?} is not a number")]
-    NotANumber(String),
+    #[error("the cell is not a number")]
+    NotANumber,
     /// It holds something else than a time.
-    #[error("{0:?} is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37, month first")]
-    NotATime(String),
+    #[error("the cell is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37, month first")]
+    NotATime,
     /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
-    #[error("{0:?} is not a finite number")]
-    NotFinite(String),
+    #[error("the cell is not a finite number")]
+    NotFinite,
     /// It holds a word that the list of codes lacks.
-    #[error("{0:?} is none of the codes {list}", list = .1.join(", "))]
-    NoCode(String, Vec<String>),
+    #[error("the cell is none of the codes {}", .0.join(", "))]
+    NoCode(Vec<String>),
     /// It holds a key that a row above it holds too.
-    #[error("{0:?} stands in a row above too, where every row needs a key of its own")]
-    RepeatedKey(String),
+    #[error("the cell stands in a row above too, where every row needs a key of its own")]
+    RepeatedKey,
     /// It holds a number that names no class.
-    #[error("{0} is none of the classes 0 to {1}")]
-    NoClass(String, usize),
+    #[error("the cell is none of the classes 0 to {0}")]
+    NoClass(usize),
     /// It holds a number that is no number of records.
-    #[error("{0} is no number of records: 0, 1, 2, ..., fewer than 2^32")]
-    NoCount(String),
+    #[error("the cell is no number of records: 0, 1, 2, ..., fewer than 2^32")]
+    NoCount,
 }

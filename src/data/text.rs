@@ -1,16 +1,16 @@
 //! Rows of a text, cut into cells: one reader for whole tables and for streams of any length.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, Error, Read};
 use std::path::{Path, PathBuf};
 use std::str::from_utf8;
 
-use super::error::{Action, DataError, Doing};
+use super::error::{Action, DataError};
 use super::format::{CsvFormat, Separator};
+use super::rows::{DamagedGzip, RowText};
 use super::table_error::TableError;
 
-/// Bytes that are read at a time.
-const BUFFER: usize = 1 << 20;
+/// The most bytes of a row: a file without line ends, or with a quote that stays open, must not fill the memory.
+pub(super) const LONGEST: u64 = 1 << 26;
 
 /// Reads one row after the other. Comments, blank lines and the lines to skip are passed over.
 pub(super) struct TextReader<R> {
@@ -21,8 +21,6 @@ pub(super) struct TextReader<R> {
     names: Vec<String>,
     /// Lines read so far.
     lines: usize,
-    /// Bytes read so far.
-    bytes: u64,
     /// The line that the row began in, counted from 1.
     line: usize,
     /// The cells of the row with one byte between them.
@@ -35,11 +33,15 @@ pub(super) struct TextReader<R> {
     plain: Vec<u8>,
 }
 
-impl TextReader<BufReader<File>> {
+impl TextReader<RowText> {
     /// Opens a file and reads its header.
     pub fn open(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
-        let file = File::open(path).doing(Action::Read, path)?;
-        Self::new(path, BufReader::with_capacity(BUFFER, file), format)
+        Self::new(path, RowText::open(path)?, format)
+    }
+
+    /// The share of the file that was read, at most 1.
+    pub fn share(&self) -> f64 {
+        self.from.share()
     }
 }
 
@@ -53,7 +55,6 @@ impl<R: BufRead> TextReader<R> {
             comment: format.comment.clone().filter(|mark| !mark.is_empty()),
             names: Vec::new(),
             lines: 0,
-            bytes: 0,
             line: 0,
             text: Vec::new(),
             ends: Vec::new(),
@@ -75,11 +76,6 @@ impl<R: BufRead> TextReader<R> {
     /// The line that the row began in, counted from 1.
     pub fn line(&self) -> usize {
         self.line
-    }
-
-    /// How many bytes of the file were read.
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// A cell of the row, by its place from 0.
@@ -149,12 +145,15 @@ impl<R: BufRead> TextReader<R> {
 
     /// Adds the next line of the file without its end; whether there was one.
     fn append_line(&mut self) -> Result<bool, DataError> {
-        let read = self.from.read_until(b'\n', &mut self.text).doing(Action::Read, &self.file)?;
-        if read == 0 {
+        let room = (LONGEST + 1).saturating_sub(self.text.len() as u64);
+        let read = self.from.by_ref().take(room).read_until(b'\n', &mut self.text);
+        if read.map_err(|cause| unread(&self.file, cause))? == 0 {
             return Ok(false);
         }
-        self.bytes += read as u64;
         self.lines += 1;
+        if self.text.len() as u64 > LONGEST {
+            return Err(self.wrong(TableError::LongRow(self.lines, LONGEST >> 20)));
+        }
         self.text.pop_if(|byte| *byte == b'\n');
         self.text.pop_if(|byte| *byte == b'\r');
         Ok(true)
@@ -243,4 +242,12 @@ impl<R: BufRead> TextReader<R> {
         self.plain.extend_from_slice(cell);
         at + cell.len()
     }
+}
+
+/// The error for text that cannot be read: damaged, or as the system says.
+pub(super) fn unread(file: &Path, cause: Error) -> DataError {
+    if cause.get_ref().is_some_and(|inner| inner.is::<DamagedGzip>()) {
+        return DataError::table(file, TableError::Gzip(Box::new(cause)));
+    }
+    DataError::Io { action: Action::Read, path: file.to_owned(), source: cause }
 }

@@ -51,7 +51,7 @@ impl Trips {
         let (time, duration) = if long { ("starttime", "tripduration") } else { ("start_ts", "duration") };
         let hours = table.cells_as(time, |cell| {
             let cell = cell.ok_or(CellProblem::Missing)?;
-            hour_of_week(cell).ok_or_else(|| CellProblem::NotATime(cell.to_owned()))
+            hour_of_week(cell).ok_or(CellProblem::NotATime)
         })?;
         let seconds = table.numeric(duration)?;
         let subscriber = match long {

@@ -1,11 +1,10 @@
 //! The rows of each person that are used, of the rows of files.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use super::ReleaseError;
 use super::sum_rows::{columns, separator};
-use crate::data::rows::{Files, RowFile, Rows, row_files};
+use crate::data::rows::{FileState, Files, RowFile, Rows, row_files};
 use crate::data::{Comparison, KeptRows, PersonId, PersonRows};
 use crate::run::Pool;
 use crate::setting::DataSetting;
@@ -45,13 +44,6 @@ pub(super) struct UsedRows {
     before: Vec<FileState>,
 }
 
-/// By which it shows that a file was written to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileState {
-    bytes: u64,
-    modified: SystemTime,
-}
-
 impl UsedRows {
     /// Fails if a file was written to since: other rows than were read may have the numbers of those that are used.
     ///
@@ -66,10 +58,8 @@ impl UsedRows {
 
 fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
     let mut states = Vec::with_capacity(files.len());
-    for RowFile { path, .. } in files {
-        let file = std::fs::metadata(path).map_err(ReleaseError::io(path))?;
-        let modified = file.modified().map_err(ReleaseError::io(path))?;
-        states.push(FileState { bytes: file.len(), modified });
+    for file in files {
+        states.push(FileState::of(&file.path)?);
     }
     Ok(states)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use super::person_rows::used_rows;
-use crate::data::rows::{Files, MarkedRows, RowFile, Rows, row_files};
+use crate::data::rows::{FileState, Files, MarkedRows, RowFile, Rows, is_address, row_files};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
 use crate::setting::{DataSetting, SourceSetting};
@@ -89,8 +89,9 @@ fn of_blocks<T: SumRows>(
 fn named_once(files: &[RowFile]) -> Result<(), ReleaseError> {
     let mut seen: BTreeMap<PathBuf, &PathBuf> = BTreeMap::new();
     for RowFile { path, .. } in files {
+        let file = if is_address(path) { Ok(path.clone()) } else { std::fs::canonicalize(path) };
         // One that is not there is told of when it is opened.
-        let Ok(file) = std::fs::canonicalize(path) else { continue };
+        let Ok(file) = file else { continue };
         if let Some(first) = seen.insert(file, path) {
             return Err(ReleaseError::same_rows(first.display(), path.display()));
         }
@@ -132,7 +133,7 @@ fn located(misfit: Misfit, files: &Files, data: &DataSetting) -> DataError {
 fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {
     let mut records = Vec::with_capacity(files.len());
     for (file, &rows) in files.iter().zip(rows) {
-        let bytes = std::fs::metadata(&file.path).map_err(ReleaseError::io(&file.path))?.len();
+        let bytes = FileState::of(&file.path)?.bytes;
         records.push(FileRecord { name: file.name(), bytes, rows });
     }
     Ok(records)

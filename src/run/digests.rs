@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use super::own_tables::own_files;
 use super::{Project, RunError, StateFolder};
 use crate::data::Progress;
-use crate::data::digest::keyed_tag;
+use crate::data::rows::keyed_tag;
 use crate::setting::{DataSetting, ImagesSetting, SourceSetting, TripsSetting};
 use crate::spec::Identity;
 use crate::task::Experiment;
@@ -95,9 +95,11 @@ impl DataDigests {
 
 /// The digests of the user's own files that a spec names.
 fn keyed(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<FileDigest>, RunError> {
-    let (key, folder) = (StateFolder::open()?.key().for_purpose("dpgp files"), experiment.beside(""));
+    // Files that are not there make no key.
+    let (found, folder) = (own_files(experiment, source)?, experiment.beside(""));
+    let key = StateFolder::open()?.key().for_purpose("dpgp files");
     let mut digests = Vec::new();
-    for file in own_files(experiment, source)? {
+    for file in found {
         let mut tag = keyed_tag(&file.path, &key).map_err(Box::new)?;
         if !file.partitions.is_empty() {
             // The columns that its path names are rows as well.

@@ -83,7 +83,7 @@ impl ClassSummand {
         let kept = (0..targets.len()).filter(|row| passes(&self.filters, tested, *row));
         for row in kept {
             let Some(class) = class_of(targets[row], self.classes) else {
-                let problem = CellProblem::NoClass(targets[row].to_string(), self.classes - 1);
+                let problem = CellProblem::NoClass(self.classes - 1);
                 return Err(Misfit { row: row as u64, problem });
             };
             members[class].push(row);

@@ -108,5 +108,5 @@ impl SumRows for CountSummand {
 /// The number of records that a row stands for.
 fn records(weight: f64) -> Result<u64, CellProblem> {
     let whole = (0.0..MOST).contains(&weight) && weight.fract() == 0.0;
-    if whole { Ok(weight as u64) } else { Err(CellProblem::NoCount(weight.to_string())) }
+    if whole { Ok(weight as u64) } else { Err(CellProblem::NoCount) }
 }

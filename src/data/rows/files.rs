@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use super::partitioned::{count, open};
-use super::{Beside, FileRows, ReadColumns, RowFile, RowMeter, Rows};
+use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows};
 use crate::data::DataError;
-use crate::data::error::{Action, Doing};
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::person::PersonId;
 
@@ -85,7 +84,7 @@ impl Files {
         let Some(meter) = meter else { return Ok(self) };
         let mut bytes = Vec::with_capacity(self.files.len());
         for file in &self.files {
-            bytes.push(std::fs::metadata(&file.path).doing(Action::Read, &file.path)?.len());
+            bytes.push(FileState::of(&file.path)?.bytes);
         }
         self.watched = Some(Watched { meter, bytes });
         Ok(self)

@@ -4,18 +4,18 @@ use std::path::{Component, Path, PathBuf};
 
 use glob::Pattern;
 
-use super::RowFile;
-use super::walk::{entries, files_below, folders_from, here, is_aside, is_packed};
+use super::walk::{ensure_readable, entries, files_below, folders_from, here, is_aside};
+use super::{RowFile, cloud, is_address};
 use crate::data::error::DataError;
-use crate::data::table_error::TableError;
 
 /// The files that a user means by some names, relative to a folder: a file itself; of a folder all files of rows in it and
 /// below; of a pattern with `*`, `?`, `[ ]` or `**` all files that match, and those of folders that match. What begins with a
-/// dot or an underscore is passed over where no name says so. Those of one name are in the order of their paths.
+/// dot or an underscore is passed over where no name says so. Those of one name are in the order of their paths. Addresses mean
+/// files in a cloud in the same way.
 ///
 /// # Errors
 /// [`DataError::NoRowFiles`] for a name without files, [`DataError::BadPattern`], and [`DataError`] for a folder that cannot be
-/// read or a file that is compressed.
+/// read or a file that is compressed in another way than text by gzip; [`DataError::Address`].
 pub fn row_files(folder: &Path, names: &[impl AsRef<Path>]) -> Result<Vec<RowFile>, DataError> {
     let mut files = Vec::new();
     for name in names {
@@ -25,6 +25,9 @@ pub fn row_files(folder: &Path, names: &[impl AsRef<Path>]) -> Result<Vec<RowFil
 }
 
 fn named(folder: &Path, name: &Path) -> Result<Vec<RowFile>, DataError> {
+    if is_address(name) {
+        return cloud::found(name);
+    }
     let whole = folder.join(name);
     let (start, mut paths) = match name.to_str().filter(|name| has_wildcard(name)) {
         _ if whole.is_dir() => (whole.clone(), files_below(&whole)?),
@@ -36,9 +39,7 @@ fn named(folder: &Path, name: &Path) -> Result<Vec<RowFile>, DataError> {
     }
     paths.sort();
     paths.dedup();
-    if let Some(packed) = paths.iter().find(|path| is_packed(path)) {
-        return Err(DataError::table(packed, TableError::Packed));
-    }
+    ensure_readable(paths.iter().map(PathBuf::as_path))?;
     Ok(paths.into_iter().map(|path| RowFile::found(path, &start)).collect())
 }
 
@@ -66,11 +67,11 @@ fn matching(folder: &Path, name: &Path) -> Result<(PathBuf, Vec<PathBuf>), DataE
     Ok((start, paths))
 }
 
-fn bad_pattern(name: &Path, problem: &'static str) -> DataError {
+pub(super) fn bad_pattern(name: &Path, problem: &'static str) -> DataError {
     DataError::BadPattern { name: name.to_path_buf(), problem }
 }
 
-fn has_wildcard(name: &str) -> bool {
+pub(super) fn has_wildcard(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 

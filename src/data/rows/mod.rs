@@ -1,6 +1,9 @@
 //! Rows of numbers, read in pieces: files of any length in constant memory.
 //!
-//! Files are CSV (or any other separator) with a header, or Parquet; folders in their paths may name columns.
+//! Files are CSV (or any other separator) with a header, packed by gzip or not, or Parquet; folders in their paths may name columns.
+mod address;
+pub(super) mod cloud;
+mod file_state;
 mod files;
 mod find;
 mod marked;
@@ -11,10 +14,14 @@ mod partition;
 mod partitioned;
 mod place;
 mod row_file;
+mod source;
 mod text;
+mod unpacked;
 mod walk;
 mod write;
 
+pub use address::{beside, ensure_addresses, is_address};
+pub use file_state::FileState;
 pub use files::Files;
 pub use find::row_files;
 pub use marked::MarkedRows;
@@ -23,6 +30,9 @@ pub use meter::RowMeter;
 pub use partition::Partition;
 pub(super) use place::places;
 pub use row_file::RowFile;
+pub use source::keyed_tag;
+pub(super) use source::open_file;
+pub(super) use unpacked::{DamagedGzip, RowText};
 pub use write::RowWriter;
 
 use super::error::DataError;

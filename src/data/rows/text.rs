@@ -1,13 +1,11 @@
 //! Rows of a text file with a header.
 
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 use super::place::places;
-use super::{Beside, FileRows, ReadColumns};
+use super::{Beside, FileRows, ReadColumns, RowText};
 use crate::data::cell::parsed;
-use crate::data::error::{Action, DataError, Doing};
+use crate::data::error::DataError;
 use crate::data::format::{CsvFormat, Separator, repeated};
 use crate::data::identity::RowWitness;
 use crate::data::person::PersonId;
@@ -16,9 +14,7 @@ use crate::data::text::TextReader;
 
 /// The rows of a file of separated values.
 pub(super) struct TextRows {
-    reader: TextReader<BufReader<File>>,
-    /// How long the file is.
-    bytes: u64,
+    reader: TextReader<RowText>,
     names: Vec<String>,
     places: Vec<usize>,
     /// For each column of the file its place among those that are asked for.
@@ -41,7 +37,6 @@ impl TextRows {
         if let Some(column) = repeated(reader.names()) {
             return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
         }
-        let bytes = std::fs::metadata(path).doing(Action::Read, path)?.len();
         let names = columns.numbers.clone();
         let places = self::places(&names, reader.names()).map_err(|problem| reader.wrong(problem))?;
         let person: Vec<String> = columns.person.iter().cloned().collect();
@@ -49,7 +44,7 @@ impl TextRows {
         let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
         let all = 0..reader.names().len();
         let asked = all.map(|column| places.iter().position(|place| *place == column)).collect();
-        Ok(Self { reader, bytes, names, places, asked, person })
+        Ok(Self { reader, names, places, asked, person })
     }
 
     /// How many rows there are.
@@ -74,7 +69,7 @@ impl TextRows {
         let cell = self.reader.cell(self.places[column]);
         let number = match std::str::from_utf8(cell) {
             Ok(text) => parsed(text),
-            Err(_) => Err(CellProblem::NotANumber(String::from_utf8_lossy(cell).trim().to_owned())),
+            Err(_) => Err(CellProblem::NotANumber),
         };
         number.map_err(|problem| self.bad_cell(&self.names[column], problem))
     }
@@ -133,6 +128,6 @@ impl FileRows for TextRows {
     }
 
     fn share(&self) -> f64 {
-        (self.reader.bytes() as f64 / self.bytes.max(1) as f64).min(1.0)
+        self.reader.share()
     }
 }

@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::unpacked::is_gzip;
 use crate::data::error::{Action, DataError, Doing};
+use crate::data::own::is_parquet;
+use crate::data::table_error::TableError;
 
 /// The endings of files of rows, by which they are found in folders.
 const ENDINGS: [&str; 3] = ["parquet", "csv", "tsv"];
@@ -26,7 +29,7 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
 }
 
 /// Whether a file holds rows by its ending, compressed or not.
-fn holds_rows(path: &Path) -> bool {
+pub(super) fn holds_rows(path: &Path) -> bool {
     let inner = path.file_stem().filter(|_| is_packed(path));
     has_ending(path, &ENDINGS) || inner.is_some_and(|inner| has_ending(Path::new(inner), &ENDINGS))
 }
@@ -57,8 +60,22 @@ pub(super) fn is_aside(name: &str) -> bool {
 }
 
 /// Whether a file is compressed.
-pub(super) fn is_packed(path: &Path) -> bool {
+fn is_packed(path: &Path) -> bool {
     has_ending(path, &PACKED)
+}
+
+/// Fails for the first file that is compressed in another way than text by gzip.
+///
+/// # Errors
+/// [`TableError::Packed`].
+pub(super) fn ensure_readable<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<(), DataError> {
+    for path in paths {
+        let text = is_gzip(path) && !path.file_stem().is_some_and(|inner| is_parquet(inner.as_ref()));
+        if is_packed(path) && !text {
+            return Err(DataError::table(path, TableError::Packed));
+        }
+    }
+    Ok(())
 }
 
 fn has_ending(path: &Path, endings: &[&str]) -> bool {

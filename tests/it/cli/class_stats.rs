@@ -144,7 +144,7 @@ fn an_unknown_class_writes_nothing() {
         for more in [&[][..], &["--shard", "2/2"]] {
             let stats = ["stats", "s.toml", "rows.csv", name, "--jobs", "2", "--out", "sums.json"];
             let run = project.dpgp(&[&stats[..], more].concat()).expect(2);
-            let told = format!("{name}: row 41234, column \"class\": 3 is none of the classes 0 to 2");
+            let told = format!("{name}: row 41234, column \"class\": the cell is none of the classes 0 to 2");
             assert!(run.err.contains(&told), "{}", run.err);
         }
     }

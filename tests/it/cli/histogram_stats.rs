@@ -97,7 +97,7 @@ fn wrong_questions_are_refused() {
     (columns[0][50_001], columns[2][50_001]) = (0.1, 1.5);
     write_rows(&project, "bad.parquet", NAMES, &columns);
     let run = project.dpgp(&["stats", "s.toml", "bad.parquet", "--out", "sums.json"]).expect(2);
-    let told = "bad.parquet: row 50002, column \"trips\": 1.5 is no number of records";
+    let told = "bad.parquet: row 50002, column \"trips\": the cell is no number of records";
     assert!(run.err.contains(told) && !project.path("sums.json").exists(), "{}", run.err);
     project.dpgp(&["stats", "s.toml", "rows.csv", "--out", "sums.json"]).expect(0);
     project.write("s.toml", &SPEC.replace("bins = 4", "bins = 5"));

@@ -215,7 +215,7 @@ fn encoded_inputs_keep_their_words() {
     assert!(project.read("p.csv").lines().nth(1).unwrap().starts_with("windy,"));
     project.write("grid.csv", "weather\nstormy\n");
     let arguments = [&PREDICT[..4], &["--out", "q.csv", "--quiet"]].concat();
-    refused(&project, &arguments, 2, "\"stormy\" is none of the codes calm, windy");
+    refused(&project, &arguments, 2, "the cell is none of the codes calm, windy");
 }
 
 /// A link to a ledger is followed: the ledger itself grows.
@@ -259,9 +259,9 @@ fn mistakes_change_nothing() {
 #[test]
 fn broken_data_name_file_line_and_column() {
     for (cell, message) in [
-        ("warm", "energy.csv: line 4, column \"temperature\": \"warm\" is not a number"),
+        ("warm", "energy.csv: line 4, column \"temperature\": the cell is not a number"),
         ("", "energy.csv: line 4, column \"temperature\": the cell is empty"),
-        ("inf", "energy.csv: line 4, column \"temperature\": \"inf\" is not a finite number"),
+        ("inf", "energy.csv: line 4, column \"temperature\": the cell is not a finite number"),
     ] {
         let project = project();
         let mut lines: Vec<String> = energy().lines().map(str::to_owned).collect();
@@ -278,7 +278,7 @@ fn broken_grids_are_refused() {
     for (grid, code, message) in [
         ("temp\n1\n", 2, "grid.csv: there is no column \"temperature\" (did you mean \"temp\"?)"),
         ("temperature\n", 2, "grid.csv holds no rows below its header"),
-        ("temperature\n1\nmild\n", 2, "grid.csv: line 3, column \"temperature\": \"mild\" is not a number"),
+        ("temperature\n1\nmild\n", 2, "grid.csv: line 3, column \"temperature\": the cell is not a number"),
         ("", 2, "grid.csv: the file is empty"),
     ] {
         project.write("grid.csv", grid);
@@ -439,9 +439,9 @@ fn broken_parquet_names_file_row_and_column() {
         "e.parquet: row 3, column \"kwh\": the cell is empty, where a number was expected",
     );
     file(Column::Double(vec![Some(1.0), Some(2.0), Some(f64::NAN), Some(4.0), Some(5.0)]));
-    refused(&project, PREDICT, 2, "e.parquet: row 3, column \"kwh\": \"NaN\" is not a finite number");
+    refused(&project, PREDICT, 2, "e.parquet: row 3, column \"kwh\": the cell is not a finite number");
     file(Column::Text(["1", "two", "3", "4", "5"].map(|t| Some(t.to_owned())).to_vec()));
-    refused(&project, PREDICT, 2, "e.parquet: row 2, column \"kwh\": \"two\" is not a number");
+    refused(&project, PREDICT, 2, "e.parquet: row 2, column \"kwh\": the cell is not a number");
     file(Column::Boolean(vec![Some(true); 5]));
     refused(&project, PREDICT, 2, "e.parquet: the column \"kwh\" is of type BOOLEAN");
     file(Column::Int32(vec![Some(3); 5]));

@@ -1,6 +1,8 @@
 //! Rows in many part files: folders, patterns, and columns that paths name.
 
+use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 use crate::support::cli::{Project, Run};
 use crate::support::rows::{wave, write_rows};
@@ -168,6 +170,51 @@ fn attacks_reach_part_files() {
     assert!(run.out.contains("`dpgp stats` prints and writes the same"), "{}", run.out);
 }
 
+/// Bytes as gzip.
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Text that gzip packed is the text: its sums and the identity of its rows are the same, whole and in shards.
+#[test]
+fn packed_text_is_read_as_text() {
+    let project = project();
+    let plain = sums(&project, &["parts"]);
+    for part in PARTS.iter().filter(|part| part.month != 6) {
+        let name = format!("parts/year={}/month={:02}/part-0.csv", part.year, part.month);
+        let text = project.read(&name);
+        let (first, second) = text.split_at(text.len() / 2);
+        // Two members, as tools write that pack in parallel.
+        project.put(&format!("{name}.gz"), [gzip(first.as_bytes()), gzip(second.as_bytes())].concat());
+        project.remove(&name);
+    }
+    let packed = sums(&project, &["parts"]);
+    assert_eq!(packed["files"][2]["name"], "year=2017/month=11/part-0.csv.gz");
+    assert_eq!(packed["files"][2]["rows"], plain["files"][2]["rows"]);
+    assert_eq!(packed["part"], plain["part"]);
+    assert_eq!(packed["identity"]["rows"], plain["identity"]["rows"]);
+    for (shard, out) in [("1/2", "1.json"), ("2/2", "2.json")] {
+        project.dpgp(&["stats", "s.toml", "parts/**/*.[gp]*", "--shard", shard, "--out", out]).expect(0);
+    }
+    project.dpgp(&["stats", "s.toml", "--add", "1.json", "2.json", "--out", "sum.json"]).expect(0);
+    assert_eq!(project.json("sum.json")["part"], plain["part"]);
+}
+
+/// A row that goes on and on does not fill the memory, however small its file is.
+#[test]
+fn rows_without_an_end_are_refused() {
+    let project = project();
+    for text in
+        [vec![b'0'; (64 << 20) + 8], [b"x,n,year,month\n\"".to_vec(), vec![b'\n'; (64 << 20) + 8]].concat()]
+    {
+        project.put("long.csv.gz", gzip(&text));
+        let run = project.dpgp(&["stats", "s.toml", "long.csv.gz"]).expect(2);
+        assert!(run.err.contains("belongs to a row of more than 64 MB"), "{}", run.err);
+    }
+}
+
 /// What the ledger holds after a release.
 fn releases(run: Run) -> String {
     let line = run.out.lines().find(|line| line.contains("release")).unwrap_or_default().to_owned();
@@ -221,7 +268,12 @@ fn mistakes_change_nothing() {
     project.put("deep/year=2017/month=6/month=7/a.csv", "x,n\n0.5,1\n");
     project.put("same/year=2017/month=6/a.csv", "x,n\n0.5,1\n");
     project.put("same/year=2017/month=6/b.csv", "x,n\n0.5,1\n");
-    project.put("packed/year=2017/month=6/a.csv.gz", "x,n\n0.5,1\n");
+    project.put("packed/year=2017/month=6/a.csv.zst", "x,n\n0.5,1\n");
+    project.put("packed/year=2017/month=7/a.csv", "x,n\n0.5,1\n");
+    project.put("plain/year=2017/month=6/a.csv.gz", "x,n\n0.5,1\n");
+    project.put("cut/year=2017/month=6/a.csv.gz", &gzip(b"x,n\n0.5,1\n0.6,1\n")[..20]);
+    project.put("both/year=2017/month=6/a.parquet.gz", gzip(b"x,n\n0.5,1\n"));
+    assert!(Command::new("mkfifo").arg(project.path("pipe.csv")).status().unwrap().success());
     project.put("misspelt/year=2017/moth=6/a.csv", "x,n\n0.5,1\n");
     project.put("none/notes.txt", "x,n\n0.5,1\n");
     // Rows are known by a key, which the first sums make.
@@ -230,11 +282,18 @@ fn mistakes_change_nothing() {
     for (files, code, message) in [
         ("twice", 2, "the column \"month\" stands in the file, and its path names it too"),
         ("missing", 2, "the path names the column \"month\": the cell is empty"),
-        ("word", 2, "the path names the column \"month\": \"June\" is not a number"),
+        ("word", 2, "the path names the column \"month\": the cell is not a number"),
         ("deep", 2, "the column \"month\" is there twice"),
         ("misspelt", 2, "no column \"month\" (did you mean \"moth\"?); the columns are: x, n, year, moth"),
-        ("packed", 2, "a.csv.gz: is a compressed file"),
-        ("packed/**/*.gz", 2, "a.csv.gz: is a compressed file"),
+        ("packed", 2, "a.csv.zst: is a compressed file"),
+        ("packed/**/*.zst", 2, "a.csv.zst: is a compressed file"),
+        ("both", 2, "a.parquet.gz: is a compressed file"),
+        ("plain", 2, "a.csv.gz: cannot be unpacked as a gzip file"),
+        ("cut", 2, "a.csv.gz: cannot be unpacked as a gzip file"),
+        ("pipe.csv", 2, "pipe.csv: is a pipe or a device"),
+        ("/dev/zero", 2, "/dev/zero: is a pipe or a device"),
+        ("s3://bucket/year=2017/*.csv", 2, "s3://bucket/year=2017/*.csv cannot be read: this build"),
+        ("ftp://host/rows.csv", 2, "ftp://host/rows.csv cannot be read: this build"),
         ("none", 3, "no file of rows is found by none:"),
         ("parts/*.orc", 3, "no file of rows is found by parts/*.orc:"),
         ("nowhere", 3, "nowhere"),
@@ -285,6 +344,8 @@ mechanism.cloaking = {{ objective = "trace", rank_tolerance = 0.0 }}
             project.put(&name, "");
             write_rows(&project, &name, &["x", "n"], &part.columns());
         }
+        let name = format!("csv/year={}/month={:02}/a.csv", part.year, part.month);
+        project.put(&format!("gz/{}.gz", &name[4..]), gzip(project.read(&name).as_bytes()));
         whole.iter_mut().zip(part.all_columns()).for_each(|(all, some)| all.extend(some));
     }
     write_rows(&project, "whole.csv", &ALL, &whole);
@@ -294,6 +355,7 @@ mechanism.cloaking = {{ objective = "trace", rank_tolerance = 0.0 }}
         ("whole", "csv.path = \"whole.csv\""),
         ("folder", "csv.path = \"csv\""),
         ("pattern", "csv.path = \"csv/year=*/*/a.csv\""),
+        ("packed", "csv.path = \"gz\""),
         ("parquet", "parquet.path = \"parquet\""),
     ] {
         project.write(&format!("{name}.toml"), &spec(source));
@@ -315,4 +377,53 @@ mechanism.cloaking = {{ objective = "trace", rank_tolerance = 0.0 }}
     project.write("none.toml", &spec("csv.path = \"none/*.csv\""));
     let run = project.dpgp(&["run", "none.toml", "--quiet"]).expect(3);
     assert!(run.err.contains("no file of rows is found by none/*.csv"), "{}", run.err);
+}
+
+/// Messages end up in logs: they name the place of a cell, not what stands there.
+#[test]
+fn messages_tell_no_cells() {
+    let project = project();
+    let header = "x,n,year,month\n";
+    for (text, message) in [
+        (format!("{header}0.5,secret,2017,6\n"), "line 2, column \"n\": the cell is not a number"),
+        (format!("{header}0.5,1.08642,2017,6\n"), "row 1, column \"n\": the cell is no number of records"),
+        (format!("{header}0.5,1,2017\nsecret,1\n"), "line 2 has 3 cells"),
+        (
+            "secret,1.08642,2017,6\n0.5,1,2017,6\n".to_owned(),
+            "there are numbers where the names of the columns",
+        ),
+    ] {
+        project.put("private.csv", text);
+        let run = project.dpgp(&["stats", "s.toml", "private.csv"]).expect(2);
+        assert!(run.err.contains(message), "{}", run.err);
+        assert!(!run.err.contains("secret") && !run.err.contains("1.08642"), "{}", run.err);
+    }
+}
+
+/// A build without the feature `cloud` says so in one line, and leaves no trace: not even a key.
+#[test]
+fn addresses_need_another_build() {
+    let project = Project::new();
+    project.write("s.toml", SPEC);
+    project.write("own.csv", "x,month,n,year\n0.1,2,1,2017\n0.5,3,2,2017\n");
+    let study = "experiment.title = \"few\"\ndata = { source.csv.path = \"own.csv\", inputs = [\"x\"], target = \"n\" }\n\
+                 normalise.bounds = { low = 0.0, high = 2.0 }\nmodel = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }\n\
+                 task.regression = { split.contiguous = 2, draws = 2 }\n\
+                 privacy = { epsilon = 1.0, delta = 1e-5, change = 2.0, mechanism.cloaking.objective = \"risk\" }\n";
+    project.write("local.toml", study);
+    project.write("cloud.toml", &study.replace("own.csv", "gs://bucket/rows"));
+    let before = tree(project.folder.path());
+    for arguments in [
+        &["stats", "s.toml", "own.csv", "s3://bucket/year=2017/*.csv", "--out", "o.json"][..],
+        &["stats", "s.toml", "https://host/rows.csv", "--release", "r.json"],
+        &["predict", "local.toml", "--at", "az://bucket/grid.csv", "--out", "p.csv"],
+        &["predict", "cloud.toml", "--at", "own.csv", "--out", "p.csv"],
+        &["run", "cloud.toml", "--quiet"],
+        &["new", "--data", "s3://bucket/rows.csv"],
+    ] {
+        let run = project.dpgp(arguments).expect(2);
+        assert!(run.err.contains("cannot be read: this build reads no addresses"), "{}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        assert_eq!(tree(project.folder.path()), before, "{arguments:?}");
+    }
 }

@@ -500,7 +500,10 @@ fn part_errors(transcript: &mut Transcript) {
     let project = project(&[]);
     project.put("study.toml", SURFACE);
     project.put("none/notes.txt", "");
+    project.put("packed/part-0.csv.zst", ROWS);
     project.put("packed/part-0.csv.gz", compressed(ROWS.as_bytes()));
+    project.put("damaged.csv.gz", &compressed(ROWS.as_bytes())[..15]);
+    project.put("long.csv.gz", compressed(&vec![b'x'; (64 << 20) + 8]));
     project.put("twice/x=1/part-0.csv", ROWS);
     project.put("month/y=June/part-0.csv", "x\n1\n");
     project.put("null/y=__HIVE_DEFAULT_PARTITION__/part-0.csv", "x\n1\n");
@@ -509,7 +512,11 @@ fn part_errors(transcript: &mut Transcript) {
         ("DataError::NoRowFiles", "a pattern without files", "none/*.csv", 3),
         ("DataError::BadPattern", "a pattern that does not end", "none/[a-z", 2),
         ("DataError::BadPattern", "stars among letters", "none/a**", 2),
-        ("TableError::Packed", "compressed rows", "packed", 2),
+        ("TableError::Packed", "rows in another compression than gzip", "packed", 2),
+        ("TableError::Gzip", "a gzip file that is cut off", "damaged.csv.gz", 2),
+        ("TableError::LongRow", "a row without an end", "long.csv.gz", 2),
+        ("TableError::NoFile", "a device", "/dev/null", 2),
+        ("DataError::Address", "an address", "s3://bucket/rows.csv", 2),
         ("TableError::ColumnInPath", "a column in file and path", "twice", 2),
         ("TableError::PathCell CellProblem::NotANumber", "a month by name", "month", 2),
         ("TableError::PathCell CellProblem::Missing", "no month", "null", 2),

@@ -587,12 +587,14 @@ fn every_mistake_is_explained() {
 
 #[test]
 fn bad_cells_name_their_line_and_column() {
-    for (from, to, expected) in [("139.7", "tall", "tall"), ("139.7", "", "height"), ("139.7", "inf", "inf")]
+    for (from, to, expected) in
+        [("139.7", "tall", "not a number"), ("139.7", "", "height"), ("139.7", "inf", "not a finite number")]
     {
         let project = project(SOUND);
         project.write("heights.csv", &HEIGHTS.replace(from, to));
         let run = project.dpgp(&["run", "study.toml"]).expect(2);
         assert!(run.err.contains("line 3") && run.err.contains(expected), "{}", run.err);
+        assert!(!run.err.contains("tall"), "{}", run.err);
         assert!(!project.path("results").exists());
     }
 }

@@ -43,7 +43,7 @@ fn unknown_classes_are_named_by_their_rows() {
         let Err(StreamError::Misfit(found)) = summed(&summand(), &columns, 0..u64::MAX, threads) else {
             panic!("summed")
         };
-        let problem = CellProblem::NoClass("3".to_owned(), 2);
+        let problem = CellProblem::NoClass(2);
         assert_eq!(found, Misfit { row: rows[0] as u64, problem });
     }
 }

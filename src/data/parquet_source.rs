@@ -1,0 +1,74 @@
+//! Where the columns of a Parquet file are read from.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::Path;
+
+use parquet::column::reader::ColumnReader;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use super::decoding::decoded;
+use super::error::{Action, DataError, Doing};
+use super::rows::open_file;
+use super::table_error::TableError;
+
+/// A Parquet file, whose footer has been read.
+pub(super) trait ParquetSource: Send {
+    /// What its footer says.
+    fn metadata(&self) -> &ParquetMetaData;
+
+    /// How long it is.
+    fn length(&self) -> u64;
+
+    /// A column of a row group, by its place in the file; messages name the file `path`.
+    fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError>;
+}
+
+/// A file on this machine.
+pub(super) struct LocalParquet {
+    reader: SerializedFileReader<File>,
+    bytes: u64,
+}
+
+impl LocalParquet {
+    /// Reads the footer.
+    pub fn open(path: &Path) -> Result<Self, DataError> {
+        let file = open_file(path)?;
+        let bytes = file.metadata().doing(Action::Read, path)?.len();
+        match decoded(|| SerializedFileReader::new(file)) {
+            Ok(reader) => Ok(Self { reader, bytes }),
+            Err(cause) => Err(undecoded(path, cause)),
+        }
+    }
+}
+
+/// The error for a file that cannot be decoded.
+pub(super) fn undecoded(path: &Path, cause: ParquetError) -> DataError {
+    DataError::table(path, TableError::Parquet(Box::new(cause)))
+}
+
+/// Where in a file a column of a row group stands; none where no file can have it.
+pub(super) fn chunk_range(column: &ColumnChunkMetaData) -> Option<Range<u64>> {
+    let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+    let start = u64::try_from(start).ok()?;
+    let length = u64::try_from(column.compressed_size()).ok()?;
+    Some(start..start.checked_add(length)?)
+}
+
+impl ParquetSource for LocalParquet {
+    fn metadata(&self) -> &ParquetMetaData {
+        self.reader.metadata()
+    }
+
+    fn length(&self) -> u64 {
+        self.bytes
+    }
+
+    fn column(&self, path: &Path, group: usize, place: usize) -> Result<ColumnReader, DataError> {
+        let column =
+            decoded(|| self.reader.get_row_group(group).and_then(|group| group.get_column_reader(place)));
+        column.map_err(|cause| undecoded(path, cause))
+    }
+}

@@ -1,0 +1,64 @@
+//! What a store says, in words that give nothing away.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+
+use object_store::Error as StoreError;
+use object_store::client::{HttpError, HttpErrorKind};
+
+/// The error of a store in words of our own: addresses of requests may hold signatures, and answers anything.
+pub fn failure(error: &StoreError) -> io::Error {
+    let text = error.to_string();
+    let status = status(&text);
+    let (kind, text) = match (error, status) {
+        (StoreError::NotFound { .. }, _) | (_, Some(404)) => {
+            (ErrorKind::NotFound, "the store has no such object or bucket".to_owned())
+        }
+        (StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. }, _)
+        | (_, Some(401 | 403)) => (ErrorKind::PermissionDenied, REFUSED.to_owned()),
+        (StoreError::Precondition { .. }, _) => {
+            (ErrorKind::Other, "it was written to while it was read".to_owned())
+        }
+        (_, Some(status)) => (ErrorKind::Other, format!("the store answers with HTTP status {status}")),
+        _ if text.contains("non-partial response") => (
+            ErrorKind::Unsupported,
+            "the server gives files as a whole, and is asked for parts of one".to_owned(),
+        ),
+        _ => of_transport(find::<HttpError>(error).map(HttpError::kind)),
+    };
+    io::Error::new(kind, text)
+}
+
+const REFUSED: &str =
+    "the store refuses access; the credentials are those of the environment (AWS_..., GOOGLE_..., AZURE_...)";
+
+fn of_transport(kind: Option<HttpErrorKind>) -> (ErrorKind, String) {
+    match kind {
+        Some(HttpErrorKind::Timeout) => (ErrorKind::TimedOut, "the store did not answer in time".to_owned()),
+        Some(HttpErrorKind::Connect) => (ErrorKind::NotConnected, "the store cannot be reached".to_owned()),
+        Some(_) => (ErrorKind::ConnectionAborted, "the connection to the store broke".to_owned()),
+        None => (
+            ErrorKind::Other,
+            "the store cannot be used; are its settings in the environment right, and are there credentials?"
+                .to_owned(),
+        ),
+    }
+}
+
+/// The status in what the library says of an answer; its type for that is not public.
+fn status(text: &str) -> Option<u16> {
+    let (_, rest) = text.split_once("status code: ")?;
+    rest.get(..3)?.parse().ok()
+}
+
+/// The first cause of a type.
+fn find<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref() {
+            return Some(found);
+        }
+        next = cause.source();
+    }
+    None
+}
