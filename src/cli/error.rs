@@ -76,6 +76,9 @@ pub enum CliError {
     /// Parts of sums without a folder that all tasks write to.
     #[error("the tasks of a Kubernetes job share no folder for parts of sums; use slurm or make")]
     NoSharedFolder,
+    /// More shards than the API of Kubernetes takes in one job.
+    #[error("a Kubernetes job takes at most 100000 shards")]
+    TooManyShards,
     /// An audit found a break that no spec announces, or none where one is announced.
     #[error(
         "{failed} of {all} guarantees are broken and their spec does not say so, or are announced as broken and are not"
@@ -145,7 +148,8 @@ impl CliError {
             | Self::FewNumbers { .. }
             | Self::NoLedger(_)
             | Self::Ending(_)
-            | Self::NoSharedFolder => USAGE,
+            | Self::NoSharedFolder
+            | Self::TooManyShards => USAGE,
             Self::NotVerified { .. } => DATA,
             Self::BrokenLedgers { .. } => IO,
             Self::Data(error) | Self::Sampled(SampledProblem::Data(error)) => error.exit_code(),

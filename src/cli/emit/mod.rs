@@ -11,6 +11,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, StorePlace};
 use super::output::{print_data, print_json, write_new};
+use crate::data::rows::is_address;
 
 const EXAMPLES: &str = "\
 The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is
@@ -66,6 +67,14 @@ enum Scheduler {
 }
 
 impl Scheduler {
+    /// A path as its tasks see it: those of Kubernetes have a volume in the place of the folder that we are in.
+    fn path(self, path: &Path) -> String {
+        let whole = PathBuf::from(absolute(path));
+        let here = std::env::current_dir().unwrap_or_default();
+        let inside = whole.strip_prefix(&here).ok().filter(|_| matches!(self, Self::K8s));
+        inside.unwrap_or(&whole).to_string_lossy().into_owned()
+    }
+
     /// For the shards of a run, or of the sums over files of rows; Kubernetes has none of these, as its tasks share no
     /// folder for their parts.
     fn template(self, sums: bool) -> Result<&'static str, CliError> {
@@ -87,18 +96,25 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     if arguments.name.contains(char::is_control) {
         return Err(CliError::NoName(arguments.name.clone()));
     }
+    if matches!(arguments.target, Scheduler::K8s) && arguments.shards.get() > MOST_INDEXES {
+        return Err(CliError::TooManyShards);
+    }
     let template = arguments.target.template(!arguments.stats.is_empty())?;
     let store = arguments.store.folder(&project);
+    // Such a sign would end a comment of the description.
+    if store.to_string_lossy().contains(char::is_control) {
+        return Err(CliError::NoName(store.to_string_lossy().into_owned()));
+    }
     let values = context! {
         name => arguments.name.as_str(),
         slug => slug(&experiment.name),
         datasets => experiment.datasets().into_iter().map(str::to_owned).collect::<Vec<_>>(),
         shards => arguments.shards.get(),
-        store => absolute(&store),
+        store => arguments.target.path(&store),
         places => places(&arguments.places),
         cpus => arguments.cpus.get(),
         image => arguments.image.as_str(),
-        files => arguments.stats.iter().map(|file| absolute(file)).collect::<Vec<_>>(),
+        files => arguments.stats.iter().map(|file| rows(file)).collect::<Vec<_>>(),
     };
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build();
@@ -114,16 +130,28 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     }
 }
 
+/// The most indexes of a job of which each has its own count of failures.
+const MOST_INDEXES: u32 = 100_000;
+
+/// The most letters of a name: with `dpgp-` before it and the number of a task after it, it names a host, which has 63 at most.
+const LONGEST: usize = 47;
+
 /// A name that any scheduler takes.
 fn slug(name: &str) -> String {
     let slug = name.replace(|c: char| !c.is_ascii_alphanumeric(), "-").to_ascii_lowercase();
-    let slug = slug.trim_matches('-');
+    let slug = slug.trim_start_matches('-');
+    let slug = slug[..slug.len().min(LONGEST)].trim_end_matches('-');
     if slug.is_empty() { "study".to_owned() } else { slug.to_owned() }
 }
 
 /// A path that means the same wherever a script is started.
 fn absolute(path: &Path) -> String {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).to_string_lossy().into_owned()
+}
+
+/// A file of rows; an address is absolute.
+fn rows(file: &Path) -> String {
+    if is_address(file) { file.to_string_lossy().into_owned() } else { absolute(file) }
 }
 
 /// The options that say where the data are, as words of a shell.

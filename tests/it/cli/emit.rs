@@ -105,6 +105,8 @@ fn the_kubernetes_job_counts_from_one() {
     ] {
         assert!(yaml.contains(part), "{part} is not in\n{yaml}");
     }
+    // A volume is no place of this machine.
+    assert!(yaml.contains("value: \"store\""), "{yaml}");
     let command = yaml.lines().find_map(|line| line.trim().strip_prefix("- exec dpgp")).unwrap();
     let shell = Command::new("sh")
         .args(["-c", &format!("exec '{}'{command}", env!("CARGO_BIN_EXE_dpgp"))])
@@ -116,4 +118,105 @@ fn the_kubernetes_job_counts_from_one() {
         .unwrap();
     let run = Run::new(shell).expect(0);
     assert!(run.out.contains("shard 1/5"), "{}", run.out);
+}
+
+/// The fields of a Job of batch/v1 that is printed, with those that the API requires; `-N` is an entry of a list.
+const JOB: &str = "
+apiVersion
+kind
+metadata
+metadata.name
+spec
+spec.completionMode
+spec.completions
+spec.parallelism
+spec.backoffLimitPerIndex
+spec.podFailurePolicy
+spec.podFailurePolicy.rules
+spec.podFailurePolicy.rules.-0.action
+spec.podFailurePolicy.rules.-0.onExitCodes
+spec.podFailurePolicy.rules.-0.onExitCodes.containerName
+spec.podFailurePolicy.rules.-0.onExitCodes.operator
+spec.podFailurePolicy.rules.-0.onExitCodes.values
+spec.podFailurePolicy.rules.-1.action
+spec.podFailurePolicy.rules.-1.onPodConditions
+spec.podFailurePolicy.rules.-1.onPodConditions.-0.type
+spec.podFailurePolicy.rules.-1.onPodConditions.-0.status
+spec.template
+spec.template.spec
+spec.template.spec.restartPolicy
+spec.template.spec.terminationGracePeriodSeconds
+spec.template.spec.containers
+spec.template.spec.containers.-0.name
+spec.template.spec.containers.-0.image
+spec.template.spec.containers.-0.workingDir
+spec.template.spec.containers.-0.command
+spec.template.spec.containers.-0.args
+spec.template.spec.containers.-0.env
+spec.template.spec.containers.-0.env.-0.name
+spec.template.spec.containers.-0.env.-0.value
+spec.template.spec.containers.-0.env.-1.name
+spec.template.spec.containers.-0.env.-1.value
+spec.template.spec.containers.-0.env.-2.name
+spec.template.spec.containers.-0.env.-2.value
+spec.template.spec.containers.-0.env.-3.name
+spec.template.spec.containers.-0.env.-3.value
+spec.template.spec.containers.-0.resources
+spec.template.spec.containers.-0.resources.requests
+spec.template.spec.containers.-0.resources.requests.cpu
+spec.template.spec.containers.-0.volumeMounts
+spec.template.spec.containers.-0.volumeMounts.-0.name
+spec.template.spec.containers.-0.volumeMounts.-0.mountPath
+spec.template.spec.volumes
+spec.template.spec.volumes.-0.name
+spec.template.spec.volumes.-0.persistentVolumeClaim
+spec.template.spec.volumes.-0.persistentVolumeClaim.claimName
+";
+
+/// A key or an entry of a list, and the column that it begins in.
+struct Step {
+    column: usize,
+    name: String,
+}
+
+/// The keys of a description in blocks, each as its way from the top.
+fn ways(yaml: &str) -> Vec<String> {
+    let (mut above, mut ways): (Vec<Step>, Vec<String>) = (Vec::new(), Vec::new());
+    for line in yaml.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let (mut text, mut column) = (line.trim_start(), line.len() - line.trim_start().len());
+        while let Some(entry) = text.strip_prefix("- ") {
+            let last =
+                above.iter().find(|step| step.column == column).map(|step| step.name[1..].parse::<usize>());
+            let number = last.map_or(0, |last| last.unwrap() + 1);
+            above.retain(|step| step.column < column);
+            above.push(Step { column, name: format!("-{number}") });
+            (text, column) = (entry, column + 2);
+        }
+        let key = text.split(':').next().unwrap();
+        if key.len() < text.len() && key.chars().all(char::is_alphanumeric) {
+            above.retain(|step| step.column < column);
+            above.push(Step { column, name: key.to_owned() });
+            ways.push(above.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join("."));
+        }
+    }
+    ways
+}
+
+/// `scripts/test-emit` asks the schema of the API for the same.
+#[test]
+fn the_kubernetes_job_has_the_fields_of_the_api() {
+    let project = project();
+    let long = format!("{}.toml", "A long name of a study ".repeat(9));
+    project.write(&long, STUDY);
+    let run = project.dpgp(&["emit", "k8s", "my study.toml", "--shards", "100001"]).expect(2);
+    assert!(run.err.contains("at most 100000 shards"), "{}", run.err);
+    for (name, shards) in [("my study.toml", "1"), (long.as_str(), "100000")] {
+        let yaml = project.dpgp(&["emit", "k8s", name, "--shards", shards]).expect(0).out;
+        assert_eq!(ways(&yaml).join("\n"), JOB.trim(), "{yaml}");
+        let job = yaml.lines().find_map(|line| line.strip_prefix("  name: ")).unwrap();
+        assert!(job.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{job}");
+        assert!(!job.ends_with('-'), "{job}");
+        // The name of a task's host.
+        assert!(format!("{job}-{shards}").len() <= 63, "{job}");
+    }
 }
