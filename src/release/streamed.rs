@@ -174,7 +174,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Subject { experiment: self.experiment, setting: self.setting, privacy }
     }
 
-    /// The guarantee of a release: that of the cells, if they have one epsilon, or with the epsilon that is named.
+    /// The guarantee of a release: that of the cells, if they have one finite epsilon, or with the epsilon that is named. Cells without
+    /// privacy are there to compare with.
     ///
     /// # Errors
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
@@ -182,6 +183,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     pub fn privacy(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
+        if found.iter().any(|privacy| !privacy.epsilon.is_unprotected()) {
+            found.retain(|privacy| !privacy.epsilon.is_unprotected());
+        }
         found.dedup_by_key(|privacy| privacy.epsilon);
         let epsilons: Vec<f64> = found.iter().map(|privacy| privacy.epsilon.get()).collect();
         let privacy = match (epsilon, found.pop()) {

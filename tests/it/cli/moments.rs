@@ -102,6 +102,28 @@ fn a_release_is_predicted_from() {
     assert!(project.dpgp(&out).expect(2).err.contains("p.csv"), "never over a file that is there");
 }
 
+/// A cell without privacy is there to compare with: the release is that of the other one. Of two with privacy one must be named.
+#[test]
+fn the_only_private_cell_is_released() {
+    let project = project(300);
+    let with = |epsilons: &str| {
+        project.write("s.toml", &format!("{}[grid]\n\"privacy.epsilon\" = {epsilons}\n", line()))
+    };
+    let release = |code| {
+        project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(code)
+    };
+    with("[2.0, inf]");
+    release(0);
+    assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().starts_with("(2.0, 1e-6)-DP"));
+    project.remove("r.json");
+    with("[0.5, 2.0, inf]");
+    let said = release(2).err;
+    assert!(said.contains("[0.5, 2.0]") && said.contains("--epsilon"), "{said}");
+    with("[inf]");
+    release(2);
+    assert!(!project.path("r.json").exists());
+}
+
 /// The whole way of a user: a prediction of their own rows, charged to a ledger.
 #[test]
 fn rows_are_predicted_from() {

@@ -117,12 +117,17 @@ impl Scale {
         ticks.chain(infinity.map(|x| Tick { fraction: self.fraction(x), text: exact(x) })).collect()
     }
 
-    /// The places of ticks on a logarithmic scale, up to one.
+    /// The places of ticks on a logarithmic scale, up to one: round numbers as on a linear one where less than two of the usual ones
+    /// would be there.
     fn decimal_places(&self, high: f64, most: usize) -> Vec<f64> {
         let all: Vec<f64> = decades(self.low.floor(), high)
             .map(f64::log10)
             .filter(|place| (self.low..=high).contains(place))
             .collect();
+        if all.len() < 2 {
+            let round = linear(10f64.powf(self.low), 10f64.powf(high), most);
+            return round.into_iter().map(f64::log10).collect();
+        }
         if all.len() <= most {
             return all;
         }
@@ -182,6 +187,14 @@ mod tests {
     fn texts(log: bool, low: f64, high: f64, most: usize) -> String {
         let ticks = Scale { log, ..Scale::between(low, high) }.ticks(most).into_iter();
         ticks.map(|tick| tick.text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn narrow_logarithmic_axes_have_ticks() {
+        assert_eq!(texts(true, 2.05f64.log10(), 3.35f64.log10(), 7), "2.2 2.4 2.6 2.8 3 3.2");
+        assert_eq!(texts(true, 3.9f64.log10(), 6.1f64.log10(), 5), "4 4.5 5 5.5 6");
+        // Two of the usual ones are enough.
+        assert_eq!(texts(true, 1.5f64.log10(), 6.0f64.log10(), 7), "2 5");
     }
 
     #[test]
