@@ -10,6 +10,7 @@ pub mod http_server;
 pub mod kung;
 pub mod mersenne;
 pub mod parquet_file;
+pub mod report;
 pub mod rows;
 pub mod shipped;
 pub mod study;

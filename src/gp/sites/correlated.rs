@@ -32,6 +32,7 @@ impl<'a> Seen<'a> {
         let map = inputs.map(features);
         let one = inputs.one(features.len());
         let noise = inputs.noise(&map, features);
+        // Of counts the sum in the order of the sites, which keeps its bits.
         let total = match inputs {
             SiteInputs::Counts(_) => map.column_sum(),
             SiteInputs::Gram(_) => &map * &one,

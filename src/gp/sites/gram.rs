@@ -171,12 +171,18 @@ mod tests {
     use super::*;
     use crate::gp::sites::SummedFeatures;
 
+    fn entry(row: usize, column: usize, factor: f64) -> GramEntry {
+        GramEntry { row, column, factor }
+    }
+
+    fn sum(mean: f64, released: Option<usize>, entries: Vec<GramEntry>) -> GramSum {
+        GramSum { mean, variance: 0.5, released, entries }
+    }
+
     /// Three features and two sums, of which the first was released.
     fn map() -> GramMap {
-        let entry = |row, column, factor| GramEntry { row, column, factor };
         let first = vec![entry(0, 1, 0.5), entry(1, 0, 0.5), entry(2, 2, -1.0)];
         let second = vec![entry(0, 2, 2.0), entry(2, 0, 2.0), entry(1, 1, 0.25)];
-        let sum = |mean, released, entries| GramSum { mean, variance: 0.5, released, entries };
         GramMap {
             constant: DMatrix::from_diagonal_element(3, 3, 0.5),
             sums: vec![sum(0.1, Some(0), first), sum(0.0, None, second)],
@@ -239,12 +245,15 @@ mod tests {
         );
     }
 
+    /// A matrix with these eigenvalues.
+    fn turned(one: f64, other: f64) -> DMatrix<f64> {
+        let vectors = DMatrix::from_row_slice(2, 2, &[0.6, -0.8, 0.8, 0.6]);
+        &vectors * DMatrix::from_diagonal(&DVector::from_vec(vec![one, other])) * vectors.transpose()
+    }
+
     #[test]
     fn negative_eigenvalues_go() {
-        let vectors = DMatrix::from_row_slice(2, 2, &[0.6, -0.8, 0.8, 0.6]);
-        let matrix =
-            |a, b| &vectors * DMatrix::from_diagonal(&DVector::from_vec(vec![a, b])) * vectors.transpose();
-        assert!((nonnegative_part(&matrix(3.0, -2.0)).unwrap() - matrix(3.0, 0.0)).amax() < 1e-14);
-        assert!((nonnegative_part(&matrix(3.0, 2.0)).unwrap() - matrix(3.0, 2.0)).amax() < 1e-14);
+        assert!((nonnegative_part(&turned(3.0, -2.0)).unwrap() - turned(3.0, 0.0)).amax() < 1e-14);
+        assert!((nonnegative_part(&turned(3.0, 2.0)).unwrap() - turned(3.0, 2.0)).amax() < 1e-14);
     }
 }

@@ -127,6 +127,14 @@ struct LocatedCells<'a> {
     coordinates: Vec<Vec<usize>>,
 }
 
+/// An input that a frequency turns with.
+struct TurningInput<'a> {
+    /// The phase at each of its cells.
+    phases: Vec<usize>,
+    /// Its cell for each cell of the box that holds rows.
+    cells: &'a [usize],
+}
+
 impl<'a> LocatedCells<'a> {
     fn new(rows: &'a CountedRows) -> Self {
         let mut coordinates = vec![Vec::with_capacity(rows.cells.len()); rows.lattice.dimensions()];
@@ -144,15 +152,17 @@ impl<'a> LocatedCells<'a> {
         pairs.into_iter().flatten().collect()
     }
 
+    /// The inputs whose entry is not zero: no other turns a phase.
+    fn turning(&self, frequency: &[i64], table: &PhaseTable) -> Vec<TurningInput<'_>> {
+        let inputs = frequency.iter().zip(&self.coordinates).filter(|(entry, _)| **entry != 0);
+        inputs.map(|(entry, cells)| TurningInput { phases: table.along(*entry), cells }).collect()
+    }
+
     fn sum(&self, frequency: &[i64], table: &PhaseTable, factor: Factor) -> Vec<i128> {
-        // An input with the entry zero turns no phase.
-        let turning = frequency.iter().zip(&self.coordinates).filter(|(entry, _)| **entry != 0);
-        let (along, coordinates): (Vec<Vec<usize>>, Vec<&Vec<usize>>) =
-            turning.map(|(entry, coordinates)| (table.along(*entry), coordinates)).unzip();
+        let turning = self.turning(frequency, table);
         let (mut cosines, mut sines) = (0i128, 0i128);
         for (place, cell) in self.cells.iter().enumerate() {
-            let phases = along.iter().zip(&coordinates);
-            let phase = table.at(phases.map(|(phases, cells)| phases[cells[place]]).sum());
+            let phase = table.at(turning.iter().map(|input| input.phases[input.cells[place]]).sum());
             cosines += factor.of(cell) * i128::from(phase.cosine);
             sines += factor.of(cell) * i128::from(phase.sine);
         }

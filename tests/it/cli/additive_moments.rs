@@ -1,6 +1,7 @@
 //! Fourier moments of more than four inputs, by an additive kernel.
 
 use crate::support::cli::Project;
+use crate::support::report::Report;
 use crate::support::rows::write_rows;
 use crate::support::sums::assert_same_sums;
 
@@ -26,12 +27,14 @@ fn truth(x: &[f64]) -> f64 {
     (3.0 * x[0]).sin() - 0.5 + 1.5 * (x[1] - 0.5) * (x[2] - 0.5)
 }
 
+/// The inputs of a row, which repeat after 1009 rows.
+fn point(row: usize) -> Vec<f64> {
+    (0..6).map(|input| ((row * (7919 + 101 * input * input) + input) % 1009) as f64 / 1009.0).collect()
+}
+
 fn project(rows: usize) -> Project {
     let project = Project::empty();
     project.write("s.toml", SPEC);
-    let point = |row: usize| -> Vec<f64> {
-        (0..6).map(|input| ((row * (7919 + 101 * input * input) + input) % 1009) as f64 / 1009.0).collect()
-    };
     let mut columns = vec![Vec::new(); 7];
     for row in 0..rows {
         let x = point(row);
@@ -72,9 +75,9 @@ fn a_release_is_predicted_from() {
     let from =
         |more: &[&str]| project.dpgp(&[&["predict", "--from", "r.json", "--at", "grid.csv"], more].concat());
     let predicted = from(&["--format", "json"]).expect(0).json();
-    let mean = |row: usize| predicted["predictions"][row]["private_mean"].as_f64().unwrap();
+    let means = [0, 1].map(|row| predicted["predictions"][row]["private_mean"].as_f64().unwrap());
     // The pair tells the corners of its plane apart.
-    assert!((mean(0) - mean(1) - 0.48).abs() < 0.2, "{predicted}");
+    assert!((means[0] - means[1] - 0.48).abs() < 0.2, "{predicted}");
     let whole = "eq = { variance = 0.3, lengthscale = 0.5 }";
     assert!(from(&["--kernel", whole]).expect(2).err.contains("too many inputs"));
     let others = "additive = { lengthscales = [0.7], variances = [0.1, 0.1, 0.1, 0.0, 0.0, 0.0] }";
@@ -91,16 +94,15 @@ fn a_release_is_predicted_from() {
 fn the_error_of_the_surface_is_measured() {
     let project = project(900);
     project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [0.5, 8.0, inf]\n"));
-    let run = project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json();
-    let value = |epsilon: &str, metric: &str| -> f64 {
-        let mut rows = run["rows"].as_array().unwrap().iter();
-        rows.find(|row| row["metric"] == metric && row["labels"][0] == epsilon).unwrap()["value"]
-            .as_f64()
-            .unwrap()
-    };
-    assert!(value("0.5", "rmse") > value("8", "rmse") && value("8", "rmse") >= value("inf", "rmse"));
-    assert!(value("0.5", "noise-sd") > value("8", "noise-sd") && value("inf", "difference") == 0.0);
-    assert!(value("inf", "rmse") < 0.2, "the noise alone is 0.145: {}", value("inf", "rmse"));
+    let report = Report(project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json());
+    assert!(
+        report.at("0.5", "rmse") > report.at("8", "rmse")
+            && report.at("8", "rmse") >= report.at("inf", "rmse")
+    );
+    assert!(
+        report.at("0.5", "noise-sd") > report.at("8", "noise-sd") && report.at("inf", "difference") == 0.0
+    );
+    assert!(report.at("inf", "rmse") < 0.2, "the noise alone is 0.145: {}", report.at("inf", "rmse"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::support::cli::Project;
+use crate::support::report::Report;
 use crate::support::rows::write_rows;
 use crate::support::sums::assert_same_sums;
 
@@ -145,17 +146,18 @@ fn rows_are_predicted_from() {
 fn a_task_measures_the_surface() {
     let project = project(3000);
     project.write("s.toml", &format!("{}[grid]\n\"privacy.epsilon\" = [0.5, 8.0, inf]\n", line()));
-    let run = project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json();
-    let rows = run["rows"].as_array().unwrap();
-    let value = |epsilon: &str, metric: &str| -> f64 {
-        let row = rows.iter().find(|row| row["metric"] == metric && row["labels"][0] == epsilon);
-        row.unwrap()["value"].as_f64().unwrap()
-    };
-    assert!(value("0.5", "rmse") >= value("8", "rmse") && value("8", "rmse") >= value("inf", "rmse"));
-    assert!(value("0.5", "difference") > value("8", "difference") && value("inf", "difference") == 0.0);
-    assert!(value("0.5", "noise-sd") > value("8", "noise-sd"));
-    assert_eq!((value("inf", "noise-sd"), value("inf", "rows")), (0.0, 3000.0));
-    assert!(value("inf", "rmse") < 1.3);
+    let report = Report(project.dpgp(&["run", "s.toml", "--format", "json"]).expect(0).json());
+    assert!(
+        report.at("0.5", "rmse") >= report.at("8", "rmse")
+            && report.at("8", "rmse") >= report.at("inf", "rmse")
+    );
+    assert!(
+        report.at("0.5", "difference") > report.at("8", "difference")
+            && report.at("inf", "difference") == 0.0
+    );
+    assert!(report.at("0.5", "noise-sd") > report.at("8", "noise-sd"));
+    assert_eq!((report.at("inf", "noise-sd"), report.at("inf", "rows")), (0.0, 3000.0));
+    assert!(report.at("inf", "rmse") < 1.3);
 }
 
 fn preview(project: &Project) -> Value {

@@ -1,6 +1,7 @@
 //! Sums over rows: shards, threads and files of any form, and what may be released of them.
 
 use crate::support::cli::Project;
+use crate::support::report::Report;
 use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
@@ -169,21 +170,19 @@ fn whole(value: &serde_json::Value) -> f64 {
 fn the_task_measures_the_surface() {
     let project = project("60000");
     project.write("s.toml", &format!("{SPEC}[grid]\n\"privacy.epsilon\" = [1.0, 10.0, inf]\n"));
-    let run = project.dpgp(&["run", "s.toml", "--quiet", "--format", "json"]).expect(0);
-    let report = run.json();
-    let of = |epsilon: &str, metric: &str| -> f64 {
-        let mut rows = report["rows"].as_array().unwrap().iter();
-        let row = rows.find(|row| row["labels"][0] == epsilon && row["metric"] == metric);
-        row.unwrap()["value"].as_f64().unwrap()
-    };
-    assert_eq!((of("inf", "difference"), of("inf", "noise-sd")), (0.0, 0.0));
-    assert!(of("10", "difference") < of("1", "difference") && of("10", "noise-sd") < of("1", "noise-sd"));
-    assert!(of("10", "rmse") >= of("inf", "rmse") && of("inf", "rmse") > 1.0);
+    let run = project.dpgp(&["run", "s.toml", "--quiet", "--format", "json"]);
+    let report = Report(run.expect(0).json());
+    assert_eq!((report.at("inf", "difference"), report.at("inf", "noise-sd")), (0.0, 0.0));
+    assert!(
+        report.at("10", "difference") < report.at("1", "difference")
+            && report.at("10", "noise-sd") < report.at("1", "noise-sd")
+    );
+    assert!(report.at("10", "rmse") >= report.at("inf", "rmse") && report.at("inf", "rmse") > 1.0);
     let run = project.dpgp(&["stats", "s.toml", "trips.csv", "--format", "json", "--for-holder"]).expect(0);
     let stats = run.json();
-    assert_eq!(stats["rows"].as_f64(), Some(of("inf", "rows")));
-    let clipped = stats["clipped"].as_f64().unwrap() / of("inf", "rows");
-    assert!((clipped - of("inf", "clipped")).abs() < 1e-12);
+    assert_eq!(stats["rows"].as_f64(), Some(report.at("inf", "rows")));
+    let clipped = stats["clipped"].as_f64().unwrap() / report.at("inf", "rows");
+    assert!((clipped - report.at("inf", "clipped")).abs() < 1e-12);
 }
 
 /// A release names one epsilon, and a ledger counts it before it is written.
