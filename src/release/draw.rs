@@ -12,7 +12,7 @@ use rand::{Rng, TryRng};
 use serde_json::{Value, json};
 
 use super::ReleaseError;
-use super::exceptions::{refuse_exceptions, warnings};
+use super::exceptions::{design_warning, refuse_exceptions, warnings};
 use super::ledger::{Account, Charge, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::numbers::WrittenNumbers;
 use super::subject::Subject;
@@ -188,9 +188,10 @@ impl<T> Charged<T> {
         self.receipt.as_ref().map(|receipt| &receipt.account)
     }
 
-    /// What is said of its guarantee, if it hides little.
+    /// What is said of its guarantee, if it hides little, and of its design, if that stopped short.
     pub fn warnings(&self) -> Vec<String> {
-        warnings(&self.noisy.certificate)
+        let certificate = &self.noisy.certificate;
+        warnings(certificate).into_iter().chain(design_warning(certificate)).collect()
     }
 
     /// What was charged; none without a ledger.

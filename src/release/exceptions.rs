@@ -1,4 +1,4 @@
-//! What keeps a guarantee from being given away, and what is said of a weak one.
+//! What keeps a guarantee from being given away, and what is said of a weak one and of a weak design.
 
 use super::ReleaseError;
 use crate::privacy::Certificate;
@@ -44,4 +44,30 @@ pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
         "epsilon = {epsilon:?} is above {WEAK:?}: what somebody believes of a person may become e^{epsilon:?} times as likely \
          by this release, which hides hardly anything"
     )]
+}
+
+/// A certified gap above which a noise design is called unfinished.
+const WIDE_GAP: f64 = 1e-4;
+
+/// What is said of a noise design that stopped short of the best one: rounding keeps the solver from resolving directions
+/// whose singular value is near the machine precision.
+pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
+    let gap = certificate.gap.filter(|gap| *gap > WIDE_GAP)?;
+    Some(format!(
+        "the design is certified to lie within {gap:.1e} of the best one only (relative; nats for log-det): it holds what it claims, \
+         with more noise than may be needed; a larger rank_tolerance, like 1e-8, leaves out directions that rounding hides"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_that_stopped_short_is_told() {
+        let with = |gap| Certificate::none().with_gap(gap);
+        assert_eq!([None, Some(1e-11), Some(1e-4)].map(|gap| design_warning(&with(gap))), [None, None, None]);
+        let warning = design_warning(&with(Some(2.84e-3))).unwrap_or_default();
+        assert!(warning.contains("within 2.8e-3") && warning.contains("rank_tolerance"), "{warning}");
+    }
 }

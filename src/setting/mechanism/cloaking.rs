@@ -15,7 +15,7 @@ pub struct CloakingSetting {
     /// What the design minimises.
     pub objective: ObjectiveSetting,
     /// Directions below this singular value of C, relative to the largest, are dropped; needed for all objectives but risk, which
-    /// drops what does not pay.
+    /// drops what does not pay. Below 1e-10 rounding may keep the design from its optimum: the gap tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank_tolerance: Option<Tolerance>,
     /// How the weights are found.
