@@ -1,5 +1,7 @@
 //! `dpgp run`.
 
+use std::path::Path;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -17,6 +19,8 @@ const EXAMPLES: &str = "\
 Every finished result goes to the store at once. A run that was killed or interrupted goes on where it stopped, and a
 second run of the same thing computes nothing. What is stored is known by the cell, the seed, the replicate and the
 digests of the data: change one value of a grid, and only the new cells are computed.
+
+A cell that fails keeps no other one from its table, which names it with the reason; the exit code is then 4.
 
 Examples:
   dpgp run smith2021/toy                      needs no download; writes results/smith2021/toy/
@@ -93,20 +97,29 @@ fn run_one(
     arguments: &RunArguments,
     format: Format,
 ) -> Result<(), CliError> {
-    let mut done = study.run(experiment, options)?;
+    let mut done = study.run_as_far(experiment, options)?;
     if arguments.shard.is_some() {
         return shard_done(experiment, options.shard, done.computed, study, format);
     }
+    let failed = done.failed.take().map(CliError::from);
     let Some(results) = done.results.take() else {
-        return Err(CliError::Incomplete(experiment.name.clone()));
+        return Err(failed.unwrap_or_else(|| CliError::Incomplete(experiment.name.clone())));
     };
-    let report = Report::new(experiment, results.rows, results.frames);
+    let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
     let folder = arguments.results.folder(study.project()).join(experiment.folder());
     publish(&folder, &report, &done.provenance)?;
+    said(&report, &done, &folder, format)?;
+    // The table of the other cells stands; the failure is the last word, and the exit code.
+    failed.map_or(Ok(()), Err)
+}
+
+/// Shows what was published.
+fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, format: Format) -> Result<(), CliError> {
+    let experiment = report.experiment;
     if format == Format::Json {
-        return print_json(&as_json(&report, &done, &folder.to_string_lossy()));
+        return print_json(&as_json(report, done, &folder.to_string_lossy()));
     }
-    let table = table_terminal(&report);
+    let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
         print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
     }
@@ -154,7 +167,7 @@ fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
         "experiment": report.experiment.name, "results": folder, "axes": axes,
         "rows": report.rows.iter().map(row).collect::<Vec<Value>>(), "claims": claims,
         "stored_before": done.stored, "computed_blocks": done.computed,
-        "clipped_targets_not_private": done.provenance.clipped,
+        "clipped_targets_not_private": done.provenance.clipped, "failed_cells": report.failed.len(),
         "not_private": done.provenance.own_rows.then_some(NOT_PRIVATE),
     })
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::table::claims::{ClaimOutcome, ClaimRow, check};
+use super::table::claims::{ClaimOutcome, ClaimRow, Outcome, check};
 use super::table::number::exact;
 use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
+use crate::run::FailedCell;
 use crate::spec::{Axis, Counterpart, DeviationKind, FIXED_COLUMNS, Owner};
 use crate::task::{Experiment, Frame, Row};
 
@@ -62,6 +63,8 @@ pub struct Report<'a> {
     pub frames: Vec<(usize, Frame)>,
     /// Its claims, checked.
     pub claims: Vec<ClaimOutcome>,
+    /// The cells that could not be computed, and so have no row.
+    pub failed: Vec<FailedCell>,
 }
 
 impl<'a> Report<'a> {
@@ -83,7 +86,31 @@ impl<'a> Report<'a> {
         let rows = report_rows;
         let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
         let claims = experiment.claims.iter().map(|claim| check(claim, &seen)).collect();
-        Self { experiment, rows, frames, claims }
+        Self { experiment, rows, frames, claims, failed: Vec::new() }
+    }
+
+    /// With cells that could not be computed: nothing is decided of claims that look at them.
+    #[must_use]
+    pub fn with_failed(mut self, failed: Vec<FailedCell>) -> Self {
+        for (claim, outcome) in self.experiment.claims.iter().zip(&mut self.claims) {
+            if failed.iter().any(|failed| claim.looks_at(self.experiment.cells[failed.cell].labels())) {
+                outcome.outcome = Outcome::Undecided;
+            }
+        }
+        Self { failed, ..self }
+    }
+
+    /// What is said of the cells that could not be computed.
+    pub(super) fn failures(&self) -> impl Iterator<Item = String> {
+        self.failed.iter().map(|failed| format!("{}: {}", self.place_of(failed.cell), failed.reason))
+    }
+
+    /// A cell by its labels; a number is named by its axis.
+    fn place_of(&self, cell: usize) -> String {
+        let cell = &self.experiment.cells[cell];
+        let labels = self.experiment.axes.iter().zip(cell.labels()).map(|(axis, label)| named(axis, label));
+        let labels: Vec<String> = labels.collect();
+        if labels.is_empty() { cell.place() } else { labels.join(", ") }
     }
 
     /// The labels of a row; a number is named by its axis.

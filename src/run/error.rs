@@ -137,6 +137,22 @@ impl RunError {
         }
     }
 
+    /// The blocks that were computed, if all others were tried and failed.
+    pub(super) fn computed_beside(&self) -> Option<usize> {
+        match self {
+            Self::Cells { failures, done, all, .. } if done + failures.len() == *all => Some(*done),
+            _ => None,
+        }
+    }
+
+    /// The failures of cells.
+    pub(super) fn failures(&self) -> &[CellFailure] {
+        match self {
+            Self::Cells { failures, .. } => failures,
+            _ => &[],
+        }
+    }
+
     pub(super) fn spec_changed(header: &RunHeader) -> Self {
         Self::SpecChanged { experiment: header.experiment.clone(), spec: header.spec.clone() }
     }
@@ -147,6 +163,8 @@ impl RunError {
 pub struct CellFailure {
     /// The labels of the first cell of its block.
     pub cell: String,
+    /// All cells that were computed with it, by their place in the experiment.
+    pub cells: Vec<usize>,
     /// The replicate, from 0.
     pub replicate: u32,
     /// What failed.

@@ -86,7 +86,8 @@ impl UnitWork<'_> {
         let (setting, prices) = (first.setting(), &self.prices);
         let job = Job { setting, cells: &privacy, sample, streams: &streams, prices, audited: false };
         measure(&setting.task, &job).map_err(|cause| {
-            UnitError::Cell(CellFailure { cell: first.place(), replicate: unit.replicate, cause })
+            let (cells, replicate) = (unit.missing.clone(), unit.replicate);
+            UnitError::Cell(CellFailure { cell: first.place(), cells, replicate, cause })
         })
     }
 

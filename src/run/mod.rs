@@ -52,7 +52,7 @@ pub use program::{PROGRAM, VERSION};
 pub use progress::{Watcher, watcher};
 pub use project::{DataPlaces, Project};
 pub use provenance::Provenance;
-pub use results::Results;
+pub use results::{FailedCell, Results};
 pub use shard::Shard;
 pub use state::{StateError, StateFolder};
 pub use streams::streams;

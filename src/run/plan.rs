@@ -92,12 +92,19 @@ impl<'a> Plan<'a> {
         self.stored.iter().filter(|stored| **stored).count()
     }
 
-    /// The keys of everything, by cell and replicate; none if anything is missing.
-    pub fn complete(&self) -> Option<Vec<Key>> {
-        if !self.stored.iter().all(|stored| *stored) {
-            return None;
-        }
-        self.keys.iter().copied().collect()
+    /// The cells of which every replicate is stored.
+    pub fn whole_cells(&self) -> Vec<usize> {
+        let replicates = self.experiment.meta.replicates;
+        let cells = 0..self.experiment.cells.len();
+        cells.filter(|cell| (0..replicates).all(|replicate| self.is_stored(*cell, replicate))).collect()
+    }
+
+    /// The keys of all replicates of some cells.
+    pub fn keys_of(&self, cells: &[usize]) -> Vec<Key> {
+        let replicates = 0..self.experiment.meta.replicates;
+        let all =
+            cells.iter().flat_map(|cell| replicates.clone().map(|replicate| self.key(*cell, replicate)));
+        all.flatten().collect()
     }
 
     /// The keys of what is stored.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::execute::execute;
 use super::explain::explain;
 use super::load::Loader;
-use super::results::results;
+use super::results::{results, results_beside};
 use super::store::{NUMERICS, RunHeader, Store};
 use super::{
     DataDigests, Plan, Project, Provenance, Results, RunError, RunOptions, Shard, Stale, clipped_in_own_files,
@@ -34,6 +34,8 @@ pub struct StudyReport {
     pub results: Option<Results>,
     /// Where they come from.
     pub provenance: Provenance,
+    /// Why some cells have no results, if all others do.
+    pub failed: Option<RunError>,
 }
 
 impl<'p> Study<'p> {
@@ -103,13 +105,36 @@ impl<'p> Study<'p> {
         experiment: &Experiment,
         options: &RunOptions<'_>,
     ) -> Result<StudyReport, RunError> {
+        let mut report = self.run_as_far(experiment, options)?;
+        match report.failed.take() {
+            None => Ok(report),
+            Some(failed) => Err(failed),
+        }
+    }
+
+    /// As [`Study::run`]; where only some cells failed the results of the others are read too, and the failure stands in the report.
+    ///
+    /// # Errors
+    /// As [`Study::run`], but for cells that failed.
+    pub fn run_as_far(
+        &mut self,
+        experiment: &Experiment,
+        options: &RunOptions<'_>,
+    ) -> Result<StudyReport, RunError> {
         let downloads = options.watcher.downloads();
         let digests = DataDigests::fetched(experiment, self.project, downloads)?;
         let seed = options.seed.unwrap_or(experiment.meta.seed);
         let before = Plan::new(experiment, seed, digests.clone(), &self.store);
-        let computed = self.complete(&before, options)?;
+        let outcome = self.complete(&before, options);
         let after = Plan::new(experiment, seed, digests, &self.store);
-        let report = self.report(&after, downloads)?;
+        let (computed, failed) = match outcome {
+            Ok(computed) => (computed, None),
+            Err(error) => match error.computed_beside() {
+                Some(computed) if options.shard == Shard::WHOLE => (computed, Some(error)),
+                _ => return Err(error),
+            },
+        };
+        let report = self.report(&after, failed, downloads)?;
         Ok(StudyReport { stored: before.done(), computed, ..report })
     }
 
@@ -119,7 +144,7 @@ impl<'p> Study<'p> {
     /// [`RunError::SpecChanged`] if the spec is not here, or has other cells than those that were stored.
     pub fn stored(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
         let experiment = self.project.of_run(header)?;
-        let report = self.report(&self.plan(&experiment, Some(header.seed))?, &Silent)?;
+        let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &Silent)?;
         if report.results.is_none() && Identity::of(experiment.source.text()) != header.spec_sha256 {
             return Err(RunError::spec_changed(header));
         }
@@ -145,8 +170,16 @@ impl<'p> Study<'p> {
         outcome
     }
 
-    fn report(&self, plan: &Plan<'_>, progress: &dyn Progress) -> Result<StudyReport, RunError> {
-        let results = results(plan, &self.store)?;
+    fn report(
+        &self,
+        plan: &Plan<'_>,
+        failed: Option<RunError>,
+        progress: &dyn Progress,
+    ) -> Result<StudyReport, RunError> {
+        let results = match &failed {
+            Some(failed) => results_beside(plan, &self.store, failed.failures())?,
+            None => results(plan, &self.store)?,
+        };
         let clipped = match results {
             Some(_) => clipped_in_own_files(plan.experiment, self.project, progress)?,
             None => Vec::new(),
@@ -162,7 +195,7 @@ impl<'p> Study<'p> {
             finished: results.as_ref().map_or(0, |results| results.finished),
             clipped,
         };
-        Ok(StudyReport { stored: plan.done(), total: plan.total(), computed: 0, results, provenance })
+        Ok(StudyReport { stored: plan.done(), total: plan.total(), computed: 0, results, provenance, failed })
     }
 }
 

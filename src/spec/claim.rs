@@ -87,6 +87,14 @@ pub struct Claim {
     pub agree: Vec<usize>,
 }
 
+impl Claim {
+    /// Whether it compares a cell with these labels.
+    pub fn looks_at(&self, labels: &[String]) -> bool {
+        let other = self.other.as_ref().is_ok_and(|other| other.selects(labels));
+        other || self.cells.selects(labels)
+    }
+}
+
 /// The relation of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

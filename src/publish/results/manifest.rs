@@ -36,6 +36,9 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
     if !provenance.clipped.is_empty() {
         manifest["clipped_targets_not_private"] = json!(provenance.clipped);
     }
+    if !report.failed.is_empty() {
+        manifest["failed_cells"] = json!(report.failures().collect::<Vec<String>>());
+    }
     match before {
         Some(before) if same_origin(before, &manifest) => before.to_owned(),
         _ => format!("{manifest:#}\n"),
@@ -63,7 +66,17 @@ fn same_origin(before: &str, now: &Value) -> bool {
 
 /// The keys in which two manifests say that other results were computed.
 pub(super) fn differing(before: &Value, now: &Value) -> Vec<String> {
-    let keys = ["experiment", "quick", "spec_sha256", "seed", "numerics", "replicates", "cells", "data"];
+    let keys = [
+        "experiment",
+        "quick",
+        "spec_sha256",
+        "seed",
+        "numerics",
+        "replicates",
+        "cells",
+        "data",
+        "failed_cells",
+    ];
     keys.into_iter().filter(|key| before.get(key) != now.get(key)).map(str::to_owned).collect()
 }
 

@@ -35,6 +35,7 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         text.push_str("## All rows\n\n");
     }
     table(&mut text, report);
+    failures(&mut text, report);
     provenance
         .clipped
         .iter()
@@ -54,6 +55,15 @@ fn table(text: &mut String, report: &Report<'_>) {
     }
     for (number, guarantee) in notes.texts.iter().enumerate() {
         let _ = writeln!(text, "- [{}] {}", number + 1, markdown_text(guarantee));
+    }
+}
+
+fn failures(text: &mut String, report: &Report<'_>) {
+    if !report.failed.is_empty() {
+        text.push_str("\n## Cells that failed\n\n");
+    }
+    for failure in report.failures() {
+        let _ = writeln!(text, "- {}", markdown_text(&failure));
     }
 }
 

@@ -245,3 +245,31 @@ fn a_target_that_names_no_class_is_refused() {
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
     assert!(run.err.contains("the target 2 is none of the classes 0 to 1"), "{}", run.err);
 }
+
+/// The table of the cells that can be computed is written, tells of the one that cannot, and goes when that is mended.
+#[test]
+fn one_cell_that_fails_leaves_the_others_their_table() {
+    let project = Project::new();
+    let spirals = "synthetic.spirals = { points = 60, arms = 2, noise = 0.1 }";
+    let spec = DIRICHLET.replace("synthetic.moons = { points = 60, noise = 0.1 }", spirals);
+    let with = |arms: &str| format!("{spec}\n[grid]\n\"data.source.synthetic.spirals.arms\" = [{arms}]\n");
+    project.write("study.toml", &with("2, 3"));
+    let run = project.dpgp(&["run", "study.toml"]).expect(4);
+    let reason = "arms = 3: the target 2 is none of the classes 0 to 1";
+    assert!(
+        run.err.contains("1 of 2 blocks failed, 1 are stored") && run.out.contains("written to"),
+        "{} {}",
+        run.err,
+        run.out
+    );
+    let (table, rows) = (project.read("results/study/table.md"), project.read("results/study/table.csv"));
+    assert!(table.contains("## Cells that failed") && table.contains(reason), "{table}");
+    assert!(rows.lines().count() > 1 && !rows.contains(",3,"), "{rows}");
+    assert!(project.read("results/study/manifest.json").contains(reason));
+    // Nothing is committed that lacks a cell.
+    project.dpgp(&["check", "study.toml"]).expect(4);
+    project.write("study.toml", &with("2"));
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    assert!(!project.read("results/study/table.md").contains("failed"));
+    assert!(!project.read("results/study/manifest.json").contains("failed"));
+}
