@@ -61,6 +61,12 @@ pub enum CliError {
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String> },
+    /// A file whose first line is a row: its cells are private, and are not told.
+    #[error(
+        "{} has numbers where the names of its columns should be: give it a first line with names; a row of it would become a \
+         part of the spec, which is public", .0.display()
+    )]
+    NumbersForNames(PathBuf),
     /// A spec whose data no ledger knows.
     #[error("no ledger that is known here counts rows of the data of {0}")]
     NoLedger(String),
@@ -146,6 +152,7 @@ impl CliError {
             | Self::NoName(_)
             | Self::NoTables(_)
             | Self::FewNumbers { .. }
+            | Self::NumbersForNames(_)
             | Self::NoLedger(_)
             | Self::Ending(_)
             | Self::NoSharedFolder

@@ -31,7 +31,7 @@ pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data: the name of the file]
     #[arg(value_name = "NAME", required_unless_present = "data")]
     name: Option<String>,
-    /// A CSV or Parquet file with a header; its columns are put into the spec
+    /// A CSV or Parquet file with a header; the names of its columns are put into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Whole records are private, inputs too, not the target alone

@@ -73,7 +73,11 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
 
 fn columns(file: &Path) -> Result<NamedColumns, CliError> {
     let mut columns = NamedColumns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
-    for column in column_types(file)? {
+    let types = column_types(file)?;
+    if types.iter().any(|column| column.name.parse::<f64>().is_ok()) {
+        return Err(CliError::NumbersForNames(file.to_path_buf()));
+    }
+    for column in types {
         match column.kind {
             ColumnKind::Numbers => columns.numbers.push(column.name),
             ColumnKind::Text => columns.text.push(column.name),

@@ -36,7 +36,7 @@ pub struct Record<S> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileRecord {
-    /// Its name, without its folder.
+    /// Its name, without its folder, after the partitions that its path names.
     pub name: String,
     /// Its size.
     pub bytes: u64,

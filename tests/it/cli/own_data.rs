@@ -377,6 +377,11 @@ fn refused_new(project: &Project) {
     project.write("words.csv", "a,b\nx,1\n");
     assert!(project.dpgp(&["new", "--data", "words.csv"]).expect(2).err.contains("it has b"));
     assert!(project.dpgp(&["new", "--data", "nothing.csv"]).expect(3).err.contains("nothing.csv"));
+    // The first row of a file without a header is private: none of it is written, or told.
+    project.write("rows.csv", "M,0.455,15731\nF,0.35,7\n");
+    let run = project.dpgp(&["new", "--data", "rows.csv"]).expect(2);
+    assert!(run.err.contains("first line with names") && !run.err.contains("15731"), "{}", run.err);
+    assert!(!project.path("rows.toml").exists());
     assert!(!project.path("words.toml").exists() && !project.path("nothing.toml").exists());
 }
 
