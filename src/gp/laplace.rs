@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Features;
-use crate::linalg::{Cholesky, LinalgError};
+use crate::linalg::{Cholesky, LinalgError, normal_cdf};
 
 /// One Newton step towards the mode, for labels -1 and 1 and `p(y_i = 1 | f_i) = pi_i = 1 / (1 + exp(-f_i))`.
 ///
@@ -123,16 +123,23 @@ pub fn logistic(f: f64) -> f64 {
 /// The probability of class 1 averaged over the latent Gaussian, `E[logistic(f)]` for `f ~ N(mean, variance)`.
 ///
 /// The trapezoidal rule in the standardised variable converges exponentially for a function that is analytic in a
-/// strip: here its half width is `pi / sd`, so that steps of `min(1/4, 1/(4 sd))` leave an error below 1e-12.
+/// strip: here its half width is `pi / sd`, so that steps of `min(1/4, 1/(4 sd))` leave an error below 1e-12. A wide
+/// Gaussian would need steps without end: above a standard deviation of 1000 it is averaged over the logistic distribution,
+/// `E[logistic(f)] = E[Phi((mean - L) / sd)]` for L of density `logistic(x) logistic(-x)`, whose strip has the half width pi
+/// whatever the Gaussian.
 ///
 /// ```
 /// use dpgp::gp::averaged_probability;
 /// // By symmetry; and 1 / (1 + e^-ln 3) = 3/4 where hardly anything is averaged.
 /// assert!((averaged_probability(0.0, 4.0) - 0.5).abs() < 1e-15);
 /// assert!((averaged_probability(3f64.ln(), 1e-12) - 0.75).abs() < 1e-12);
+/// assert!((averaged_probability(0.0, 1e60) - 0.5).abs() < 1e-15);
 /// ```
 pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
     let sd = variance.sqrt();
+    if sd > WIDE {
+        return averaged_over_logistic(mean, sd);
+    }
     let step = 0.25 * (1.0 / sd).min(1.0);
     let nodes = (REACH / step).ceil() as i32;
     let (mut sum, mut total) = (0.0, 0.0);
@@ -143,6 +150,22 @@ pub fn averaged_probability(mean: f64, variance: f64) -> f64 {
         sum += weight * logistic(mean + sd * z);
     }
     // By the sum of the weights, not sqrt(2 pi): the mass beyond the reach is shared out.
+    sum / total
+}
+
+/// The standard deviation above which a Gaussian is the smooth factor, and not the logistic.
+const WIDE: f64 = 1000.0;
+
+/// `E[Phi((mean - L) / sd)]` for L of the logistic distribution: the probability that a Gaussian lies above L.
+fn averaged_over_logistic(mean: f64, sd: f64) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    // Beyond 40 lies 1e-17 of the mass; steps of 1/2 leave an error of exp(-4 pi^2), 1e-17.
+    for node in -80..=80 {
+        let x = 0.5 * f64::from(node);
+        let weight = logistic(x) * logistic(-x);
+        total += weight;
+        sum += weight * normal_cdf((mean - x) / sd);
+    }
     sum / total
 }
 
@@ -220,5 +243,19 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
             assert!((found + averaged_probability(-mean, variance) - 1.0).abs() < 1e-14);
         }
+    }
+
+    /// The two rules meet where one takes over, and the second has the limit `Phi(mean / sd)`.
+    #[test]
+    fn wide_gaussians_cost_no_more() {
+        for mean in [-2000.0, -30.0, 0.0, 1.0, 700.0] {
+            let (narrow, wide) = (averaged_probability(mean, 1e6), averaged_over_logistic(mean, 1e3));
+            assert!((narrow - wide).abs() < 1e-12, "{mean}: {narrow} {wide}");
+        }
+        for sd in [1e9, 1e30, 1e150] {
+            let found = averaged_probability(0.5 * sd, sd * sd);
+            assert!((found - normal_cdf(0.5)).abs() < 1e-14, "{sd}");
+        }
+        assert_eq!(averaged_probability(1.0, f64::INFINITY), 0.5);
     }
 }

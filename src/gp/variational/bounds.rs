@@ -1,8 +1,6 @@
 //! Bounds on the norm of the covariances of any input with the inducing inputs: `R_k` of Honkela 2021, Section 3.2, which bounds
 //! what one record adds to the sums.
 
-use crate::kernel::Interval;
-
 /// Bounds on `|k(Z, x)|^2` over `sigma_f^4`, for a stationary kernel `sigma_f^2 r(distance)` with r falling
 /// from 1, m inducing inputs and inputs x anywhere.
 ///
@@ -48,38 +46,11 @@ impl FeatureBound {
     }
 }
 
-/// Steps per lengthscale of the search for a supremum.
-const STEPS_PER_LENGTHSCALE: f64 = 200.0;
-
-/// An upper bound on `sup_x sum_j exp(-(x - z_j)^2 / l^2)`, the squared norm of the covariances over
-/// `sigma_f^4` for the exponentiated quadratic kernel with lengthscale l, over a public interval; it exceeds
-/// the supremum by less than `m / 160 000`.
-///
-/// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the
-/// interval the derivative is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within
-/// h/2. For inducing inputs on a product grid the supremum over a box is the product of those of its sides.
-pub fn grid_supremum(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
-    let Interval { low, high } = interval;
-    let steps = ((high - low) / lengthscale * STEPS_PER_LENGTHSCALE).ceil().max(1.0);
-    let width = (high - low) / steps;
-    let grid = (0..=steps as usize).map(|i| low + i as f64 * width);
-    // The last place of the grid may miss the end by rounding, and the maximum may lie there.
-    let places = grid.chain([high]);
-    let largest = places.map(|x| squared_norm(points, lengthscale, x)).fold(0.0, f64::max);
-    // The derivative of `exp(-r^2 / l^2)` changes by at most `2 / l^2` per unit, m times that in the sum: from the maximum
-    // to a place h/2 away the sum falls by at most `(m / l^2) (h/2)^2`.
-    largest + points.len() as f64 * (width / lengthscale).powi(2) / 4.0
-}
-
-/// `sum_j exp(-(x - z_j)^2 / l^2)`.
-fn squared_norm(points: &[f64], lengthscale: f64, x: f64) -> f64 {
-    points.iter().map(|z| (-((x - z) / lengthscale).powi(2)).exp()).sum()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::gp::variational::FeatureBound::{Line, PrintedLine, Separated, Trivial};
+    use crate::gp::variational::grid_supremum;
+    use crate::kernel::Interval;
     use proptest::prelude::*;
 
     fn grid(m: usize, low: f64, high: f64) -> Vec<f64> {

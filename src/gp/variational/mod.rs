@@ -20,9 +20,10 @@ mod prediction;
 mod prior;
 mod regularisation;
 mod statistics;
+mod supremum;
 mod whole_sums;
 
-pub use bounds::{FeatureBound, grid_supremum};
+pub use bounds::FeatureBound;
 pub use correction::Correction;
 pub use dirichlet::DirichletLabels;
 pub use inducing::{Inducing, Located};
@@ -33,4 +34,5 @@ pub use prediction::Prediction;
 pub use prior::prior_draw;
 pub use regularisation::Regularisation;
 pub use statistics::{NoisyStatistics, Statistics};
+pub use supremum::grid_supremum;
 pub use whole_sums::{SumsUnits, WholeSums};
