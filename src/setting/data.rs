@@ -38,6 +38,14 @@ pub struct DataSetting {
 }
 
 impl DataSetting {
+    /// The number of inputs of a row: of images their pixels, which one name stands for.
+    pub fn dimensions(&self) -> usize {
+        match &self.source {
+            SourceSetting::Images(images) => images.pixels(),
+            _ => self.inputs.len(),
+        }
+    }
+
     /// Whether rows are chosen by their private target, by a filter or by quotas.
     pub fn chosen_by_target(&self) -> bool {
         let quotas = matches!(self.draw, Some(DrawSetting::Quotas(_)));
@@ -82,7 +90,7 @@ impl DataSetting {
         }
         self.check_source(manifest)?;
         self.check_person()?;
-        self.draw.as_ref().map_or(Ok(()), |draw| draw.check(self.inputs.len()))
+        self.draw.as_ref().map_or(Ok(()), |draw| draw.check(self.dimensions()))
     }
 
     fn check_source(&self, manifest: &Manifest) -> Checked {

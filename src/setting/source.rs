@@ -67,6 +67,13 @@ pub struct ImagesSetting {
     pub side: Count,
 }
 
+impl ImagesSetting {
+    /// The pixels of a scaled image.
+    pub fn pixels(&self) -> usize {
+        self.side.get().saturating_mul(self.side.get())
+    }
+}
+
 impl SourceSetting {
     /// The dataset of the manifest that the rows come from, if they do.
     pub fn dataset(&self) -> Option<&str> {

@@ -47,7 +47,7 @@ impl Sections {
         self.data.check(manifest)?;
         self.normalise.check()?;
         self.privacy.covers(&self.normalise)?;
-        self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.inputs.len()))
+        self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.dimensions()))
     }
 
     /// The model, which the task at `path` needs.

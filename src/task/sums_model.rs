@@ -22,7 +22,7 @@ const MOST_INDUCING: usize = 1000;
 /// Checks the inducing inputs of the task at a path.
 pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) -> Checked {
     let path = format!("{path}.inducing");
-    grid(&path, ranges, setting.data.inputs.len())?;
+    grid(&path, ranges, setting.data.dimensions())?;
     let total: usize = ranges.iter().map(|range| range.points).product();
     range(&path, total <= MOST_INDUCING, "at most 1000 points", total as f64)
 }
@@ -32,6 +32,6 @@ pub(super) fn mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetti
     let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else {
         return Err(setting.privacy.wrong("sums"));
     };
-    sums.check(setting.data.inputs.len(), summed)?;
+    sums.check(setting.data.dimensions(), summed)?;
     Ok(sums)
 }

@@ -79,7 +79,7 @@ impl CalibrationTask {
         let Some(posterior) = &self.posterior else {
             return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
-        posterior.check(&format!("{PATH}.posterior"), setting.data.inputs.len())?;
+        posterior.check(&format!("{PATH}.posterior"), setting.data.dimensions())?;
         sums_model::mechanism(setting, Summed::Targets).map(drop)
     }
 }

@@ -47,7 +47,7 @@ impl Described for ClassificationTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.classification";
         classifier::check(path, setting)?;
-        points(&format!("{path}.at"), &self.at, setting.data.inputs.len())
+        points(&format!("{path}.at"), &self.at, setting.data.dimensions())
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -122,7 +122,7 @@ impl DensityTask {
 
 impl Described for DensityTask {
     fn check(&self, setting: &Sections) -> Checked {
-        let (path, inputs) = ("task.density", setting.data.inputs.len());
+        let (path, inputs) = ("task.density", setting.data.dimensions());
         if matches!(self.estimate, DensityEstimate::Function { .. }) {
             setting.regression_model("task.density.estimate.function")?;
         }

@@ -79,7 +79,7 @@ impl ClassModel {
         if self.task.release != DirichletRelease::ClassSums {
             return None;
         }
-        let inputs = data.inputs.len();
+        let inputs = data.dimensions();
         let lengthscales = vec![self.lengthscale; inputs];
         Some(ClassSummand {
             kernel: PackedKernel::new(

@@ -125,7 +125,7 @@ impl LeaderboardTask {
 impl Described for LeaderboardTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard";
-        let inputs = setting.data.inputs.len();
+        let inputs = setting.data.dimensions();
         setting.regression_model(path)?;
         self.split.check(&format!("{path}.split"))?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;

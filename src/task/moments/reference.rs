@@ -45,7 +45,7 @@ pub(in crate::task) fn check(
         return fail(path, Problem::Shape(why.to_owned()));
     }
     setting.model(path)?.has_noise("noisy moments")?;
-    moments.check(setting.data.inputs.len())?;
+    moments.check(setting.data.dimensions())?;
     moments.knows_rows(&setting.data)?;
     stationary(setting)
 }
@@ -56,7 +56,7 @@ const MOST_PAIRS: usize = 16;
 /// Fails unless the kernel is one that moments are designed for.
 pub(in crate::task) fn stationary(setting: &Sections) -> Checked {
     let Some(model) = setting.model.as_deref() else { return Ok(()) };
-    let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.inputs.len()]) {
+    let why = match BoxKernel::new(&model.kernel, vec![1.0; setting.data.dimensions()]) {
         None => "noisy moments need a stationary kernel: no part of it may be `gibbs` or `linear`",
         Some(kernel) if !kernel.has_moments() => {
             "noisy moments of more than four inputs need the kernel `additive`"

@@ -55,7 +55,7 @@ impl PredictionTask {
 
 impl Described for PredictionTask {
     fn check(&self, setting: &Sections) -> Checked {
-        let inputs = setting.data.inputs.len();
+        let inputs = setting.data.dimensions();
         setting.regression_model("task.prediction")?;
         grid("task.prediction.grid", &self.grid, inputs)?;
         if let Some(surface) = &self.surface {

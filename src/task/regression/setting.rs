@@ -55,7 +55,7 @@ impl Described for RegressionTask {
             MechanismSetting::Binning(binning) => {
                 count("task.regression.draws", self.draws.get())?;
                 setting.privacy.has_change("binning")?;
-                binning.check(setting.data.inputs.len())
+                binning.check(setting.data.dimensions())
             }
             _ => {
                 // Zero draws stand for the exact expectation over the noise, which only cloaking has.

@@ -56,7 +56,7 @@ impl SurfaceModel {
     pub(super) fn of_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
         let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else { return None };
         let model = setting.model.as_deref()?;
-        let inputs = setting.data.inputs.len();
+        let inputs = setting.data.dimensions();
         let (variance, lengthscales) = model.lengthscales(inputs)?;
         let targets = public_targets(&setting.normalise, sums.target_bound?.get())?;
         let inducing = grid(&task.inducing);

@@ -55,7 +55,7 @@ impl SurfaceTask {
     }
 
     fn check_sums(&self, setting: &Sections) -> Checked {
-        if setting.model(PATH)?.lengthscales(setting.data.inputs.len()).is_none() {
+        if setting.model(PATH)?.lengthscales(setting.data.dimensions()).is_none() {
             let why = "noisy sums need the kernel `eq` or `eq-ard`".to_owned();
             return fail("model.kernel", Problem::Shape(why));
         }
@@ -75,7 +75,7 @@ impl Described for SurfaceTask {
             let why = "statistics of the private targets; this task needs `bounds` or `constants`, which are public";
             return fail("normalise", Problem::Shape(why.to_owned()));
         }
-        self.check_map(setting.data.inputs.len())?;
+        self.check_map(setting.data.dimensions())?;
         match &setting.privacy.mechanism {
             MechanismSetting::Moments(moments) => {
                 let without = self.inducing.is_empty() && self.posterior.is_none();

@@ -30,7 +30,7 @@ impl TutorialTask {
 impl Described for TutorialTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.tutorial")?;
-        dimension("data.inputs", 1, setting.data.inputs.len())?;
+        dimension("data.inputs", 1, setting.data.dimensions())?;
         grid("task.tutorial.grid", &[self.grid], 1)?;
         setting.privacy.cloaking().map(drop)
     }
