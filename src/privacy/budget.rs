@@ -55,7 +55,7 @@ impl Budget {
 }
 
 /// The least epsilon at which the exact delta of a Gaussian mechanism with this `mu` is at most `delta`, by bisection and
-/// rounded up; zero where delta alone suffices.
+/// rounded up; zero where delta alone suffices, and infinite where no number is great enough.
 ///
 /// ```
 /// use dpgp::privacy::{epsilon_of, gaussian_delta};
@@ -69,6 +69,10 @@ pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
     }
     let (mut low, mut high) = (0.0, 1.0);
     while !is_within(mu, high, delta) {
+        // Epsilon is about mu^2 / 2, which overflows before mu does.
+        if high.is_infinite() {
+            return high;
+        }
         high *= 2.0;
     }
     while high - low > 1e-12 * high {
