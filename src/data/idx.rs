@@ -1,7 +1,7 @@
 //! Arrays of bytes in the IDX format of the MNIST files, compressed with gzip.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
@@ -30,9 +30,8 @@ impl IdxArray {
     /// # Errors
     /// [`DataError::Io`] when it cannot be read or is no gzip, [`DataError::Table`] when it is no such array.
     pub fn read(path: &Path) -> Result<Self, DataError> {
-        let mut whole = Vec::new();
         let file = File::open(path).doing(Action::Read, path)?;
-        GzDecoder::new(file).read_to_end(&mut whole).doing(Action::Read, path)?;
+        let whole = unpacked(GzDecoder::new(file)).doing(Action::Read, path)?;
         Self::parse(whole).map_err(|reason| DataError::table(path, TableError::NotIdx(reason)))
     }
 
@@ -45,8 +44,10 @@ impl IdxArray {
         let Some(lengths) = rest.get(..4 * dimensions) else { return Err("its header is cut off") };
         let (lengths, _) = lengths.as_chunks::<4>();
         let shape: Vec<usize> = lengths.iter().map(|l| u32::from_be_bytes(*l) as usize).collect();
-        let size = shape.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).filter(|n| *n <= MOST);
-        if size != Some(rest.len() - 4 * dimensions) {
+        let Some(size) = elements(&shape) else {
+            return Err("its header says that it holds more than 1 GiB");
+        };
+        if size != rest.len() - 4 * dimensions {
             return Err("it holds another number of elements than its header says");
         }
         whole.drain(..4 + 4 * dimensions);
@@ -54,9 +55,43 @@ impl IdxArray {
     }
 }
 
+/// The elements of an array of this shape, at most [`MOST`].
+fn elements(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).filter(|n| *n <= MOST)
+}
+
+/// What a header announces, and one byte more if it is there: a small file may unpack to any length.
+fn unpacked(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    from.by_ref().take(4).read_to_end(&mut whole)?;
+    let dimensions = whole.get(3).copied().map_or(0, u64::from);
+    from.by_ref().take(4 * dimensions).read_to_end(&mut whole)?;
+    let (lengths, _) = whole.get(4..).unwrap_or_default().as_chunks::<4>();
+    let shape: Vec<usize> = lengths.iter().map(|l| u32::from_be_bytes(*l) as usize).collect();
+    from.take(elements(&shape).map_or(0, |size| size as u64 + 1)).read_to_end(&mut whole)?;
+    Ok(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is read of a text without end after a header.
+    fn read_of_endless(lengths: &[u32]) -> usize {
+        let mut header = vec![0, 0, 8, lengths.len() as u8];
+        lengths.iter().for_each(|length| header.extend(length.to_be_bytes()));
+        unpacked(header.as_slice().chain(io::repeat(7))).unwrap().len() - header.len()
+    }
+
+    /// No more than one byte beyond what the header says, and nothing where that is too much: 2^32 - 1 twice is 2^64 nearly.
+    #[test]
+    fn endless_files_are_read_as_far_as_their_header() {
+        assert_eq!(read_of_endless(&[2, 3]), 7);
+        assert_eq!(read_of_endless(&[u32::MAX, u32::MAX]), 0);
+        assert_eq!(read_of_endless(&[1 << 15, 1 << 15, 2]), 0);
+        let huge = [&[0, 0, 8, 2][..], &[255; 8][..]].concat();
+        assert!(IdxArray::parse(huge).is_err_and(|reason| reason.contains("1 GiB")));
+    }
 
     #[test]
     fn arrays_are_read_or_refused() {

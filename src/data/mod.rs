@@ -3,6 +3,7 @@
 //! Tables are polars frames, read by one reader of text and one of Parquet, which streams of rows use too. Only `http`
 //! touches reqwest, and only `rows::cloud` object_store and tokio.
 
+mod archive;
 pub mod cache;
 mod cell;
 mod clock;
@@ -39,6 +40,7 @@ pub mod table_error;
 mod temporary;
 mod text;
 mod trips;
+mod whole_file;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
 pub use clock::hour_of_week;
@@ -63,5 +65,6 @@ pub use schema::toml_schema;
 pub use shown::{csv_cell, is_hidden, shown_line, shown_text};
 pub use table::Table;
 pub use table_error::{CellProblem, RowUnit, TableError};
-pub use temporary::temporary_file;
+pub use temporary::{delete_temporary_files, temporary_file};
 pub use trips::Trips;
+pub use whole_file::whole_text;

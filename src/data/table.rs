@@ -4,9 +4,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fs::File;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::{
@@ -14,6 +13,7 @@ use polars::prelude::{
     PolarsError, Series, StringChunkedBuilder,
 };
 
+use super::archive::unzipped;
 use super::cell::{append_numbers, number, person, show, text};
 use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
@@ -51,7 +51,7 @@ impl Table {
     /// As [`Table::read`]; an archive that cannot be read, or holds no CSV file, is no table.
     pub fn read_zipped(path: &Path, format: &CsvFormat) -> Result<Self, DataError> {
         let file = File::open(path).doing(Action::Read, path)?;
-        let bytes = unzipped(file).map_err(|cause| DataError::table(path, TableError::Body(cause)))?;
+        let bytes = unzipped(file).map_err(|problem| DataError::table(path, problem))?;
         Self::from_text(path, TextReader::new(path, bytes.as_slice(), format)?)
     }
 
@@ -79,6 +79,7 @@ impl Table {
     fn from_parquet(path: &Path, file: &ParquetFile, columns: Vec<String>) -> Result<Self, DataError> {
         let known: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         let places = places(&columns, &known).map_err(|problem| file.wrong(problem))?;
+        ensure_cells(file.rows(), places.len()).map_err(|problem| file.wrong(problem))?;
         let columns = places.into_iter().map(|place| whole_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
         let frame = DataFrame::new(rows, columns).map_err(|error| DataError::table(path, body(error)))?;
@@ -94,6 +95,7 @@ impl Table {
         let mut lines = Vec::new();
         while reader.advance()? {
             lines.push(reader.line());
+            ensure_cells(lines.len(), columns.len()).map_err(|problem| reader.wrong(problem))?;
             for (place, column) in columns.iter_mut().enumerate() {
                 column.append_value(reader.text(place)?);
             }
@@ -324,6 +326,13 @@ impl Table {
     }
 }
 
+/// The most cells of a table, which stands in memory as a whole: some 5 GB where cells are short.
+const MOST_CELLS: usize = 100_000_000;
+
+fn ensure_cells(rows: usize, columns: usize) -> Result<(), TableError> {
+    if rows.saturating_mul(columns) <= MOST_CELLS { Ok(()) } else { Err(TableError::ManyCells(MOST_CELLS)) }
+}
+
 /// A column of a Parquet file, its row groups one after the other.
 fn whole_column(file: &ParquetFile, place: usize) -> Result<Column, DataError> {
     let field = file.fields().swap_remove(place);
@@ -336,21 +345,19 @@ fn whole_column(file: &ParquetFile, place: usize) -> Result<Column, DataError> {
     Ok(whole.rechunk().into())
 }
 
-/// The bytes of the first CSV file of an archive, those that the system of the archive adds apart.
-fn unzipped(file: File) -> Result<Vec<u8>, Box<dyn Error + Send + Sync>> {
-    let mut archive = zip::ZipArchive::new(file)?;
-    for place in 0..archive.len() {
-        let mut entry = archive.by_index(place)?;
-        let name = entry.name()?.to_string();
-        if name.to_lowercase().ends_with(".csv") && !name.starts_with("__MACOSX") {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes)?;
-            return Ok(bytes);
-        }
-    }
-    Err("the archive holds no CSV file".into())
-}
-
 fn body(error: PolarsError) -> TableError {
     TableError::Body(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_a_most_of_cells() {
+        assert!(ensure_cells(50_000_000, 2).is_ok() && ensure_cells(0, usize::MAX).is_ok());
+        for (rows, columns) in [(50_000_001, 2), (usize::MAX, 3)] {
+            assert!(matches!(ensure_cells(rows, columns), Err(TableError::ManyCells(100_000_000))));
+        }
+    }
 }

@@ -128,9 +128,17 @@ pub enum TableError {
     NoFile,
     /// A row that would fill the memory.
     #[error(
-        "line {0} belongs to a row of more than {1} MB; is it text with line ends, and is every quote closed?"
+        "line {0} belongs to a row of more than {1} MB, blank lines and comments before it among them; is it text with line ends, and is every quote closed?"
     )]
     LongRow(usize, u64),
+    /// A table that would fill the memory.
+    #[error(
+        "holds more than {0} cells, the most of a table that is read as a whole; leave rows or columns out (`dpgp stats` reads rows one after the other, any number of them)"
+    )]
+    ManyCells(usize),
+    /// An archive that would fill the memory.
+    #[error("unpacks to more than {0} MB, the most that is read of an archive")]
+    Unpacked(u64),
     /// A column stands in a file and in the path of the file.
     #[error("the column {0:?} stands in the file, and its path names it too; rename one")]
     ColumnInPath(String),
@@ -153,7 +161,24 @@ fn columns(known: &[String]) -> String {
         return "there are numbers where the names of the columns should be (has the file a header?)"
             .to_owned();
     }
-    format!("the columns are: {}", known.join(", "))
+    let shown: Vec<String> = known.iter().take(SHOWN).map(|name| shortened(name)).collect();
+    match known.len().checked_sub(SHOWN) {
+        None | Some(0) => format!("the columns are: {}", shown.join(", ")),
+        Some(more) => format!("the columns are: {} and {more} more", shown.join(", ")),
+    }
+}
+
+/// The most columns that a message lists.
+const SHOWN: usize = 50;
+
+/// The most letters of a column that a message shows: a file without line ends has one header, of all its bytes.
+const LETTERS: usize = 80;
+
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(LETTERS) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}...", &name[..end]),
+    }
 }
 
 impl TableError {

@@ -1,7 +1,8 @@
 //! Temporary files, and what processes that were killed left of them.
 
 use std::fs::{self, DirEntry, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
@@ -11,6 +12,9 @@ const ENDING: &str = ".tmp";
 
 /// How long a file is left alone: its process may have made it and not locked it yet.
 const YOUNG: Duration = Duration::from_secs(60);
+
+/// The temporary files that this process has made, also those that have another name by now.
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file in a folder that is deleted unless it gets another name, with this mode on Unix, less the umask. What processes that were
 /// killed left in the folder is deleted: a file of a process that lives is locked.
@@ -26,7 +30,16 @@ pub fn temporary_file(folder: &Path, mode: u32) -> std::io::Result<NamedTempFile
     let file = builder.tempfile_in(folder)?;
     // Where the file system knows no locks nobody gets one, and what is left stays.
     let _ = file.as_file().try_lock();
+    MADE.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
     Ok(file)
+}
+
+/// Deletes the temporary files of this process that are still there, before a signal ends it.
+pub fn delete_temporary_files() {
+    // No other process has a file of these names: they are drawn at random, and none is written over.
+    for path in MADE.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// A file that cannot be deleted does no harm.

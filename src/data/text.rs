@@ -9,7 +9,8 @@ use super::format::{CsvFormat, Separator};
 use super::rows::{DamagedGzip, RowText};
 use super::table_error::TableError;
 
-/// The most bytes of a row: a file without line ends, or with a quote that stays open, must not fill the memory.
+/// The most bytes of a row, with the blank lines and comments before it: a file without line ends, or with a quote that stays
+/// open, must not fill the memory.
 pub(super) const LONGEST: u64 = 1 << 26;
 
 /// Reads one row after the other. Comments, blank lines and the lines to skip are passed over.
@@ -128,10 +129,16 @@ impl<R: BufRead> TextReader<R> {
 
     /// Reads the next line that is neither blank nor a comment; whether there was one.
     fn next_line(&mut self) -> Result<bool, DataError> {
+        let mut aside = 0;
         loop {
             self.text.clear();
             if !self.append_line()? {
                 return Ok(false);
+            }
+            aside += self.text.len() as u64 + 1;
+            // A small gzip file may hold blank lines by the thousand million.
+            if aside > LONGEST + 1 {
+                return Err(self.wrong(TableError::LongRow(self.lines, LONGEST >> 20)));
             }
             if self.lines == 1 && self.text.starts_with(b"\xef\xbb\xbf") {
                 self.text.drain(..3);

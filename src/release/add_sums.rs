@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use super::sum_rows::{SummedRows, distinct_files};
-use crate::data::Fingerprint;
+use crate::data::{Fingerprint, whole_text};
 use crate::stream::{BLOCK, PartSums, Record, Sum};
 
 /// The sums of one file.
@@ -95,7 +95,7 @@ fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<
 }
 
 fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
-    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+    let text = whole_text(path).map_err(ReleaseError::io(path))?;
     let cause = match serde_json::from_str::<Record<S>>(&text) {
         Ok(record) if record.is_sound(zero) => return Ok(record),
         Ok(_) => {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PointsFile, ReleaseError};
+use crate::data::whole_text;
 use crate::kernel::{BoxKernel, KernelSetting};
 use crate::number::Positive;
 use crate::run::Readers;
@@ -71,7 +72,7 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
-        let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+        let text = whole_text(path).map_err(ReleaseError::io(path))?;
         Self::parsed(&text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::new_file::signature_of;
 use super::{ReleaseError, Signers};
-use crate::data::Digest;
+use crate::data::{Digest, whole_text};
 use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
 
 /// Numbers of a certificate are compared to this relative precision: they were computed from calibrations in doubles.
@@ -73,7 +73,7 @@ pub fn verify(
     predictions: Option<&Path>,
     signers: Option<&Signers>,
 ) -> Result<VerifiedRelease, ReleaseError> {
-    let text = std::fs::read_to_string(path).map_err(ReleaseError::io(path))?;
+    let text = whole_text(path).map_err(ReleaseError::io(path))?;
     let published = read(path, &text)?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::store::RunHeader;
 use crate::data::suggest::closest;
-use crate::data::{Cache, Manifest};
+use crate::data::{Cache, Manifest, whole_text};
 use crate::setting::SourceSetting;
 use crate::spec::{Catalogue, Coverage, NamedSpec, spec_name};
 use crate::task::Experiment;
@@ -205,8 +205,7 @@ impl Project {
     /// # Errors
     /// [`RunError`] if it cannot be read or is wrong.
     pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
-        let text = std::fs::read_to_string(&spec.path)
-            .map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
+        let text = whole_text(&spec.path).map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         Ok(Experiment::parse(&spec.name, path, text, &self.manifest).map_err(Box::new)?)
     }

@@ -1,6 +1,7 @@
 //! Every failure of the data room ends with its exit code, a message that says what to do, and no results.
 
 use std::fs;
+use std::io::Write;
 use std::time::Duration;
 
 use crate::support::cli::{Project, Run};
@@ -115,6 +116,7 @@ fn every_error_is_explained() {
     }
     let unreachable = [
         ("TableError::NoColumns", "the manifest refuses such a format: ManifestProblem::NoColumns"),
+        ("TableError::ManyCells", "a table of 10^8 cells takes longer to write than a test may"),
         ("FetchFailure::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
     ];
     assert_covered("src/data", &runs, &unreachable);
@@ -530,6 +532,18 @@ fn part_errors(transcript: &mut Transcript) {
     transcript.say(("DataError::SameRows", "a file and its copy"), &project, &ledger, 2, "");
 }
 
+/// An archive that says of its table that it has 2 GiB.
+fn bomb() -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("rows.csv", zip::write::SimpleFileOptions::default()).unwrap();
+    archive.write_all(ROWS.as_bytes()).unwrap();
+    let mut bytes = archive.finish().unwrap().into_inner();
+    // In the entry of the directory the size stands 24 bytes after its signature.
+    let entry = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap();
+    bytes[entry + 24..entry + 28].copy_from_slice(&(1u32 << 31).to_le_bytes());
+    bytes
+}
+
 /// Trips in an archive that is none, and trips with a list that has a station twice.
 fn trip_errors(transcript: &mut Transcript) {
     let unlocked = [(SHA, "unknown"), ("bytes = 22", "max_bytes = 999")];
@@ -538,6 +552,11 @@ fn trip_errors(transcript: &mut Transcript) {
     archive.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
     archive.put("cache/rows/rows.zip", ROWS);
     transcript.say(("TableError::Body", "an archive that is none"), &archive, RUN, 2, "");
+    // Another project, since the first copy of a file without a digest is the one that is trusted.
+    let large = project(&[unlocked[0], unlocked[1], ("rows/rows.csv\"\nsha", "rows/rows.zip\"\nsha")]);
+    large.put("study.toml", STUDY.replace("source.dataset = \"rows\"", trips));
+    large.put("cache/rows/rows.zip", bomb());
+    transcript.say(("TableError::Unpacked", "an archive of two gigabytes"), &large, RUN, 2, "");
     let list = "\"]\n[[dataset.rows.file]]\npath = \"rows/list.csv\"\nsha256 = \"unknown\"\nmax_bytes = 99\nurls = [";
     let list = format!("urls = [\"https://example.invalid/rows.csv{list}]");
     let twice =

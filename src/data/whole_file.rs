@@ -1,0 +1,40 @@
+//! Text that is read as a whole: specs, parts of sums, releases.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+/// The most bytes of a text that is read as a whole: far beyond the parts of sums over the most inducing inputs, and a device
+/// that never ends fills no memory.
+const MOST: u64 = 256 << 20;
+
+/// The text of a file or a pipe.
+///
+/// # Errors
+/// The I/O error; [`ErrorKind::FileTooLarge`] for more than 256 MB.
+pub fn whole_text(path: &Path) -> Result<String> {
+    text_of(File::open(path)?, MOST)
+}
+
+fn text_of(from: impl Read, most: u64) -> Result<String> {
+    let mut text = String::new();
+    from.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 <= most {
+        return Ok(text);
+    }
+    let why = format!("has more than {} MB, the most of a text that is read as a whole", most >> 20);
+    Err(Error::new(ErrorKind::FileTooLarge, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_a_most_of_bytes() {
+        assert_eq!(text_of(&b"1234"[..], 4).unwrap(), "1234");
+        assert_eq!(text_of(&b"12345"[..], 4).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        let endless = text_of(std::io::repeat(b' '), 3 << 20).unwrap_err();
+        assert!(endless.to_string().contains("more than 3 MB"));
+    }
+}
