@@ -7,6 +7,12 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let wanted = name.to_lowercase();
     candidates
         .into_iter()
+        // The difference of lengths is the least distance: a name of a damaged file may be as long as the file.
+        .filter(|candidate| {
+            let lowered = candidate.to_lowercase();
+            let edits = lowered.chars().count().abs_diff(wanted.chars().count());
+            plausible(edits, &wanted, &lowered)
+        })
         .map(|candidate| (distance(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|(edits, candidate)| plausible(*edits, &wanted, &candidate.to_lowercase()))
         .min_by_key(|(edits, _)| *edits)

@@ -42,8 +42,9 @@ impl TextRows {
         let person: Vec<String> = columns.person.iter().cloned().collect();
         let found = self::places(&person, reader.names()).map_err(|problem| reader.wrong(problem))?;
         let person = person.into_iter().zip(found).map(|(name, place)| PersonColumn { name, place }).next();
-        let all = 0..reader.names().len();
-        let asked = all.map(|column| places.iter().position(|place| *place == column)).collect();
+        let mut asked = vec![None; reader.names().len()];
+        // A column that is asked for twice is known by the first place, which is written last.
+        places.iter().enumerate().rev().for_each(|(column, place)| asked[*place] = Some(column));
         Ok(Self { reader, names, places, asked, person })
     }
 
