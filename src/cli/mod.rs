@@ -67,6 +67,10 @@ fn report_bug(panic: &PanicHookInfo<'_>) {
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
     let format = arguments.format;
+    if !matches!(arguments.verb, Verb::Run(_) | Verb::Check(_) | Verb::Audit(_)) {
+        // Without a thread for signals they end the program all the same, but leave its temporary files.
+        let _ = interrupt::end_at_signal();
+    }
     match &arguments.verb {
         Verb::List(list) => list::list(list, format),
         Verb::Run(run) => run::run(run, format),
