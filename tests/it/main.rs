@@ -6,6 +6,7 @@ mod cli;
 mod data;
 mod documents;
 mod errors;
+mod fuzz;
 mod house;
 mod language;
 mod papers;

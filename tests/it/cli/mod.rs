@@ -12,6 +12,7 @@ mod escapes;
 mod extremes;
 mod help;
 mod histogram_stats;
+mod hostile;
 mod kills;
 mod leaderboard;
 mod ledgers;
