@@ -35,7 +35,7 @@ pub(super) fn execute(
 
 /// What ends the work on a unit.
 enum UnitError {
-    Cell(CellFailure),
+    Cell(Box<CellFailure>),
     Store(StoreError),
 }
 
@@ -87,7 +87,7 @@ impl UnitWork<'_> {
         let job = Job { setting, cells: &privacy, sample, streams: &streams, prices, audited: false };
         measure(&setting.task, &job).map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
-            UnitError::Cell(CellFailure { cell: first.place(), cells, replicate, cause })
+            UnitError::Cell(Box::new(CellFailure { cell: first.place(), cells, replicate, cause }))
         })
     }
 
@@ -118,7 +118,7 @@ impl UnitWork<'_> {
         for outcome in outcomes {
             match outcome {
                 Ok(()) => {}
-                Err(UnitError::Cell(failure)) => failures.push(failure),
+                Err(UnitError::Cell(failure)) => failures.push(*failure),
                 Err(UnitError::Store(error)) => return Err(error.into()),
             }
         }
