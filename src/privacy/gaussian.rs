@@ -61,11 +61,19 @@ impl Terms {
         let (d, s) = (half - shift, half + shift);
         let (first, second) = (normal_cdf(d), weighted_tail(d, s, epsilon));
         let series = if s > FAR { 1e-12 } else { 0.0 };
+        // Whatever the rounding of d, the first term is below 1e-300; the bound below is not a number where s overflows.
+        let is_nothing = half * (1.0 + 2.0 * f64::EPSILON) - shift * (1.0 - 2.0 * f64::EPSILON) < NOTHING;
+        if is_nothing {
+            return Self { first, second, error: f64::MIN_POSITIVE };
+        }
         let relative = f64::EPSILON * (16.0 + 4.0 * s * (1.0 + s) + epsilon) + series;
         // The second term is less than the first one. What is too small for a normal number has an error of its own.
         Self { first, second, error: 2.0 * relative * first + f64::MIN_POSITIVE }
     }
 }
+
+/// Below this the normal distribution function is less than the least normal number.
+const NOTHING: f64 = -39.0;
 
 /// Beyond this the normal tail is given by its series.
 const FAR: f64 = 37.0;
