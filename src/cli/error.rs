@@ -9,13 +9,16 @@ use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::PublishError;
 use crate::release::ReleaseError;
-use crate::release::ledger::LedgerError;
+use crate::release::ledger::{LedgerError, Receipt};
 use crate::run::store::StoreError;
 use crate::run::{RunError, StateError};
 
 /// What ends the command with an error.
 #[derive(Debug, Error)]
 pub enum CliError {
+    /// A failure after a release was charged.
+    #[error("{cause}\nThe release had been charged to the ledger {}: what it cost is spent", ledger.display())]
+    AfterCharge { cause: Box<Self>, ledger: PathBuf },
     /// Data are missing or wrong.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -73,6 +76,9 @@ pub enum CliError {
     /// Ledgers that cannot be trusted.
     #[error("{broken} of {all} ledgers cannot be trusted")]
     BrokenLedgers { broken: usize, all: usize },
+    /// Releases that no ledger knows.
+    #[error("{missing} of {all} releases stand in none of these ledgers")]
+    NotEntered { missing: usize, all: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
     CheckFailed { failed: usize, all: usize },
@@ -133,6 +139,16 @@ impl CliError {
         move |cause| Self::Io { path: path.clone(), cause }
     }
 
+    /// The same after a release was charged, if it was.
+    pub fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+        match receipt {
+            Some(Receipt { ledger, .. }) => {
+                Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }
+            }
+            None => self,
+        }
+    }
+
     /// All failures together, if there are any.
     pub fn all(failures: Vec<(String, Self)>, all: usize) -> Result<(), Self> {
         if failures.is_empty() { Ok(()) } else { Err(Self::Several { failures, all }) }
@@ -158,7 +174,8 @@ impl CliError {
             | Self::NoSharedFolder
             | Self::TooManyShards => USAGE,
             Self::NotVerified { .. } => DATA,
-            Self::BrokenLedgers { .. } => IO,
+            Self::BrokenLedgers { .. } | Self::NotEntered { .. } => IO,
+            Self::AfterCharge { cause, .. } => cause.exit_code(),
             Self::Data(error) | Self::Sampled(SampledProblem::Data(error)) => error.exit_code(),
             Self::Sampled(_) => USAGE,
             Self::Run(error) => of_run(error),
@@ -229,6 +246,7 @@ fn of_release(error: &ReleaseError) -> u8 {
             LedgerError::Io { .. }
             | LedgerError::Malformed { .. }
             | LedgerError::Gone { .. }
+            | LedgerError::Held { .. }
             | LedgerError::OtherKey(_),
         ) => IO,
         ReleaseError::Csv(_) => BUG,

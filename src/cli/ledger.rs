@@ -10,7 +10,9 @@ use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use crate::publish::plain_table;
-use crate::release::ledger::{Ledger, LedgerEntry, LedgerState, Listed, listed, listed_about, listed_file};
+use crate::release::ledger::{
+    Entered, Ledger, LedgerEntry, LedgerState, Listed, entered, listed, listed_about, listed_file,
+};
 use crate::run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
@@ -19,14 +21,18 @@ A ledger counts the releases about some rows. It is found by the rows, whatever 
 written: every entry linked to those before it, the whole sealed with the key of the state folder, and no earlier copy put
 back since. Without a name both take all ledgers that the state folder (DPGP_STATE) knows.
 
+A whole state folder that was put back is as it was written: what it forgets is found by `verify --released` and the files of
+releases, each of which names its entry.
+
 Exit codes: 0 every ledger is as it was written; 2 no ledger is known for what is named; 5 one was edited, cut, put back or
-taken away, or is sealed with another key.
+taken away, or is sealed with another key, or a release stands in none.
 
 Examples:
   dpgp ledger show                            all ledgers that are known here
   dpgp ledger show energy.toml                the ledgers that count rows of a spec's data
   dpgp ledger show my.ledger.toml --delta 1e-6 --format json
-  dpgp ledger verify";
+  dpgp ledger verify
+  dpgp ledger verify --released *.certificate.json";
 
 /// `dpgp ledger`.
 #[derive(Debug, Args)]
@@ -43,7 +49,17 @@ pub enum What {
     /// Print releases, what they spent and what is left
     Show(ShownLedgers),
     /// Say whether ledgers are as they were written
-    Verify(ShownLedgers),
+    Verify(VerifiedLedgers),
+}
+
+/// Which ledgers, and what should stand in them.
+#[derive(Debug, Args)]
+pub struct VerifiedLedgers {
+    #[command(flatten)]
+    ledgers: ShownLedgers,
+    /// Say whether these releases stand in one of the ledgers: certificates, or files of `dpgp stats --release`
+    #[arg(long, value_name = "CERTIFICATE", num_args = 1..)]
+    released: Vec<PathBuf>,
 }
 
 /// Which ledgers.
@@ -69,20 +85,68 @@ fn delta(text: &str) -> Result<f64, String> {
 
 /// Shows or verifies ledgers; fails if one of them cannot be trusted.
 pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
-    let (What::Show(arguments) | What::Verify(arguments)) = &verb.what;
+    let (arguments, released): (_, &[PathBuf]) = match &verb.what {
+        What::Show(arguments) => (arguments, &[]),
+        What::Verify(VerifiedLedgers { ledgers, released }) => (ledgers, released),
+    };
     let found = found(arguments)?;
+    let released = looked_for(released, &found)?;
     let shows = matches!(verb.what, What::Show(_));
     if format == Format::Json {
-        print_json(&found.iter().map(|one| as_json(one, arguments.delta, shows)).collect())?;
+        let ledgers = found.iter().map(|one| as_json(one, arguments.delta, shows));
+        print_json(&ledgers.chain(released.iter().map(released_json)).collect())?;
     } else {
         let text = if shows { shown } else { verified };
         print(&found.iter().map(|one| text(one, arguments.delta)).collect::<String>())?;
+        print(&released.iter().map(released_text).collect::<String>())?;
         if found.is_empty() {
             print("no ledger is known here: nothing was released with one\n")?;
         }
     }
     let broken = found.iter().filter(|one| matches!(one.state, LedgerState::Broken(_))).count();
-    if broken == 0 { Ok(()) } else { Err(CliError::BrokenLedgers { broken, all: found.len() }) }
+    let missing = released.iter().filter(|one| one.entered == Entered::Nowhere).count();
+    match (broken, missing) {
+        (0, 0) => Ok(()),
+        (0, _) => Err(CliError::NotEntered { missing, all: released.len() }),
+        _ => Err(CliError::BrokenLedgers { broken, all: found.len() }),
+    }
+}
+
+/// A release that was published, and where it stands.
+struct LookedFor<'a> {
+    path: &'a Path,
+    entered: Entered,
+}
+
+fn looked_for<'a>(released: &'a [PathBuf], ledgers: &[Listed]) -> Result<Vec<LookedFor<'a>>, CliError> {
+    let mut all = Vec::new();
+    for path in released {
+        all.push(LookedFor { path, entered: entered(path, ledgers)? });
+    }
+    Ok(all)
+}
+
+fn released_text(one: &LookedFor<'_>) -> String {
+    let path = one.path.display();
+    match &one.entered {
+        Entered::At { ledger, number } => format!("{path}: release {number} of {}\n", ledger.display()),
+        Entered::Nowhere => format!(
+            "{path}: STANDS IN NONE of these ledgers: an earlier copy was put back, so that charges are forgotten, or it was \
+             charged to another\n"
+        ),
+        Entered::Unnamed => {
+            format!("{path}: not looked for: it was made without a ledger, or before releases had an id\n")
+        }
+    }
+}
+
+fn released_json(one: &LookedFor<'_>) -> Value {
+    let (state, ledger, number) = match &one.entered {
+        Entered::At { ledger, number } => ("entered", Some(ledger), Some(number)),
+        Entered::Nowhere => ("not-entered", None, None),
+        Entered::Unnamed => ("without-id", None, None),
+    };
+    json!({ "release": one.path, "state": state, "ledger": ledger, "number": number })
 }
 
 fn found(arguments: &ShownLedgers) -> Result<Vec<Listed>, CliError> {
@@ -138,8 +202,8 @@ fn shown(one: &Listed, delta: Option<f64>) -> String {
 }
 
 /// What is said of a ledger of version 1.
-const OLD: &str = "; of version 1, without a seal: the next release that names it takes its entries over, and keeps the old file \
-                   beside it";
+const OLD: &str = "; of version 1, without a seal, so that nothing tells whether a number was changed: the next release that names \
+                   it and its budget takes its entries over, and keeps the old file beside it";
 
 fn row(entry: &LedgerEntry) -> Vec<String> {
     let LedgerEntry { number, time, spec, target, epsilon, delta, mu, .. } = entry;

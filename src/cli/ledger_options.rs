@@ -49,7 +49,7 @@ impl LedgerArguments {
 
 /// What the ledger holds after a release.
 pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
-    let Some(Receipt { ledger, account, others, shared }) = receipt else {
+    let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {
         return "no ledger: this release is not counted, and those about the same rows add up\n".to_owned();
     };
     let mut text = format!("ledger {}: {}\n", ledger.display(), standing(account, delta));

@@ -97,7 +97,8 @@ impl PairedPlan<'_> {
         command.args(["--ledger", LEDGER, "--allow-caveats", "--quiet", "--offline"]);
         command.current_dir(path).env("DPGP_STATE", path.join(STATE)).stdin(Stdio::null());
         let output = command.output().map_err(CliError::io(Path::new("this program")))?;
-        let apart = [ROWS, LEDGER, &spec, points.as_deref().unwrap_or_default()];
+        let lock = format!("{LEDGER}.lock");
+        let apart = [ROWS, LEDGER, &lock, &spec, points.as_deref().unwrap_or_default()];
         let mut shown = files_without_noise(path, &apart, self.verb.noisy)?;
         let code = output.status.code().map_or("a signal".to_owned(), |code| code.to_string());
         let [out, err] =

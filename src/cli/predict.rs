@@ -114,9 +114,21 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
     let drawn = request.draw(arguments.allow_caveats)?;
     let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
-    let written = files.map(|files| files.write(&charged)).transpose()?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
-    let summary = summary(&charged, clipped, arguments);
+    let shown = show(&charged, files, clipped, arguments, format);
+    shown.map_err(|cause| cause.after_charge(charged.receipt()))
+}
+
+/// Writes what was charged, and says what it is.
+fn show(
+    charged: &Charged<PrivatePredictions<'_>>,
+    files: Option<PredictionFiles<'_>>,
+    clipped: Option<Clipped>,
+    arguments: &PredictArguments,
+    format: Format,
+) -> Result<(), CliError> {
+    let written = files.map(|files| files.write(charged)).transpose()?;
+    let summary = summary(charged, clipped, arguments);
     match (written, format) {
         (Some(_), Format::Text) => print(&summary),
         (Some(certificate), Format::Json) => {

@@ -13,7 +13,7 @@ use super::output::{print, print_json};
 use super::targets::distinct;
 use crate::data::DataKey;
 use crate::data::rows::ensure_addresses;
-use crate::release::ledger::LedgerPlace;
+use crate::release::ledger::{LedgerPlace, Receipt};
 use crate::release::{
     ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
     SumsDescription, SumsModel, SumsPlace,
@@ -129,19 +129,21 @@ fn answer<M: SumsModel>(
     let total = total(streamed, arguments, place.as_ref())?;
     let seconds = start.elapsed().as_secs_f64();
     sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
-    let mut balance = match (&privacy, file) {
+    let Released { mut balance, receipt } = match (&privacy, file) {
         (Some(privacy), Some(file)) => {
             let to = ReleaseTo { privacy, place: place.as_ref(), file };
             release(streamed, &total, to, arguments.allow_caveats)?
         }
-        _ => String::new(),
+        _ => Released::default(),
     };
-    // Nothing is left of sums whose release failed.
-    sums.map(ExactSumsFile::finish).transpose()?;
     if let (Some(path), Some(_)) = (&arguments.release, &signing) {
         balance = format!("signed: {}.sig\n{balance}", path.display());
     }
-    say(streamed.described(&total), arguments, &Spoken { seconds, balance }, format)
+    // Nothing is left of sums whose release failed.
+    let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
+    let spoken = Spoken { seconds, balance };
+    let shown = finished.and_then(|_| say(streamed.described(&total), arguments, &spoken, format));
+    shown.map_err(|cause| cause.after_charge(receipt.as_ref()))
 }
 
 /// The sums of the rows of files, or of parts.
@@ -209,20 +211,30 @@ fn targets(arguments: &StatsArguments) -> Vec<PathBuf> {
     targets
 }
 
-/// Draws a release, charges the ledger and writes the file; returns what the ledger holds.
+/// What became of a release.
+#[derive(Default)]
+struct Released {
+    /// What the ledger holds.
+    balance: String,
+    /// What was charged, if anything was.
+    receipt: Option<Receipt>,
+}
+
+/// Draws a release, charges the ledger and writes the file.
 fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
     to: ReleaseTo<'_>,
     allow_caveats: bool,
-) -> Result<String, CliError> {
+) -> Result<Released, CliError> {
     let ReleaseTo { privacy, place, file } = to;
     let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), allow_caveats)?;
     let charged = drawn.charge(place, &streamed.subject(privacy), total.fingerprint())?;
-    file.write(&charged)?;
+    let receipt = charged.receipt();
+    file.write(&charged).map_err(|cause| CliError::from(cause).after_charge(receipt))?;
     let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
-    text.push_str(&balance(charged.receipt(), privacy.delta.get()));
-    Ok(text)
+    text.push_str(&balance(receipt, privacy.delta.get()));
+    Ok(Released { balance: text, receipt: receipt.cloned() })
 }
 
 /// The key that rows are known by. Sums that are kept need one if they are to be released by a ledger; where there is no state

@@ -81,6 +81,7 @@ impl Charged<PrivatePredictions<'_>> {
             "noise": self.noise_json(),
             "caveats": caveats,
             "not_covered": self.not_covered(),
+            "release_id": self.release_id(),
             "all_releases": self.all_releases(),
             "warnings": self.warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::ReleaseError;
 use super::exceptions::{design_warning, refuse_exceptions, warnings};
-use super::ledger::{Account, Charge, LedgerError, LedgerPlace, Receipt, charge, preview};
+use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::numbers::WrittenNumbers;
 use super::subject::Subject;
 use crate::data::Fingerprint;
@@ -35,6 +35,11 @@ impl SystemNoise {
         // A system without randomness says so here, not by a panic in the middle of a draw.
         SysRng.try_next_u64().map_err(|cause| ReleaseError::Randomness(cause.to_string()))?;
         Ok(Self { words: Vec::with_capacity(WORDS) })
+    }
+
+    /// What a release is known by: 128 random bits, which say nothing of the data.
+    fn id(&mut self) -> String {
+        format!("{:016x}{:016x}", self.word(), self.word())
     }
 
     /// The next word, which is used once.
@@ -149,7 +154,7 @@ impl<T> Drawn<T> {
         let Some(place) = place else { return Ok(Charged { noisy, receipt: None }) };
         let rows = rows.ok_or(LedgerError::NoIdentity)?;
         let entry = subject.entry(&noisy.certificate, noisy.noise.mu())?;
-        let next = Charge { place, rows, entry };
+        let next = Charge { place, rows, entry: LedgerEntry { id: SystemNoise::new()?.id(), ..entry } };
         preview(&next)?;
         Ok(Charged { noisy, receipt: Some(charge(&next)?) })
     }
@@ -175,6 +180,11 @@ impl<T> Charged<T> {
     pub(super) fn all_releases(&self) -> Option<Value> {
         let delta = self.certificate().delta()?;
         self.account().map(|account| account.json(delta))
+    }
+
+    /// What its ledger knows it by, as files say it; nothing without a ledger.
+    pub(super) fn release_id(&self) -> Option<&str> {
+        self.receipt.as_ref().map(|receipt| receipt.id.as_str())
     }
 
     /// How its noise was made, as files say it.

@@ -163,8 +163,7 @@ pub enum ReleaseError {
     CannotSign(SignatureError),
     /// A key that signed before the release was drawn, and did not after it was charged.
     #[error(
-        "the release was drawn and charged, and then could not be signed: {0}. Nothing was written; the release is lost, and what \
-         it cost is spent"
+        "the release was drawn, and then could not be signed: {0}. Nothing was written, and the release is lost"
     )]
     Unsigned(SignatureError),
     /// A signature that could not be checked.

@@ -50,6 +50,7 @@ impl Subject<'_> {
             caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
             // The ledger gives it its place, and says which rows it is about.
             number: 0,
+            id: String::new(),
             data: RowTotal::default(),
             link: String::new(),
         })

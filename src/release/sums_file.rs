@@ -30,6 +30,7 @@ impl Charged<SumsFile> {
             "delta_exact": certificate.delta_exact, "mu": self.mu(), "noise": self.noise_json(),
             "certificate": certificate, "warnings": self.warnings(), "program": PROGRAM,
         });
+        value["release_id"] = json!(self.release_id());
         value["all_releases"] = json!(self.all_releases());
         let mut not_covered = Vec::new();
         if let PrivacyUnit::Person { column, .. } = &certificate.unit {

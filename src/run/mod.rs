@@ -8,6 +8,7 @@ mod clipped;
 mod commit;
 mod data_caveats;
 mod digests;
+pub(crate) mod disk;
 mod error;
 mod execute;
 mod explain;

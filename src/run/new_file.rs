@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
+use super::disk;
 use super::files::{Readers, folder_of};
-use crate::data::temporary_file;
 
 /// What stands for standard output, also where that is a regular file.
 const STANDARD_OUTPUT: &str = "/dev/stdout";
@@ -55,7 +55,7 @@ impl NewFile {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let file = temporary_file(folder_of(&path), readers.mode())?;
+        let file = disk::create(folder_of(&path), readers.mode())?;
         Ok(Self { path, contents: NewContents::File(file) })
     }
 
@@ -71,8 +71,8 @@ impl NewFile {
     pub fn fill(&mut self, text: &str) -> Result<()> {
         match &mut self.contents {
             NewContents::File(file) => {
-                file.write_all(text.as_bytes())?;
-                file.as_file().sync_all()
+                disk::write(file, text.as_bytes())?;
+                disk::sync(file)
             }
             NewContents::Stream(held) => {
                 held.push_str(text);
@@ -87,9 +87,7 @@ impl NewFile {
     /// The I/O error; then there is no file of this name, or the one that somebody else made.
     pub fn finish(self) -> Result<()> {
         match self.contents {
-            NewContents::File(file) => {
-                file.persist_noclobber(&self.path).map(drop).map_err(|error| error.error)
-            }
+            NewContents::File(file) => disk::place(file, &self.path),
             NewContents::Stream(text) => stream(&self.path, &text),
         }
     }

@@ -1,15 +1,15 @@
 //! The folder of what the program remembers of a user's own data, and its key.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rand::TryRng;
 use rand::rngs::SysRng;
 use thiserror::Error;
 
-use super::folder_of;
-use crate::data::{DataKey, temporary_file};
+use super::{disk, folder_of};
+use crate::data::DataKey;
 
 /// The file of the key in the folder.
 const KEY: &str = "key";
@@ -53,7 +53,7 @@ pub enum StateError {
     },
     /// The key is none.
     #[error(
-        "{} is not a key of 32 bytes; restore it from a copy: without it no ledger that it sealed can be used", .0.display()
+        "{} is not a key of 32 bytes. Put a copy of the key there, which never changes: without it no ledger that it sealed can be used", .0.display()
     )]
     BadKey(PathBuf),
     /// The operating system gives no randomness.
@@ -76,7 +76,7 @@ impl StateFolder {
     /// # Errors
     /// [`StateError`].
     pub fn at(path: &Path) -> Result<Self, StateError> {
-        private_folder(path).map_err(StateError::io(path))?;
+        disk::make_folder(path).map_err(StateError::io(path))?;
         let file = path.join(KEY);
         if !file.exists() {
             make_key(&file)?;
@@ -116,26 +116,15 @@ fn of_environment(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// Makes a folder that its owner alone may enter; one that is there is left as it is.
-fn private_folder(path: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
 /// Writes a new key, whole or not at all; of several processes one wins. Temporary files are private to their owner.
 fn make_key(path: &Path) -> Result<(), StateError> {
     let mut key = [0; BYTES];
     SysRng.try_fill_bytes(&mut key).map_err(|cause| StateError::Randomness(cause.to_string()))?;
-    let mut file = temporary_file(folder_of(path), 0o600).map_err(StateError::io(path))?;
-    let written = file.write_all(&key).and_then(|()| file.as_file().sync_all());
+    let mut file = disk::create(folder_of(path), 0o600).map_err(StateError::io(path))?;
+    let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
     written.map_err(StateError::io(path))?;
-    match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() != ErrorKind::AlreadyExists => {
-            Err(StateError::io(path)(error.error))
-        }
+    match disk::place(file, path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(StateError::io(path)(cause)),
         _ => Ok(()),
     }
 }

@@ -130,6 +130,9 @@ pub(super) fn check_numbers(budget: Option<BudgetSetting>, releases: &[LedgerEnt
         if let Some(what) = entry.wrong_number() {
             return Err(format!("release {}: {what} is a number that no release has", place + 1));
         }
+        if let Some(reason) = entry.contradiction() {
+            return Err(format!("release {}: {reason}", place + 1));
+        }
     }
     Ok(())
 }

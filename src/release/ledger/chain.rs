@@ -2,6 +2,7 @@
 
 use super::book::Ledger;
 use super::entry::LedgerEntry;
+use super::known::KnownLedger;
 use crate::data::DataKey;
 
 /// The key of links and seals, which is not that of rows.
@@ -35,6 +36,12 @@ impl SealKey {
     pub fn seal(&self, ledger: &Ledger) -> Result<String, String> {
         let bare = Ledger { seal: String::new(), ..ledger.clone() };
         self.tag("seal", &bare)
+    }
+
+    /// The tag of what is remembered of a ledger.
+    pub fn tag_of(&self, head: &KnownLedger) -> Result<String, String> {
+        let bare = KnownLedger { tag: String::new(), ..head.clone() };
+        self.tag("head", &bare)
     }
 
     fn tag(&self, before: &str, what: &impl serde::Serialize) -> Result<String, String> {

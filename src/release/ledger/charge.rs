@@ -6,10 +6,11 @@ use super::account::Account;
 use super::book::{Ledger, check_budget};
 use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
-use super::error::LedgerError;
+use super::error::{LedgerError, spent};
 use super::file::{PlacedLedger, present, real_path};
 use super::filter::NewRelease;
-use super::known::{KnownLedgers, lock};
+use super::known::KnownLedgers;
+use super::lock::lock;
 use crate::data::Fingerprint;
 use crate::run::StateFolder;
 
@@ -44,6 +45,8 @@ pub struct Receipt {
     pub ledger: PathBuf,
     /// What it holds.
     pub account: Account,
+    /// What the release is known by there.
+    pub id: String,
     /// Others that count some of the rows, and were charged too.
     pub others: Vec<PathBuf>,
     /// Whether earlier releases of it were about rows of which only some are among these, or are more.
@@ -80,8 +83,8 @@ pub(in crate::release) fn charge(charge: &Charge<'_>) -> Result<Receipt, LedgerE
     }
     let after = charge.after(&known, &SealKey::new(state.key()))?;
     for one in &after {
-        one.write()?;
-        known.remember(&one.path, &one.ledger)?;
+        let written = one.write().and_then(|()| known.remember(&one.path, &one.ledger));
+        written.map_err(LedgerError::while_charging)?;
     }
     charge.receipt(&after)
 }
@@ -150,10 +153,25 @@ impl Charge<'_> {
                 Some(found) => found,
                 None => PlacedLedger { path, ledger: Ledger::new(key), old: None },
             };
+            if old.is_some() {
+                self.confirm(&path, &ledger)?;
+            }
             let ledger = ledger.with(&self.shown(&path), &new, key)?;
             after.push(PlacedLedger { path, ledger, old });
         }
         Ok(after)
+    }
+
+    /// A ledger of version 1 has no seal: the user says its budget himself, so that none that was changed is taken over. Whether it is
+    /// the same is checked where a budget is taken.
+    fn confirm(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+        match (self.place.budget, ledger.budget) {
+            (None, Some(budget)) => {
+                let spent = spent(&ledger.account());
+                Err(LedgerError::Unsealed { path: self.shown(path), budget, spent })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The ledger as the user named it.
@@ -177,6 +195,7 @@ impl Charge<'_> {
         };
         let others = after.iter().filter(|one| one.path != fullest.path).map(|one| one.path.clone());
         let shared = fullest.ledger.data.len() > 1;
-        Ok(Receipt { ledger: self.shown(&fullest.path), account, others: others.collect(), shared })
+        let (ledger, id) = (self.shown(&fullest.path), self.entry.id.clone());
+        Ok(Receipt { ledger, account, id, others: others.collect(), shared })
     }
 }

@@ -28,6 +28,9 @@ pub struct LedgerEntry {
     /// Its place among the releases, from 1.
     #[serde(default)]
     pub number: u64,
+    /// What it is known by in the files of the release: random, so that it says nothing. Releases before it came have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// When it was charged, in UTC.
     pub time: String,
     /// The spec's file, as it was named.
@@ -132,6 +135,7 @@ mod tests {
             neighbours,
             unit: PrivacyUnit::Record,
             number: 0,
+            id: String::new(),
             caveats: Vec::new(),
             data: RowTotal::default(),
             link: String::new(),

@@ -1,6 +1,7 @@
 //! Why a release was not charged to a ledger.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -12,17 +13,20 @@ use crate::privacy::Budget;
 #[derive(Debug, Error)]
 pub enum LedgerError {
     /// The file could not be read, locked or written.
-    #[error("the ledger {} cannot be used: {cause}; nothing was released", path.display())]
+    #[error("the ledger {} cannot be used: {cause}; nothing was released{}", path.display(), perhaps(*charged))]
     Io {
         /// The ledger or its lock file.
         path: PathBuf,
+        /// Whether a ledger may hold the release already.
+        charged: bool,
         /// What the system said.
         cause: std::io::Error,
     },
     /// The file is no ledger.
     #[error(
-        "{} is not a ledger that can be trusted: {reason}\nNothing was released and the file was left as it is; restore \
-         it from a copy, since a new ledger would forget what was spent", path.display()
+        "{} is not a ledger that can be trusted: {reason}\nNothing was released and the file was left as it is. Do not put an \
+         earlier copy in its place, which would forget what was charged since: the certificate of the last release says what \
+         all of them spent. How to go on: docs/own-data.md, \"A ledger that cannot be used\"", path.display()
     )]
     Malformed {
         /// The ledger.
@@ -30,10 +34,38 @@ pub enum LedgerError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Another process keeps the lock.
+    #[error(
+        "{} is locked by another release{}: it was waited for {} s. Nothing was released and nothing charged; try again when \
+         that one has ended", path.display(), by(holder), patience.as_secs()
+    )]
+    Held {
+        /// The lock file.
+        path: PathBuf,
+        /// What the process that has it wrote there.
+        holder: String,
+        /// How long it was waited for.
+        patience: Duration,
+    },
+    /// A version without a check sum.
+    #[error(
+        "the ledger {} is of version 1, in which nothing tells whether a number was changed: it says that the budget is epsilon = \
+         {:?}, delta = {:?}, of which {spent}. If that is right, name this budget with --budget-epsilon and --budget-delta, and the \
+         release takes its entries over. Nothing was released", path.display(), budget.epsilon, budget.delta
+    )]
+    Unsealed {
+        /// The ledger.
+        path: PathBuf,
+        /// The budget that it says it has.
+        budget: BudgetSetting,
+        /// What it says is spent.
+        spent: String,
+    },
     /// The file was there, and is not any more.
     #[error(
         "the ledger {}, to which {releases} releases about these rows were charged, is not there any more. Nothing was \
-         released; put it back, or name it with --ledger where it is now", path.display()
+         released. If it was moved, name it with --ledger where it is now; an earlier copy of it forgets releases and is refused. \
+         How to go on: docs/own-data.md, \"A ledger that cannot be used\"", path.display()
     )]
     Gone {
         /// The ledger.
@@ -82,6 +114,14 @@ pub enum LedgerError {
          set DPGP_STATE to that folder"
     )]
     OtherRows,
+    /// A file that is looked for in ledgers.
+    #[error("{} is no certificate and no file of a release: {cause}", path.display())]
+    NoRelease {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// The budget named is none.
     #[error("the budget: {0}")]
     BadBudget(String),
@@ -145,7 +185,15 @@ pub enum LedgerError {
     },
 }
 
-fn spent(account: &Account) -> String {
+fn by(holder: &str) -> String {
+    if holder.is_empty() { String::new() } else { format!(" ({holder})") }
+}
+
+fn perhaps(charged: bool) -> &'static str {
+    if charged { ", but what it would have cost may be spent: see `dpgp ledger show`" } else { "" }
+}
+
+pub(super) fn spent(account: &Account) -> String {
     let releases = if account.releases == 1 { "release has" } else { "releases have" };
     format!("{} {releases} spent {:.1} %", account.releases, 100.0 * account.share().unwrap_or_default())
 }
@@ -154,7 +202,15 @@ impl LedgerError {
     /// An I/O error of a path.
     pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |cause| Self::Io { path, cause }
+        move |cause| Self::Io { path, cause, charged: false }
+    }
+
+    /// The same after a ledger was written.
+    pub(super) fn while_charging(self) -> Self {
+        match self {
+            Self::Io { path, cause, .. } => Self::Io { path, cause, charged: true },
+            other => other,
+        }
     }
 
     /// A file that cannot be trusted.

@@ -1,7 +1,7 @@
 //! The ledger on disk: read whole, replaced whole, and on the disk before the release is shown.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::book::Ledger;
@@ -9,8 +9,7 @@ use super::chain::SealKey;
 use super::error::LedgerError;
 use super::known::KnownLedgers;
 use super::old::{is_old, read_old};
-use crate::data::temporary_file;
-use crate::run::folder_of;
+use crate::run::{disk, folder_of};
 
 /// A ledger and where it stands.
 #[derive(Debug, Clone)]
@@ -68,9 +67,19 @@ pub(super) fn present(
     if has_other_names(path) {
         return Err(LedgerError::Linked { path: path.to_path_buf(), how: "has several names (hard links)" });
     }
+    placed(path, text, known, key).map(Some)
+}
+
+/// The ledger of a text, if that is as it was written last.
+pub(super) fn placed(
+    path: &Path,
+    text: String,
+    known: &KnownLedgers,
+    key: &SealKey,
+) -> Result<PlacedLedger, LedgerError> {
     if is_old(&text) {
         let ledger = read_old(path, &text, key)?;
-        return Ok(Some(PlacedLedger { path: path.to_path_buf(), ledger, old: Some(text) }));
+        return Ok(PlacedLedger { path: path.to_path_buf(), ledger, old: Some(text) });
     }
     let ledger = Ledger::parse(path, &text)?;
     if ledger.key != key.name() {
@@ -80,7 +89,7 @@ pub(super) fn present(
     let fault = fault.or_else(|| known.same_beginning(&ledger).and_then(|known| known.fault(&ledger)));
     match fault {
         Some(reason) => Err(LedgerError::malformed(path, reason)),
-        None => Ok(Some(PlacedLedger { path: path.to_path_buf(), ledger, old: None })),
+        None => Ok(PlacedLedger { path: path.to_path_buf(), ledger, old: None }),
     }
 }
 
@@ -101,11 +110,11 @@ pub(super) fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     if fs::metadata(path).is_ok_and(|found| found.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let mut file = temporary_file(folder, 0o600)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    File::open(folder)?.sync_all()
+    let mut file = disk::create(folder, 0o600)?;
+    disk::write(&mut file, text.as_bytes())?;
+    disk::sync(&file)?;
+    disk::replace(file, path)?;
+    disk::sync_folder(folder)
 }
 
 impl PlacedLedger {

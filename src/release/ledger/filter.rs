@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::book::{Ledger, check_budget};
+use super::book::{Ledger, check_budget, check_numbers};
 use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
@@ -47,6 +47,8 @@ impl Ledger {
     /// Enters a release, links it and seals the ledger anew.
     pub(super) fn enter(&mut self, entry: LedgerEntry, key: &SealKey) -> Result<(), String> {
         let mut entry = LedgerEntry { number: self.release.len() as u64 + 1, ..entry };
+        // One that could not be read again would close the ledger.
+        check_numbers(None, std::slice::from_ref(&entry))?;
         let before = self.release.last().map_or("", |last| last.link.as_str());
         entry.link = key.link(before, &entry)?;
         self.release.push(entry);

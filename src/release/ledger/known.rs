@@ -1,16 +1,17 @@
 //! What the state folder remembers of every ledger: where it is, how far it had come, and which rows it is about.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::book::{Ledger, is_about};
+use super::chain::SealKey;
 use super::error::LedgerError;
-use super::file::replace;
+use super::file::{replace, text_of};
 use crate::data::{Fingerprint, RowTotal};
-use crate::run::StateFolder;
+use crate::run::{StateFolder, disk, folder_of};
 
 /// The folder of ledgers in the state folder.
 const LEDGERS: &str = "ledgers";
@@ -35,6 +36,9 @@ pub(super) struct KnownLedger {
     pub link: String,
     /// Its seal.
     pub seal: String,
+    /// The tag of all else under the key of the state folder; nothing where it was written before there were tags.
+    #[serde(default)]
+    pub tag: String,
     /// The rows that it is about.
     pub data: Vec<Fingerprint>,
 }
@@ -43,14 +47,19 @@ pub(super) struct KnownLedger {
 #[derive(Debug)]
 pub(super) struct KnownLedgers {
     folder: PathBuf,
+    key: SealKey,
     pub list: Vec<KnownLedger>,
 }
 
 impl KnownLedgers {
     /// Reads what is there.
+    ///
+    /// Obligation: each is as it was written, under the key that is there now; otherwise rows that are counted would not be known,
+    /// and a second ledger would begin for them.
     pub fn read(state: &StateFolder) -> Result<Self, LedgerError> {
         let folder = state.path().join(LEDGERS);
-        let mut known = Self { folder: folder.clone(), list: Vec::new() };
+        let key = SealKey::new(state.key());
+        let mut known = Self { folder: folder.clone(), key, list: Vec::new() };
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(known),
@@ -59,9 +68,7 @@ impl KnownLedgers {
         for entry in entries {
             let path = entry.map_err(LedgerError::io(&folder))?.path();
             if path.extension().is_some_and(|ending| ending == ENDING) {
-                let text = fs::read_to_string(&path).map_err(LedgerError::io(&path))?;
-                let head = toml::from_str(&text);
-                known.list.push(head.map_err(|error| LedgerError::malformed(&path, error.to_string()))?);
+                known.list.push(read_head(&path, &known.key)?);
             }
         }
         known.list.sort_by(|one, other| one.path.cmp(&other.path));
@@ -89,9 +96,10 @@ impl KnownLedgers {
         self.folder.join(format!("{}.toml", name_for(&rows.whole().total)))
     }
 
-    /// Makes the folder.
+    /// Makes the folder. It and the key beside it are on the disk when this returns: a release that outlives them would be forgotten.
     pub fn ensure_folder(&self) -> Result<(), LedgerError> {
-        fs::create_dir_all(&self.folder).map_err(LedgerError::io(&self.folder))
+        let made = disk::make_folder(&self.folder).and_then(|()| disk::sync_folder(folder_of(&self.folder)));
+        made.map_err(LedgerError::io(&self.folder))
     }
 
     /// Remembers a ledger as it was just written.
@@ -103,8 +111,11 @@ impl KnownLedgers {
             releases: last.number,
             link: last.link.clone(),
             seal: ledger.seal.clone(),
+            tag: String::new(),
             data: ledger.data.clone(),
         };
+        let tag = self.key.tag_of(&head).map_err(|reason| LedgerError::malformed(path, reason))?;
+        let head = KnownLedger { tag, ..head };
         let file = self.folder.join(format!("{name}.{ENDING}"));
         let text =
             toml::to_string(&head).map_err(|error| LedgerError::malformed(&file, error.to_string()))?;
@@ -112,7 +123,49 @@ impl KnownLedgers {
     }
 }
 
+/// Reads what is remembered of one ledger.
+fn read_head(path: &Path, key: &SealKey) -> Result<KnownLedger, LedgerError> {
+    let Some(text) = text_of(path)? else {
+        return Err(LedgerError::malformed(path, "it went away while it was read"));
+    };
+    head_of(path, &text, key)
+}
+
+/// What a text remembers of a ledger, if it is as it was written.
+pub(super) fn head_of(path: &Path, text: &str, key: &SealKey) -> Result<KnownLedger, LedgerError> {
+    let head: KnownLedger =
+        toml::from_str(text).map_err(|error| LedgerError::malformed(path, error.to_string().trim_end()))?;
+    match head.edited(path, key) {
+        Some(reason) => Err(LedgerError::malformed(path, reason)),
+        None => Ok(head),
+    }
+}
+
 impl KnownLedger {
+    /// Why what is remembered is not as it was written.
+    fn edited(&self, path: &Path, key: &SealKey) -> Option<&'static str> {
+        if self.data.iter().any(|rows| rows.key != key.name()) {
+            return Some("it was written with another key than that of its state folder now");
+        }
+        let sound = if self.tag.is_empty() {
+            // Before there were tags: all of it stands in the ledger, too.
+            let named = path.file_stem().is_some_and(|stem| *stem == *self.name);
+            let text = text_of(&self.path).ok().flatten();
+            let ledger = text.and_then(|text| Ledger::parse(&self.path, &text).ok());
+            named && ledger.is_none_or(|ledger| self.is_of(&ledger))
+        } else {
+            key.tag_of(self).is_ok_and(|tag| tag == self.tag)
+        };
+        (!sound).then_some("it was edited")
+    }
+
+    /// Whether all that is remembered stands in a ledger, which may have gone on.
+    fn is_of(&self, ledger: &Ledger) -> bool {
+        let rows_stand = self.data.iter().all(|rows| is_about(&ledger.data, rows, false));
+        let same = self.data == ledger.data || ledger.release.len() as u64 != self.releases;
+        rows_stand && same && name_of(ledger).as_ref() == Some(&self.name) && self.fault(ledger).is_none()
+    }
+
     /// Why a ledger is not the one that was written here, or one that goes on from it.
     pub fn fault(&self, ledger: &Ledger) -> Option<String> {
         let (found, known) = (ledger.release.len() as u64, self.releases);
@@ -135,14 +188,4 @@ fn name_for(total: &RowTotal) -> String {
 
 fn name_of(ledger: &Ledger) -> Option<String> {
     ledger.data.first().map(|rows| name_for(&rows.whole().total))
-}
-
-/// One process at a time charges ledgers of a state folder; the lock goes with the file that is returned.
-pub(super) fn lock(path: &Path) -> Result<File, LedgerError> {
-    let mut name = path.to_path_buf().into_os_string();
-    name.push(".lock");
-    let path = PathBuf::from(name);
-    let lock = File::options().create(true).append(true).open(&path).map_err(LedgerError::io(&path))?;
-    lock.lock().map_err(LedgerError::io(&path))?;
-    Ok(lock)
 }

@@ -5,17 +5,26 @@
 //! it does not hold.
 
 mod account;
+mod agreement;
 mod book;
 mod chain;
 mod charge;
+#[cfg(test)]
+mod crashes;
 mod entry;
 mod error;
 mod file;
 mod filter;
+#[cfg(test)]
+mod flips;
 mod known;
 mod listing;
+mod lock;
 mod old;
+mod released;
 mod time;
+#[cfg(test)]
+mod trial;
 
 pub use account::Account;
 pub use book::Ledger;
@@ -24,4 +33,5 @@ pub use charge::{LedgerPlace, Receipt};
 pub use entry::{BudgetSetting, LedgerEntry};
 pub use error::LedgerError;
 pub use listing::{LedgerState, Listed, listed, listed_about, listed_file};
+pub use released::{Entered, entered};
 pub use time::utc;

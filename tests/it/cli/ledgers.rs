@@ -1,7 +1,8 @@
 //! Ledgers that are found by the rows, whatever file they stand in, and what cannot be done to them.
 
 use std::os::unix::fs::PermissionsExt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -261,7 +262,8 @@ fn ledgers_that_were_changed_are_refused() {
     for (changed, message) in [
         (without_last, "its seal does not fit"),
         (without_first, "was edited, or one before it was taken out"),
-        (sound.replace("epsilon = 0.5", "epsilon = 0.1"), "release 1 was edited"),
+        (sound.replace("epsilon = 0.5", "epsilon = 0.1"), "release 1: mu = "),
+        (sound.replacen("target = \"kwh\"", "target = \"day\"", 1), "release 1 was edited"),
         (sound.replacen("epsilon = 2.0", "epsilon = 8.0", 1), "its seal does not fit"),
         (first, "an earlier copy was put back"),
     ] {
@@ -284,6 +286,14 @@ fn ledgers_that_were_changed_are_refused() {
     project.write("moved.toml", &sound);
     predict(&project, "energy.toml", &["--ledger", "moved.toml"]).expect(0);
     only_ledger(&project, 3, "moved");
+    // Another key in the same folder would know no rows, and begin other ledgers.
+    let key = std::fs::read(project.path("state/key")).unwrap();
+    std::fs::remove_file(project.path("state/key")).unwrap();
+    for more in [&[][..], &["--ledger", "moved.toml"]] {
+        let run = predict(&project, "energy.toml", more).expect(5);
+        assert!(run.err.contains("it was written with another key"), "{}", run.err);
+    }
+    std::fs::write(project.path("state/key"), key).unwrap();
     // Another key: nobody can tell.
     std::fs::remove_dir_all(project.path("state")).unwrap();
     let run = predict(&project, "energy.toml", &["--ledger", "moved.toml"]).expect(5);
@@ -297,17 +307,130 @@ fn a_ledger_of_version_1_goes_on() {
     let old = format!(
         "version = 1\ndata_sha256 = \"{}\"\n\n[budget]\nepsilon = 2.0\ndelta = 1e-6\n\n[[release]]\ntime = \
          \"2026-01-31T12:00:00Z\"\nspec = \"energy.toml\"\nspec_sha256 = \"00\"\ntarget = \"kwh\"\npublic = []\nepsilon = 1.0\ndelta = \
-         1e-6\ndelta_exact = 1e-6\nmu = 0.2399\nneighbours = {{ one-record = \"replace-one\" }}\n",
+         3e-6\ndelta_exact = 2.924272104856407e-6\nmu = 0.25\nneighbours = {{ one-record = \"replace-one\" }}\n",
         "0".repeat(64)
     );
     project.write("old.toml", &old);
     let shown = project.dpgp(&["ledger", "show", "old.toml"]).expect(0);
     assert!(shown.out.contains("of version 1") && shown.out.contains("1 release has"), "{}", shown.out);
-    let run = predict(&project, "energy.toml", &["--ledger", "old.toml", "--out", "p.csv"]).expect(0);
+    // It has no check sum: whoever goes on with it says its budget.
+    let run = predict(&project, "energy.toml", &["--ledger", "old.toml", "--out", "p.csv"]).expect(2);
+    assert!(run.err.contains("1 release has spent") && run.err.contains("--budget-epsilon"), "{}", run.err);
+    let other = ["--ledger", "old.toml", "--budget-epsilon", "3", "--budget-delta", "1e-6"];
+    predict(&project, "energy.toml", &other).expect(2);
+    assert_eq!(project.read("old.toml"), old);
+    let run =
+        predict(&project, "energy.toml", &[BUDGET, &["--ledger", "old.toml", "--out", "p.csv"]].concat());
+    let run = run.expect(0);
     assert!(run.out.contains("2 releases have spent"), "{}", run.out);
     assert_eq!(project.read("old.toml.version-1"), old);
     assert!(!project.read("old.toml").contains("data_sha256"));
     project.dpgp(&["ledger", "verify", "old.toml"]).expect(0);
+}
+
+/// A copy of the whole state folder is as it was written; releases that it forgets are found by their files.
+#[test]
+fn releases_tell_of_a_state_folder_that_was_put_back() {
+    let project = project();
+    let out = |file: &'static str| ["--out", file];
+    predict(&project, "energy.toml", &out("1.csv")).expect(0);
+    let copy = Command::new("cp").args(["-a", "state", "copy"]).current_dir(project.folder.path()).status();
+    assert!(copy.unwrap().success());
+    predict(&project, "energy.toml", &out("2.csv")).expect(0);
+    let stats = ["stats", "energy.toml", "energy.csv", "--release", "3.json", "--epsilon", "0.1"];
+    project.dpgp(&stats).expect(0);
+    predict(&project, "energy.toml", &["--no-ledger", "--out", "4.csv"]).expect(0);
+    let files = ["1.csv.certificate.json", "2.csv.certificate.json", "3.json", "4.csv.certificate.json"];
+    let verify = [&["ledger", "verify", "--released"][..], &files].concat();
+    let run = project.dpgp(&verify).expect(0);
+    for (number, file) in (1..).zip(&files[..3]) {
+        assert!(run.out.contains(&format!("{file}: release {number} of ")), "{}", run.out);
+    }
+    assert!(run.out.contains("4.csv.certificate.json: not looked for"), "{}", run.out);
+    std::fs::remove_dir_all(project.path("state")).unwrap();
+    std::fs::rename(project.path("copy"), project.path("state")).unwrap();
+    project.dpgp(&["ledger", "verify"]).expect(0);
+    let run = project.dpgp(&verify).expect(5);
+    assert!(run.err.contains("2 of 4 releases stand in none"), "{}", run.err);
+    assert!(run.out.contains("2.csv.certificate.json: STANDS IN NONE"), "{}", run.out);
+    assert!(run.out.contains("1.csv.certificate.json: release 1 of "), "{}", run.out);
+    let run = project.dpgp(&[&verify[..], &["--format", "json"]].concat()).expect(5);
+    assert_eq!(run.json()[3]["state"], "not-entered");
+    project.dpgp(&["ledger", "verify", "--released", "energy.csv"]).expect(2);
+}
+
+/// Every way to fail between the charge and the end says that the budget is spent.
+#[test]
+fn what_fails_after_the_charge_says_that_it_is_spent() {
+    let project = project();
+    let stats = ["stats", "energy.toml", "energy.csv", "--quiet", "--release"];
+    // Standard output is full, or nobody reads it; a pipe for the release is full.
+    let ways: [&[&str]; 5] = [
+        &["predict", "energy.toml", "--at", "grid.csv", "--quiet"],
+        &["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--format", "json"],
+        &["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out", "p.csv"],
+        &[&stats[..], &["s.json"]].concat(),
+        &[&stats[..], &["/dev/full"]].concat(),
+    ];
+    let mut charged = 0;
+    for way in ways {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let run = Run::new(project.command(way).stdout(full).output().unwrap()).expect(5);
+        charged += 1;
+        let says = run.err.contains("had been charged to the ledger") && run.err.contains("is spent");
+        assert!(says, "{way:?}: {}", run.err);
+        only_ledger(&project, charged, &format!("{way:?}"));
+    }
+    // A reader that went away is no error of other verbs; here somebody has paid for what it did not read.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let run = Run::new(project.command(ways[0]).stdout(writer).output().unwrap()).expect(5);
+    assert!(run.err.contains("had been charged to the ledger"), "{}", run.err);
+    // Somebody else has made the file meanwhile, or taken its folder away: the release waits for its lock.
+    std::fs::create_dir(project.path("out")).unwrap();
+    for (other, out) in [(true, "out/1.csv"), (false, "out/2.csv")] {
+        let lock = std::fs::File::options().append(true).open(project.path("state/ledgers.lock")).unwrap();
+        lock.lock().unwrap();
+        let way = ["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out", out];
+        let child = project.command(&way).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        while !hidden_files(&project, "out") {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if other {
+            project.write(out, "precious")
+        } else {
+            std::fs::remove_dir_all(project.path("out")).unwrap()
+        }
+        drop(lock);
+        let run = Run::new(child.wait_with_output().unwrap()).expect(5);
+        assert!(run.err.contains("had been charged to the ledger"), "{out}: {}", run.err);
+        assert!(!other || project.read(out) == "precious");
+    }
+    only_ledger(&project, charged + 3, "all of them");
+}
+
+/// Whether a folder holds a file that has no name yet.
+fn hidden_files(project: &Project, folder: &str) -> bool {
+    let mut entries = std::fs::read_dir(project.path(folder)).unwrap();
+    entries.any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with('.'))
+}
+
+/// A lock that another process keeps is not waited for without end.
+#[test]
+fn a_lock_that_is_held_is_told() {
+    let project = project();
+    predict(&project, "energy.toml", &[]).expect(0);
+    let path = project.path("state/ledgers.lock");
+    let lock = std::fs::File::options().append(true).open(&path).unwrap();
+    let holder = std::fs::read_to_string(&path).unwrap();
+    assert!(holder.starts_with("process "), "{holder}");
+    lock.lock().unwrap();
+    let run = predict(&project, "energy.toml", &[]).expect(5);
+    assert!(run.err.contains("is locked by another release (process "), "{}", run.err);
+    assert!(run.err.contains("nothing charged") && run.out.is_empty(), "{}", run.err);
+    drop(lock);
+    predict(&project, "energy.toml", &[]).expect(0);
+    only_ledger(&project, 2, "a lock that is free again");
 }
 
 #[test]

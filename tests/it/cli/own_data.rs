@@ -173,7 +173,7 @@ fn ledgers_that_do_not_fit_are_refused_and_left_alone() {
         (sound.replace("epsilon = 2.0", "epsilon = nan"), "epsilon must be greater than 0"),
         (sound.replace("[[release]]", "[[realease]]"), "unknown field `realease`"),
         (sound[..sound.len() - 40].to_owned(), "is not a ledger that can be trusted"),
-        (sound.replace("mu = ", "mu = 0.5 # "), "release 1 was edited"),
+        (sound.replace("mu = ", "mu = 0.5 # "), "contradict each other"),
         (sound.replace("epsilon = 2.0", "epsilon = 20.0"), "its seal does not fit"),
         (sound.replace("rows = 120", "rows = 121"), "its seal does not fit"),
     ] {

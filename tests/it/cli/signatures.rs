@@ -154,8 +154,14 @@ fn a_signature_that_fails_after_the_charge_leaves_no_file() {
     for (verb, releases) in [(PREDICT, 1), (STATS, 2)] {
         let mut command = project.command(&[verb, &["--sign", "mine"]].concat());
         let run = Run::new(command.env("PATH", project.path("bin")).output().unwrap()).expect(5);
-        assert!(run.err.contains("was drawn and charged, and then could not be signed"), "{}", run.err);
-        assert!(run.err.contains("is spent") && run.out.is_empty(), "{}", run.err);
+        assert!(run.err.contains("was drawn, and then could not be signed"), "{}", run.err);
+        assert!(
+            run.err.contains("had been charged to the ledger")
+                && run.err.contains("is spent")
+                && run.out.is_empty(),
+            "{}",
+            run.err
+        );
         let shown = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
         assert_eq!(shown[0]["account"]["releases"], releases);
         for file in ["p.csv", CERTIFICATE, "p.csv.certificate.json.sig", "s.json", "s.json.sig"] {
