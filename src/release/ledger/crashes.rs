@@ -141,18 +141,21 @@ fn turns(machine: &Machine, switches: Vec<usize>) -> (usize, [bool; 2]) {
 
 /// A budget for one release, and then for both.
 fn every_turn(budget: BudgetSetting, releases: usize) -> usize {
-    let (mut schedules, mut most) = (0, 1);
+    let (mut schedules, mut longest) = (0, 1);
     let mut first = 0;
-    while first < most {
-        for second in first..most {
+    while first < longest {
+        let mut second = first;
+        // A schedule may be found to take longer than those before it.
+        while second < longest {
             let machine = Machine { budget, ..Machine::new(false) };
             let (steps, done) = turns(&machine, vec![first, second]);
-            most = most.max(steps);
+            longest = longest.max(steps);
             let after = format!("turns at {first} and {second}");
             let charged = machine.check(&machine.shown(), &after);
             assert_eq!(charged.len(), releases, "{after}: {charged:?}");
             assert_eq!(done.iter().filter(|done| **done).count(), releases, "{after}: {done:?}");
             schedules += 1;
+            second += 1;
         }
         first += 1;
     }
