@@ -52,6 +52,22 @@ pub enum What {
     Verify(VerifiedLedgers),
 }
 
+impl What {
+    fn ledgers(&self) -> &ShownLedgers {
+        match self {
+            Self::Show(ledgers) | Self::Verify(VerifiedLedgers { ledgers, .. }) => ledgers,
+        }
+    }
+
+    /// The releases that are looked for.
+    fn released(&self) -> &[PathBuf] {
+        match self {
+            Self::Show(_) => &[],
+            Self::Verify(verified) => &verified.released,
+        }
+    }
+}
+
 /// Which ledgers, and what should stand in them.
 #[derive(Debug, Args)]
 pub struct VerifiedLedgers {
@@ -85,12 +101,9 @@ fn delta(text: &str) -> Result<f64, String> {
 
 /// Shows or verifies ledgers; fails if one of them cannot be trusted.
 pub fn ledger(verb: &LedgerVerb, format: Format) -> Result<(), CliError> {
-    let (arguments, released): (_, &[PathBuf]) = match &verb.what {
-        What::Show(arguments) => (arguments, &[]),
-        What::Verify(VerifiedLedgers { ledgers, released }) => (ledgers, released),
-    };
+    let arguments = verb.what.ledgers();
     let found = found(arguments)?;
-    let released = looked_for(released, &found)?;
+    let released = looked_for(verb.what.released(), &found)?;
     let shows = matches!(verb.what, What::Show(_));
     if format == Format::Json {
         let ledgers = found.iter().map(|one| as_json(one, arguments.delta, shows));

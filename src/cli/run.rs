@@ -107,10 +107,11 @@ fn run_one(
     };
     let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
     let folder = arguments.results.folder(study.project()).join(experiment.folder());
-    publish(&folder, &report, &done.provenance)?;
-    said(&report, &done, &folder, format)?;
-    // The table of the other cells stands; the failure is the last word, and the exit code.
-    failed.map_or(Ok(()), Err)
+    let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
+    let shown = shown.and_then(|()| said(&report, &done, &folder, format));
+    // The table of the other cells stands; the failure is the last word, and the exit code. What is wrong with a figure then comes
+    // of the cells that it lacks.
+    failed.map_or(shown, Err)
 }
 
 /// Shows what was published.

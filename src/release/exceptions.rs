@@ -63,11 +63,14 @@ pub(super) fn design_warning(certificate: &Certificate) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn told_of(gap: Option<f64>) -> Option<String> {
+        design_warning(&Certificate::none().with_gap(gap))
+    }
+
     #[test]
     fn a_design_that_stopped_short_is_told() {
-        let with = |gap| Certificate::none().with_gap(gap);
-        assert_eq!([None, Some(1e-11), Some(1e-4)].map(|gap| design_warning(&with(gap))), [None, None, None]);
-        let warning = design_warning(&with(Some(2.84e-3))).unwrap_or_default();
+        assert_eq!([None, Some(1e-11), Some(1e-4)].map(told_of), [None, None, None]);
+        let warning = told_of(Some(2.84e-3)).unwrap();
         assert!(warning.contains("within 2.8e-3") && warning.contains("rank_tolerance"), "{warning}");
     }
 }

@@ -114,7 +114,7 @@ impl<'a> PredictionRequest<'a> {
     }
 
     fn failed(&self, cause: TaskError) -> ReleaseError {
-        let failures = vec![CellFailure { cell: self.cell.place(), cells: vec![0], replicate: 0, cause }];
+        let failures = vec![CellFailure { cell: self.cell.place(), cells: Vec::new(), replicate: 0, cause }];
         RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
     }
 

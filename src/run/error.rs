@@ -163,7 +163,7 @@ impl RunError {
 pub struct CellFailure {
     /// The labels of the first cell of its block.
     pub cell: String,
-    /// All cells that were computed with it, by their place in the experiment.
+    /// The cells of an experiment that have no results for it, by their places; none where a single prediction failed.
     pub cells: Vec<usize>,
     /// The replicate, from 0.
     pub replicate: u32,

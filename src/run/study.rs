@@ -205,7 +205,7 @@ impl StudyReport {
         let Self { stored, total, computed, .. } = self;
         let blocks = if *computed == 1 { "block" } else { "blocks" };
         match (stored, computed) {
-            (_, 0) => format!("nothing computed: all {total} results were stored"),
+            (_, 0) if stored == total => format!("nothing computed: all {total} results were stored"),
             (0, _) => format!("{computed} {blocks} computed"),
             _ => format!("{computed} {blocks} computed; {stored} of {total} results were stored"),
         }

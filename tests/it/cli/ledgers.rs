@@ -332,11 +332,10 @@ fn a_ledger_of_version_1_goes_on() {
 #[test]
 fn releases_tell_of_a_state_folder_that_was_put_back() {
     let project = project();
-    let out = |file: &'static str| ["--out", file];
-    predict(&project, "energy.toml", &out("1.csv")).expect(0);
+    predict(&project, "energy.toml", &["--out", "1.csv"]).expect(0);
     let copy = Command::new("cp").args(["-a", "state", "copy"]).current_dir(project.folder.path()).status();
     assert!(copy.unwrap().success());
-    predict(&project, "energy.toml", &out("2.csv")).expect(0);
+    predict(&project, "energy.toml", &["--out", "2.csv"]).expect(0);
     let stats = ["stats", "energy.toml", "energy.csv", "--release", "3.json", "--epsilon", "0.1"];
     project.dpgp(&stats).expect(0);
     predict(&project, "energy.toml", &["--no-ledger", "--out", "4.csv"]).expect(0);

@@ -103,25 +103,25 @@ fn a_release_is_predicted_from() {
     assert!(project.dpgp(&out).expect(2).err.contains("p.csv"), "never over a file that is there");
 }
 
+/// The line with cells of these epsilons.
+fn line_with(epsilons: &str) -> String {
+    format!("{}[grid]\n\"privacy.epsilon\" = {epsilons}\n", line())
+}
+
 /// A cell without privacy is there to compare with: the release is that of the other one. Of two with privacy one must be named.
 #[test]
 fn the_only_private_cell_is_released() {
+    const RELEASE: [&str; 6] = ["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"];
     let project = project(300);
-    let with = |epsilons: &str| {
-        project.write("s.toml", &format!("{}[grid]\n\"privacy.epsilon\" = {epsilons}\n", line()))
-    };
-    let release = |code| {
-        project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(code)
-    };
-    with("[2.0, inf]");
-    release(0);
+    project.write("s.toml", &line_with("[2.0, inf]"));
+    project.dpgp(&RELEASE).expect(0);
     assert!(project.json("r.json")["guarantee"]["text"].as_str().unwrap().starts_with("(2.0, 1e-6)-DP"));
     project.remove("r.json");
-    with("[0.5, 2.0, inf]");
-    let said = release(2).err;
+    project.write("s.toml", &line_with("[0.5, 2.0, inf]"));
+    let said = project.dpgp(&RELEASE).expect(2).err;
     assert!(said.contains("[0.5, 2.0]") && said.contains("--epsilon"), "{said}");
-    with("[inf]");
-    release(2);
+    project.write("s.toml", &line_with("[inf]"));
+    project.dpgp(&RELEASE).expect(2);
     assert!(!project.path("r.json").exists());
 }
 

@@ -252,8 +252,8 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     let project = Project::new();
     let spirals = "synthetic.spirals = { points = 60, arms = 2, noise = 0.1 }";
     let spec = DIRICHLET.replace("synthetic.moons = { points = 60, noise = 0.1 }", spirals);
-    let with = |arms: &str| format!("{spec}\n[grid]\n\"data.source.synthetic.spirals.arms\" = [{arms}]\n");
-    project.write("study.toml", &with("2, 3"));
+    let grid = "[grid]\n\"data.source.synthetic.spirals.arms\"";
+    project.write("study.toml", &format!("{spec}\n{grid} = [2, 3]\n"));
     let run = project.dpgp(&["run", "study.toml"]).expect(4);
     let reason = "arms = 3: the target 2 is none of the classes 0 to 1";
     assert!(
@@ -266,9 +266,12 @@ fn one_cell_that_fails_leaves_the_others_their_table() {
     assert!(table.contains("## Cells that failed") && table.contains(reason), "{table}");
     assert!(rows.lines().count() > 1 && !rows.contains(",3,"), "{rows}");
     assert!(project.read("results/study/manifest.json").contains(reason));
+    // What failed is tried again, and not called stored.
+    let again = project.dpgp(&["run", "study.toml"]).expect(4);
+    assert!(again.out.contains("0 blocks computed; 1 of 2 results were stored"), "{}", again.out);
     // Nothing is committed that lacks a cell.
     project.dpgp(&["check", "study.toml"]).expect(4);
-    project.write("study.toml", &with("2"));
+    project.write("study.toml", &format!("{spec}\n{grid} = [2]\n"));
     project.dpgp(&["run", "study.toml"]).expect(0);
     assert!(!project.read("results/study/table.md").contains("failed"));
     assert!(!project.read("results/study/manifest.json").contains("failed"));
