@@ -29,7 +29,7 @@ pub use cloaking::{
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};
-pub use gaussian::{Calibration, gaussian_delta};
+pub use gaussian::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use histogram::{Statistic, count_sensitivity};
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
 pub use moments::{

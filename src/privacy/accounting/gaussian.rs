@@ -2,14 +2,15 @@
 
 use super::root::{Bracket, Search};
 use super::{Accountant, AccountingError, Event, Given, Relation, Sampling, Spent};
-use crate::privacy::gaussian_delta;
+use crate::privacy::{gaussian_delta, gaussian_delta_at_most};
 
 /// The exact accountant of full batches: `T` steps of noise multiplier `m` are one Gaussian mechanism with standard
 /// deviation `m / (s sqrt(T))` per unit of sensitivity, `s = 1` for add-remove and 2 for replace-one neighbours.
 /// Also when steps depend on earlier ones, since every pair of neighbours is dominated by the pair
 /// `N(1, .), N(0, .)`. Source: Dong, Roth and Su 2022, Corollary 3.3; Balle and Wang 2018, Theorem 8.
 ///
-/// Both bounds are the value of [`gaussian_delta`], whose rounding errors are about 1e-14.
+/// Of delta, the upper bound is [`gaussian_delta_at_most`] and the lower one [`gaussian_delta`]; of epsilon, where the first of them
+/// passes delta.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactGaussian;
 
@@ -26,8 +27,8 @@ impl Accountant for ExactGaussian {
         match given {
             Given::Delta(delta) => epsilon(sigma, delta),
             Given::Epsilon(epsilon) => {
-                let delta = gaussian_delta(sigma, epsilon);
-                Ok(Spent { lower: delta, ..Spent::at_most(delta) })
+                let lower = gaussian_delta(sigma, epsilon);
+                Ok(Spent { lower, ..Spent::at_most(gaussian_delta_at_most(sigma, epsilon)) })
             }
         }
     }
@@ -35,7 +36,7 @@ impl Accountant for ExactGaussian {
 
 /// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
 fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
-    let excess = |epsilon: f64| Ok((gaussian_delta(sigma, epsilon) / delta).ln());
+    let excess = |epsilon: f64| Ok((gaussian_delta_at_most(sigma, epsilon) / delta).ln());
     if excess(0.0)? <= 0.0 {
         return Ok(Spent::at_most(0.0));
     }

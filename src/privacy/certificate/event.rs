@@ -1,7 +1,7 @@
 //! A Gaussian release before it has its certificate.
 
 use super::{Caveat, Certificate, Guarantee, Mechanism, Neighbours, Release};
-use crate::privacy::{Calibration, gaussian_delta};
+use crate::privacy::{Calibration, gaussian_delta_at_most};
 
 /// Gaussian noise that was added for a guarantee. A literal needs the mechanism, the neighbours and the sensitivity, and
 /// there is no other way to a certificate of Gaussian noise: none can be written that lacks one of them.
@@ -60,7 +60,7 @@ impl GaussianEvent {
         let claimed = self.guarantee.times(steps);
         let sigma = self.calibration.sigma(epsilon, delta) / (self.sensitivity * (steps as f64).sqrt());
         let certificate = Certificate {
-            delta_exact: Some(gaussian_delta(sigma, claimed.epsilon)),
+            delta_exact: Some(gaussian_delta_at_most(sigma, claimed.epsilon)),
             ..Certificate::of(self.release, self.neighbours, (self.mechanism)(self.calibration), claimed)
         };
         // The proof of a calibration is that of one step, at the epsilon of the step.

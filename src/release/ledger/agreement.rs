@@ -1,7 +1,7 @@
 //! Whether the numbers of a release agree with each other.
 
 use super::entry::LedgerEntry;
-use crate::privacy::gaussian_delta;
+use crate::privacy::{gaussian_delta, gaussian_delta_at_most};
 
 /// What `mu` and a delta may be off by, relative to themselves: they were computed from calibrations in doubles.
 const PRECISION: f64 = 1e-6;
@@ -17,7 +17,7 @@ impl LedgerEntry {
             return None;
         }
         let least = gaussian_delta(1.0 / (mu * (1.0 - PRECISION)), *epsilon);
-        let most = gaussian_delta(1.0 / (mu * (1.0 + PRECISION)), *epsilon);
+        let most = gaussian_delta_at_most(1.0 / (mu * (1.0 + PRECISION)), *epsilon);
         if *delta_exact < least * (1.0 - PRECISION) || *delta_exact > most * (1.0 + PRECISION) {
             return Some(format!("mu = {mu:?} and delta_exact = {delta_exact:?} contradict each other"));
         }

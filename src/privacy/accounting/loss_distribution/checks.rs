@@ -47,6 +47,51 @@ fn one_and_two_steps_are_enclosed() {
     }
 }
 
+/// The pair of a record that is removed: the worse one.
+fn removal(event: &Event) -> DominatingPair {
+    DominatingPair::of(event, Relation::AddRemove).unwrap()[0]
+}
+
+/// The epsilon at which one step has this delta, by bisection.
+fn one_step_epsilon(pair: &DominatingPair, delta: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 300.0);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if one_step(pair, middle) > delta { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// Little noise: losses of a hundred nats, where an error relative to P is a large one of Q. The bounds stay within a hundredth of
+/// the truth, which is that of one step.
+#[test]
+fn bounds_are_close_where_noise_is_small() {
+    for (noise_multiplier, rate) in [(0.08, 0.001), (0.1, 0.01), (0.2, 0.1), (0.1, 1.0)] {
+        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps: 1 };
+        let pair = removal(&event);
+        let truth = one_step_epsilon(&pair, 1e-5);
+        let Enclosure { lower, upper } = enclose(&pair, 1, Given::Delta(1e-5));
+        let what = format!("{pair:?}: {truth} in [{lower}, {upper}]");
+        assert!(lower <= truth && truth <= upper && upper - lower <= 0.01 * truth, "{what}");
+        let delta = one_step(&pair, 1.0);
+        let Enclosure { lower, upper } = enclose(&pair, 1, Given::Epsilon(1.0));
+        let what = format!("{pair:?}: {delta} in [{lower}, {upper}]");
+        assert!(lower <= delta && delta <= upper && upper <= 1.01 * lower, "{what}");
+    }
+}
+
+/// Ten steps of little noise reach a thousand nats, which a grid for one step does not hold.
+#[test]
+fn a_sum_that_reaches_far_has_a_bound() {
+    let event = Event { noise_multiplier: 0.1, sampling: Sampling::Poisson { rate: 0.01 }, steps: 10 };
+    let pair = removal(&event);
+    // All steps reveal at least what one does, and at most ten times what one does at a tenth of delta.
+    let (least, most) = (one_step_epsilon(&pair, 1e-5), 10.0 * one_step_epsilon(&pair, 1e-6));
+    let Enclosure { lower, upper } = enclose(&pair, 10, Given::Delta(1e-5));
+    let what = format!("[{lower}, {upper}] in [{least}, {most}]");
+    assert!(least <= upper && upper <= most && lower >= 0.99 * upper, "{what}");
+}
+
 #[test]
 fn nothing_is_claimed_without_noise() {
     let event = Event { noise_multiplier: 0.01, sampling: Sampling::Poisson { rate: 0.1 }, steps: 3 };

@@ -8,8 +8,10 @@ use crate::linalg::normal_cdf;
 pub(super) struct Masses {
     pub p: f64,
     pub q: f64,
-    /// A bound on the rounding error of either.
-    pub error: f64,
+    /// A bound on the rounding error of `p`.
+    pub p_error: f64,
+    /// A bound on that of `q`. It is relative to `q`, which may be far less than `p`.
+    pub q_error: f64,
 }
 
 /// A point with the masses beyond it, on its side of zero: they keep their relative accuracy.
@@ -24,9 +26,10 @@ impl DominatingPair {
     pub fn cut(&self, x: f64) -> Cut {
         let (p, q) = (mixture(self.p, 1.0, x, self.sd), mixture(self.q, -1.0, x, self.sd));
         let z = (x.abs() + 1.0) / self.sd;
-        // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2.
-        let error = if p.max(q) > 0.0 { 4.0 * f64::EPSILON * (1.0 + z * z) * p.max(q) } else { 0.0 };
-        Cut { x, beyond: Masses { p, q, error } }
+        // A relative error of x becomes one of z^2 of the tail, whose logarithm falls as -z^2 / 2. At infinity nothing is
+        // left, and nothing of it is wrong.
+        let relative = if x.is_finite() { 4.0 * f64::EPSILON * (1.0 + z * z) } else { 0.0 };
+        Cut { x, beyond: Masses { p, q, p_error: relative * p, q_error: relative * q } }
     }
 }
 
@@ -45,14 +48,14 @@ impl Cut {
     /// The masses between this point and one above it.
     pub fn to(&self, above: &Self) -> Masses {
         let (a, b) = (self.beyond, above.beyond);
-        let error = a.error + b.error;
         // Tails on one side are subtracted on that side: their complements would all round to 1.
         let (p, q, error) = match (self.x < 0.0, above.x < 0.0) {
-            (true, true) => (b.p - a.p, b.q - a.q, error),
-            (false, false) => (a.p - b.p, a.q - b.q, error),
-            _ => (1.0 - a.p - b.p, 1.0 - a.q - b.q, error + f64::EPSILON),
+            (true, true) => (b.p - a.p, b.q - a.q, 0.0),
+            (false, false) => (a.p - b.p, a.q - b.q, 0.0),
+            _ => (1.0 - a.p - b.p, 1.0 - a.q - b.q, f64::EPSILON),
         };
-        Masses { p: p.max(0.0), q: q.max(0.0), error }
+        let (p_error, q_error) = (a.p_error + b.p_error + error, a.q_error + b.q_error + error);
+        Masses { p: p.max(0.0), q: q.max(0.0), p_error, q_error }
     }
 }
 
@@ -80,7 +83,8 @@ mod tests {
                 let middle = 0.5 * (low + high);
                 let loss = (masses.p / masses.q).ln();
                 assert!((loss - pair.loss(middle)).abs() < 1e-5, "{pair:?} {low}: {loss}");
-                assert!(masses.error < 1e-10 * masses.p.max(masses.q), "{masses:?}");
+                let (p, q) = (masses.p_error / masses.p, masses.q_error / masses.q);
+                assert!(p.max(q) < 1e-10, "{masses:?}");
             }
             let all = pair.cut(f64::NEG_INFINITY).to(&pair.cut(f64::INFINITY));
             assert_eq!((all.p, all.q), (1.0, 1.0));

@@ -1,5 +1,6 @@
 //! Privacy losses on a grid, from above: the pair they belong to dominates.
 
+use super::cut::Masses;
 use super::pair::{DominatingPair, Range};
 
 /// A distribution of privacy losses under `P`: `masses[i]` at `(first + i) width`, the rest infinite or dropped.
@@ -31,7 +32,7 @@ impl Discrete {
         let mut masses = vec![0.0; (last - first + 1).max(1) as usize];
         let mut cut = pair.cut(pair.point(first as f64 * width));
         let bottom = pair.cut(f64::NEG_INFINITY).to(&cut);
-        masses[0] = bottom.p + bottom.error;
+        masses[0] = bottom.p + bottom.p_error;
         for (i, loss) in (first..last).enumerate() {
             let next = pair.cut(pair.point((loss + 1) as f64 * width));
             let cell = cut.to(&next);
@@ -40,12 +41,18 @@ impl Discrete {
             let share = -(-width).exp_m1();
             let upper = ((cell.p - cell.q * ratio) / share).clamp(0.0, cell.p);
             // Raising masses can only raise a hockey-stick divergence, so rounding errors are added on both points.
-            let error = cell.error * (1.0 + ratio) / share;
-            masses[i] += cell.p - upper + error.min(cell.p + cell.error);
-            masses[i + 1] += upper + error.min(cell.p + cell.error);
+            let error = (cell.p_error + raised_error(cell, loss as f64 * width, ratio)) / share;
+            masses[i] += cell.p - upper + error.min(cell.p + cell.p_error);
+            masses[i + 1] += upper + error.min(cell.p + cell.p_error);
             cut = next;
         }
         let top = cut.to(&pair.cut(f64::INFINITY));
-        Self { first, width, masses, infinite: top.p + top.error }
+        Self { first, width, masses, infinite: top.p + top.p_error }
     }
+}
+
+/// A bound on the rounding error of `q e^l`. An error of `e^l` is relative to it, and so is that of q to q: as a share
+/// of p, which is not far from their product, neither grows with `e^l`.
+fn raised_error(cell: Masses, loss: f64, ratio: f64) -> f64 {
+    ratio * (cell.q_error + cell.q * f64::EPSILON * (4.0 + loss.abs()))
 }

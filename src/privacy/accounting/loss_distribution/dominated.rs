@@ -19,8 +19,8 @@ impl Discrete {
         while start.x < range.high {
             let LossCell { end, masses: cell } = end_of_cell(pair, width, &start);
             // A smaller p and a larger q: whatever the rounding, the true cell has at least this mass and loss.
-            let mass = cell.p - cell.error;
-            let loss = ((cell.p - cell.error) / (cell.q + cell.error)).ln() / width;
+            let mass = cell.p - cell.p_error;
+            let loss = (mass / (cell.q + cell.q_error)).ln() / width;
             if mass > 0.0 && loss.floor() as i64 >= first {
                 let place = (loss.floor() as i64 - first).min(masses.len() as i64 - 1);
                 masses[place as usize] += mass;

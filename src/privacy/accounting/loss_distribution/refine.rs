@@ -16,6 +16,8 @@ const MOST: f64 = 300.0;
 const CELLS: f64 = 8.0;
 /// How often the grid is refined.
 const REFINEMENTS: u32 = 6;
+/// How much wider the cells become where the sum does not fit.
+const COARSER: f64 = 4.0;
 /// The most points of a grid.
 const POINTS: usize = 1 << 21;
 
@@ -42,10 +44,16 @@ impl Refinement {
         let deviation = deviation(pair);
         let extent = 4.0 * (pair.loss(range.high) - pair.loss(range.low));
         // The finest grid that holds one step and, by its spread, the sum of all.
-        let least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
+        let mut least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
         let mut width = (deviation / CELLS).max(least);
         for _ in 0..REFINEMENTS {
-            best = best.and(bounds(pair, steps, given, width, range));
+            let Bounds { enclosure, fits } = bounds(pair, steps, given, width, range);
+            best = best.and(enclosure);
+            if !fits {
+                // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
+                (least, width) = (2.0 * width, COARSER * width);
+                continue;
+            }
             let excess = self.excess(best, given);
             if excess <= 1.0 || width == least || best.upper <= self.enough {
                 break;
@@ -94,8 +102,15 @@ fn deviation(pair: &DominatingPair) -> f64 {
     (square - mean * mean).max(0.0).sqrt()
 }
 
+/// What a grid tells.
+struct Bounds {
+    enclosure: Enclosure,
+    /// Whether the grid holds the sum of all steps, from both sides.
+    fits: bool,
+}
+
 /// The bounds on a grid of this width, one from above and one from below, tilted alike.
-fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Range) -> Enclosure {
+fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Range) -> Bounds {
     let (above, below) = (Discrete::dominating(pair, width, range), Discrete::dominated(pair, width, range));
     let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
     let tilt = match given {
@@ -103,9 +118,10 @@ fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Ra
         Given::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
     };
     let (above, below) = (Composed::new(&above, tilt, POINTS), Composed::new(&below, tilt, POINTS));
+    let fits = above.is_some() && below.is_some();
     // A window that does not fit leaves its side unknown; the other one still holds.
     let Enclosure { lower, upper } = nothing_known(given);
-    match given {
+    let enclosure = match given {
         Given::Epsilon(epsilon) => Enclosure {
             lower: below.map_or(lower, |below| below.lower(epsilon)),
             upper: above.map_or(upper, |above| above.upper(epsilon)),
@@ -116,5 +132,6 @@ fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Ra
             let lower = below.map_or(lower, |below| greatest_epsilon(&below, delta, upper));
             Enclosure { lower, upper }
         }
-    }
+    };
+    Bounds { enclosure, fits }
 }
