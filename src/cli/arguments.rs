@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::audit::AuditArguments;
+use super::best::BestArguments;
 use super::check::CheckArguments;
 use super::collect::CollectArguments;
 use super::completions::CompletionsArguments;
@@ -21,6 +22,7 @@ use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
 use super::stats::StatsArguments;
+use super::table::TableArguments;
 use super::verify::VerifyArguments;
 use crate::run::VERSION;
 
@@ -80,6 +82,10 @@ pub enum Verb {
     Check(CheckArguments),
     /// Recompute what experiments guarantee from what they sample
     Audit(AuditArguments),
+    /// Say which methods are best at an epsilon, from the committed tables
+    Best(BestArguments),
+    /// Print a committed table with the axes that are asked for at the left and at the top, for a paper
+    Table(TableArguments),
     /// Put two result trees or commits side by side, what changed first
     Diff(DiffArguments),
     /// Write one HTML page with every table, figure, claim and deviation

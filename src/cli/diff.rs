@@ -33,6 +33,9 @@ pub struct DiffArguments {
     /// Largest relative difference of two numbers that counts as the same
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance)]
     tolerance: f64,
+    /// Rows that did not change, too
+    #[arg(long)]
+    all: bool,
 }
 
 /// The tables of one side, by experiment.
@@ -45,7 +48,7 @@ struct Compared<'a> {
     changes: Vec<Difference>,
 }
 
-/// Puts two sets of tables side by side, rows that changed first.
+/// Puts two sets of tables side by side: the rows that changed, and on demand the others after them.
 pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     let (before, after) = (tables(&arguments.before)?, tables(&arguments.after)?);
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
@@ -60,14 +63,20 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
             rows.push(Compared { experiment, row, changes });
         }
     }
-    let changed = rows.iter().filter(|row| !row.changes.is_empty()).count();
+    let (changed, total) = (rows.iter().filter(|row| !row.changes.is_empty()).count(), rows.len());
+    if !arguments.all {
+        rows.retain(|row| !row.changes.is_empty());
+    }
     // The order of the rows stays in both parts.
     rows.sort_by_key(|row| row.changes.is_empty());
     if format == Format::Json {
         return print_json(&rows.iter().map(Compared::json).collect());
     }
+    let summary = format!("{changed} of {total} rows changed\n");
+    if rows.is_empty() {
+        return print(&summary);
+    }
     let headings = ["experiment", "row", arguments.before.as_str(), arguments.after.as_str(), "change"];
-    let summary = format!("{changed} of {} rows changed\n", rows.len());
     print(&format!("{summary}{}", plain_table(&headings, rows.iter().map(Compared::cells))))
 }
 

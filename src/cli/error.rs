@@ -43,6 +43,14 @@ pub enum CliError {
     /// A side of a comparison that has no tables.
     #[error("{0:?} is neither a folder with a table.csv in it or below, nor a commit whose results/ has one")]
     NoTables(String),
+    /// Tables without a row that can be ranked.
+    #[error(
+        "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind"
+    )]
+    NothingRanked,
+    /// A metric or an axis that a table has not.
+    #[error("the table has no {what} {name:?}; it has {known}")]
+    NotInTable { what: &'static str, name: String, known: String },
     /// A folder that is none.
     #[error("{0} is not a folder")]
     NotAFolder(PathBuf),
@@ -167,6 +175,8 @@ impl CliError {
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::NoTables(_)
+            | Self::NothingRanked
+            | Self::NotInTable { .. }
             | Self::FewNumbers { .. }
             | Self::NumbersForNames(_)
             | Self::NoLedger(_)

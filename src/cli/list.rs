@@ -14,12 +14,17 @@ use crate::task::Experiment;
 const EXAMPLES: &str = "\
 Examples:
   dpgp list
+  dpgp list houses                 what has the word in its name, title, paper, artefact, tags or data
+  dpgp list smith2021 table        with both words
   dpgp list --format json";
 
 /// `dpgp list`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ListArguments {
+    /// Words that the name, title, paper, artefact, tags or data of an experiment have, all of them; upper and lower case alike
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
     #[command(flatten)]
     places: Places,
 }
@@ -35,7 +40,11 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
             Err(error) => failures.push((spec.name.clone(), error.into())),
         }
     }
-    if format == Format::Json {
+    let words: Vec<String> = arguments.words.iter().map(|word| word.to_lowercase()).collect();
+    experiments.retain(|experiment| has_all(experiment, &words));
+    if experiments.is_empty() && failures.is_empty() && format == Format::Text {
+        print("no experiment has these words; dpgp list names all\n")?;
+    } else if format == Format::Json {
         print_json(&experiments.iter().map(|experiment| as_json(experiment, &project)).collect())?;
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
@@ -43,6 +52,15 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     }
     // The specs that could not be read come after those that could.
     CliError::all(failures, specs.len())
+}
+
+fn has_all(experiment: &Experiment, words: &[String]) -> bool {
+    let meta = &experiment.meta;
+    let own = [Some(&experiment.name), Some(&meta.title), meta.paper.as_ref(), meta.artefact.as_ref()];
+    let mut texts: Vec<String> = own.into_iter().flatten().map(|text| text.to_lowercase()).collect();
+    texts.extend(meta.tags.iter().map(|tag| tag.to_lowercase()));
+    texts.extend(experiment.datasets().iter().map(|name| name.to_lowercase()));
+    words.iter().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
 fn row(experiment: &Experiment, project: &Project) -> Vec<String> {

@@ -5,6 +5,7 @@ mod audit;
 mod audit_end_to_end;
 mod audit_mutants;
 mod audit_samples;
+mod best;
 mod check;
 mod collect;
 mod completions;
@@ -34,6 +35,7 @@ mod report;
 mod run;
 mod schema;
 mod stats;
+mod table;
 mod targets;
 mod verify;
 
@@ -80,6 +82,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Ledger(ledger) => ledger::ledger(ledger, format),
         Verb::Check(check) => check::check(check, format),
         Verb::Audit(audit) => audit::audit(audit, format),
+        Verb::Best(best) => best::best(best, format),
         Verb::Diff(diff) => diff::diff(diff, format),
         Verb::Report(report) => report::report(report, format),
         Verb::Collect(collect) => collect::collect(collect, format),
@@ -87,6 +90,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Stats(stats) => stats::stats(stats, format),
         Verb::Verify(verify) => verify::verify(verify, format),
         Verb::Generate(generate) => generate::generate(generate, format),
+        Verb::Table(table) => table::table(table, format),
         Verb::Data(data) => data::data(data, format),
         Verb::New(new) => new::new(new, format),
         Verb::Schema(schema) => schema::schema(schema, format),

@@ -55,3 +55,30 @@ pub fn print_json(value: &serde_json::Value) -> Result<(), CliError> {
     }
     print_bytes(&text)
 }
+
+/// What a verb says of one thing as one JSON value, and of several as one list of them.
+pub struct JsonValues {
+    several: bool,
+    values: Vec<serde_json::Value>,
+}
+
+impl JsonValues {
+    /// Of so many things.
+    pub fn of(things: usize) -> Self {
+        Self { several: things != 1, values: Vec::new() }
+    }
+
+    /// Prints the value of the only thing, or keeps one of several.
+    pub fn push(&mut self, value: serde_json::Value) -> Result<(), CliError> {
+        if !self.several {
+            return print_json(&value);
+        }
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// Prints the list, where one was kept.
+    pub fn finish(self) -> Result<(), CliError> {
+        if self.values.is_empty() { Ok(()) } else { print_json(&self.values.into()) }
+    }
+}

@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
-use super::output::{print, print_json};
+use super::output::{JsonValues, print};
 use crate::publish::{
-    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, publish, reproduction_markdown, table_terminal,
+    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, publish, reproduction_markdown,
+    table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::task::Experiment;
@@ -72,9 +73,32 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         fail_fast: arguments.fail_fast,
     };
+    let mut told = Told { format, values: JsonValues::of(experiments.len()) };
+    let done = run_all(&experiments, &mut study, &options, arguments, &mut told);
+    // What was done is told even where something failed.
+    let shown = told.values.finish();
+    if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
+        write_reproduction(&project, &experiments, arguments)?;
+    }
+    done.and(shown)
+}
+
+/// How results are told.
+struct Told {
+    format: Format,
+    values: JsonValues,
+}
+
+fn run_all(
+    experiments: &[Experiment],
+    study: &mut Study<'_>,
+    options: &RunOptions<'_>,
+    arguments: &RunArguments,
+    told: &mut Told,
+) -> Result<(), CliError> {
     let mut failures = Vec::new();
-    for experiment in &experiments {
-        let Err(error) = run_one(experiment, &mut study, &options, arguments, format) else { continue };
+    for experiment in experiments {
+        let Err(error) = run_one(experiment, study, options, arguments, told) else { continue };
         let last = arguments.fail_fast || matches!(error, CliError::Run(RunError::Interrupted { .. }));
         if error.is_broken_pipe() || experiments.len() == 1 || (last && failures.is_empty()) {
             return Err(error);
@@ -84,9 +108,6 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
             break;
         }
     }
-    if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
-        write_reproduction(&project, &experiments, arguments)?;
-    }
     CliError::all(failures, experiments.len())
 }
 
@@ -95,11 +116,11 @@ fn run_one(
     study: &mut Study<'_>,
     options: &RunOptions<'_>,
     arguments: &RunArguments,
-    format: Format,
+    told: &mut Told,
 ) -> Result<(), CliError> {
     let mut done = study.run_as_far(experiment, options)?;
     if arguments.shard.is_some() {
-        return shard_done(experiment, options.shard, done.computed, study, format);
+        return shard_done(experiment, options.shard, done.computed, study, told);
     }
     let failed = done.failed.take().map(CliError::from);
     let Some(results) = done.results.take() else {
@@ -108,24 +129,26 @@ fn run_one(
     let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
     let folder = arguments.results.folder(study.project()).join(experiment.folder());
     let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
-    let shown = shown.and_then(|()| said(&report, &done, &folder, format));
+    let shown = shown.and_then(|()| said(&report, &done, &folder, told));
     // The table of the other cells stands; the failure is the last word, and the exit code. What is wrong with a figure then comes
     // of the cells that it lacks.
     failed.map_or(shown, Err)
 }
 
 /// Shows what was published.
-fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, format: Format) -> Result<(), CliError> {
+fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut Told) -> Result<(), CliError> {
     let experiment = report.experiment;
-    if format == Format::Json {
-        return print_json(&as_json(report, done, &folder.to_string_lossy()));
+    if told.format == Format::Json {
+        return told.values.push(as_json(report, done, &folder.to_string_lossy()));
     }
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
         print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
     }
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
-    print(&format!("{table}{clipped}{}; written to {}\n\n", done.summary(), folder.display()))
+    let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
+    let (summary, folder) = (done.summary(), folder.display());
+    print(&format!("{table}{clipped}{closing}{summary}; written to {folder}\n\n"))
 }
 
 fn shard_done(
@@ -133,11 +156,11 @@ fn shard_done(
     shard: Shard,
     blocks: usize,
     study: &Study<'_>,
-    format: Format,
+    told: &mut Told,
 ) -> Result<(), CliError> {
     let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
-    if format == Format::Json {
-        return print_json(&json!({
+    if told.format == Format::Json {
+        return told.values.push(json!({
             "experiment": name, "shard": shard.to_string(), "computed_blocks": blocks, "store": folder,
         }));
     }

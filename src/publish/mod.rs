@@ -3,6 +3,7 @@
 
 mod figure;
 mod page;
+mod ranking;
 mod reference;
 mod report;
 mod results;
@@ -10,13 +11,15 @@ mod table;
 
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
 pub use page::{is_report, report_html};
+pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, VerdictCounts, publish,
-    reproduction_markdown, stale,
+    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, VerdictCounts, closing_sentence,
+    publish, reproduction_markdown, stale,
 };
 pub use table::{
-    ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Predictive, RowPair, Verdict, compare_tables,
-    exact, plain_table, short, side_by_side, table_csv, table_markdown, table_terminal,
+    ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,
+    Verdict, compare_tables, exact, plain_table, short, side_by_side, table_csv, table_markdown,
+    table_terminal,
 };

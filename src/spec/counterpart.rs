@@ -77,6 +77,13 @@ pub enum SpreadKind {
 }
 
 impl SpreadKind {
+    const ALL: [Self; 4] = [Self::None, Self::SdFolds, Self::SdReplicates, Self::StandardError];
+
+    /// The kind that result tables show by this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name, as result tables show it; empty for none.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use super::counts::VerdictCounts;
 use super::error::PublishError;
 use crate::publish::table::claims::ClaimOutcome;
 use crate::publish::table::{Verdict, read_claims};
-use crate::spec::{Identity, Owner};
+use crate::spec::{Axis, FIXED_COLUMNS, Identity, Owner};
 use crate::task::Experiment;
 
 /// The contents of a result folder.
@@ -64,6 +64,14 @@ impl Committed {
     pub fn field<'a>(&self, row: &'a [String], column: &str) -> &'a str {
         let at = self.headings.iter().position(|heading| heading == column);
         at.and_then(|at| row.get(at)).map_or("", String::as_str)
+    }
+
+    /// The label of a row on an axis. Where a fixed column has the name of the axis, its whole path is the name of the column,
+    /// which is left out where both would say the same in every row.
+    pub fn label<'a>(&self, row: &'a [String], axis: &Axis) -> &'a str {
+        let is_fixed = FIXED_COLUMNS.contains(&axis.name.as_str());
+        let column = if is_fixed && self.headings.contains(&axis.path) { &axis.path } else { &axis.name };
+        self.field(row, column)
     }
 
     /// Whether the results are of another version of the spec.

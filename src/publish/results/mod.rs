@@ -1,5 +1,6 @@
 //! Folders of results: what is written there, and whether it is fresh.
 
+mod closing;
 pub(super) mod committed;
 mod confused;
 mod counts;
@@ -13,6 +14,7 @@ mod reproduction;
 mod uniformity;
 pub(super) mod unreproduced;
 
+pub use closing::closing_sentence;
 pub use committed::{Committed, Guarantees};
 pub use counts::{OutcomeCounts, VerdictCounts};
 pub use error::PublishError;

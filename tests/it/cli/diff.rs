@@ -13,11 +13,14 @@ fn what_changed_comes_first() {
     project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
     let run = project.dpgp(&["diff", "a", "b"]).expect(0);
     assert!(run.out.starts_with("8 of 12 rows changed"), "{}", run.out);
+    assert_eq!(run.out.lines().count(), 2 + 8, "{}", run.out);
+    let run = project.dpgp(&["diff", "a", "b", "--all"]).expect(0);
+    assert_eq!(run.out.lines().count(), 2 + 12, "{}", run.out);
     let lines: Vec<&str> = run.out.lines().collect();
     let first_same = lines.iter().position(|line| line.contains("= 5,")).unwrap();
     assert!(lines[2..first_same].iter().all(|line| line.contains("the row is")), "{}", run.out);
     let run = project.dpgp(&["diff", "a", "a"]).expect(0);
-    assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+    assert_eq!(run.out, "0 of 8 rows changed\n");
     // The folder of one experiment, or its table, is known by what the table says.
     for side in ["a/study", "a/study/table.csv"] {
         let run = project.dpgp(&["diff", side, "a"]).expect(0);

@@ -2,7 +2,9 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 21] = [
+    "table",
+    "best",
     "list",
     "run",
     "predict",

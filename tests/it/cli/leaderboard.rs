@@ -135,6 +135,59 @@ fn baselines_are_a_constant_and_a_private_mean() {
     assert!(board.value("mean", 1.0, "crps") < board.value("mean", 1.0, "rmse"));
 }
 
+/// A table in which the order of the methods was put by hand: standard errors of 3 / sqrt(9) = 1 each.
+#[test]
+fn the_best_is_told_with_what_is_level_with_it() {
+    let project = Project::new();
+    let layout =
+        "[table]\nmetric = \"rmse\"\nrows = [\"method\"]\ncolumns = [\"epsilon\"]\nbest = \"least\"\n";
+    project.write("board.toml", &(spec() + layout));
+    let target = "one target changes by <= 4.0";
+    let mut table = "experiment,cell,privacy.epsilon,method,metric,value,spread,spread_kind,repeats,guarantee,epsilon,delta,delta_exact\n"
+        .to_owned();
+    for (method, value, guarantee, delta) in [
+        ("constant", 50.0, "none", "inf,,"),
+        ("cloaking", 42.0, target, "1,1e-5,1e-5"),
+        ("bins", 40.0, target, "1,1e-5,1e-5"),
+        // It claims more than it keeps.
+        ("function", 1.0, target, "1,1e-5,2e-5"),
+        ("moments", 45.0, "one record is replaced", "1,1e-5,1e-5"),
+    ] {
+        table.push_str(&format!("board,c,1,{method},rmse,{value},3,sd-folds,9,{guarantee},{delta}\n"));
+        table.push_str(&format!("board,c,1,{method},crps,0,3,sd-folds,9,{guarantee},{delta}\n"));
+    }
+    std::fs::create_dir_all(project.path("results/board")).unwrap();
+    project.write("results/board/table.csv", &table);
+    let best = project.dpgp(&["best", "board.toml", "--epsilon", "1"]).expect(0).out;
+    let lines: Vec<Vec<&str>> = best.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0].join(" "), "board, epsilon = 1: least rmse is best");
+    assert_eq!(lines[2], ["1", "bins", "40.00", "±", "1.000", "targets", "-20.0", "%"]);
+    assert_eq!(lines[3], ["=2", "cloaking", "42.00", "±", "1.000", "targets", "-16.0", "%"]);
+    assert_eq!(lines[4], ["-", "constant", "50.00", "±", "1.000", "nothing"]);
+    assert_eq!(lines.len(), 5, "{best}");
+    let all = project.dpgp(&["best", "board.toml", "--all", "--format", "json"]).expect(0).json();
+    let methods = all[0]["methods"].as_array().unwrap();
+    let order: Vec<&str> = methods.iter().map(|method| method["method"].as_str().unwrap()).collect();
+    assert_eq!(order, ["bins", "cloaking", "moments", "function", "constant"]);
+    assert_eq!(methods[3]["place"], serde_json::Value::Null);
+    let records = project.dpgp(&["best", "board.toml", "--hides", "records"]).expect(0).out;
+    assert!(records.contains("moments") && !records.contains("bins"), "{records}");
+    let latex = project.dpgp(&["table", "board.toml", "--as", "latex"]).expect(0).out;
+    assert!(latex.contains("bins & 40.0 $\\pm$ 3.0 \\\\"), "{latex}");
+    let turned =
+        project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--columns", "method", "--as", "csv"]);
+    assert!(
+        turned.expect(0).out.starts_with(",epsilon,constant,cloaking,bins,function,moments\n,1,50.0 ± 3.0,")
+    );
+    for (wrong, known) in [(["--metric", "rsme"], "crps, rmse"), (["--rows", "way"], "epsilon, method")] {
+        let run = project.dpgp(&[&["table", "board.toml"], &wrong[..]].concat()).expect(2);
+        assert!(run.err.contains(known), "{}", run.err);
+    }
+    for wrong in [["--epsilon", "7"], ["--epsilon", "nan"], ["--hides", "rows"]] {
+        project.dpgp(&[&["best", "board.toml"], &wrong[..]].concat()).expect(2);
+    }
+}
+
 /// Fails unless the spec with a change is refused with a message that names a key.
 fn assert_refused(project: &Project, from: &str, to: &str, key: &str) {
     project.write("board.toml", &spec().replace(from, to));

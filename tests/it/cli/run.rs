@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::support::cli::Project;
 use crate::support::kung::mirror;
 use crate::support::rows::table_rows;
+use crate::support::study::STUDY;
 
 fn value(rows: &[BTreeMap<String, String>], wanted: &[(&str, &str)]) -> f64 {
     let found: Vec<_> = rows.iter().filter(|row| wanted.iter().all(|(k, v)| row[*k] == *v)).collect();
@@ -30,6 +31,21 @@ fn the_toy_needs_no_download_and_writes_its_results() {
                   published_spread,verdict,guarantee,epsilon,delta,delta_exact,gap,interval_low,interval_high,p_value,\
                   spread_verdict,authors,authors_verdict,reference,reference_spread,reference_verdict";
     assert_eq!(table.lines().next().unwrap(), header);
+}
+
+#[test]
+fn several_experiments_are_one_value_and_each_ends_with_a_sentence() {
+    let project = Project::with_study(STUDY);
+    let both = ["run", "study.toml", "smith2021/toy", "--offline"];
+    let values = project.dpgp(&[&both[..], &["--format", "json"]].concat()).expect(0).json();
+    let names: Vec<&str> =
+        values.as_array().unwrap().iter().map(|v| v["experiment"].as_str().unwrap()).collect();
+    assert_eq!(names, ["study", "smith2021/toy"]);
+    let run = project.dpgp(&both).expect(0);
+    assert!(run.out.contains(" printed values agree") && run.out.contains(" claims hold"), "{}", run.out);
+    let listed = project.dpgp(&["list", "SMITH2021", "toy"]).expect(0).out;
+    assert!(listed.contains("smith2021/toy") && !listed.contains("smith2021/table1"), "{listed}");
+    assert!(project.dpgp(&["list", "nonesuch"]).expect(0).out.contains("no experiment"));
 }
 
 /// The exact values of section 5.1, from closed forms: with d = 2 the noise variance is `d^2 c^2 tr M`, and for the

@@ -1,0 +1,112 @@
+//! `dpgp best`.
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::options::{Format, Places, ResultsPlace};
+use super::output::{print, print_json};
+use crate::publish::{Committed, Hides, RankedMethod, Ranking, RankingFilter, plain_table, short};
+use crate::run::Project;
+use crate::task::Experiment;
+
+const EXAMPLES: &str = "\
+Reads the committed tables of experiments whose spec says which number is best; computes nothing. Methods that differ from the
+best by less than two standard errors are level with it, marked =: in another run they may change places. What guarantees nothing
+has no place, and is what the others are compared with.
+
+Examples:
+  dpgp best --epsilon 1                    the best methods of every leaderboard
+  dpgp best houses --epsilon 1 --all       all methods, in their order
+  dpgp best --hides records                where inputs must stay private too";
+
+/// `dpgp best`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct BestArguments {
+    /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: everything with the tag leaderboard]
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The privacy parameter; inf is without privacy [default: every one of the tables]
+    #[arg(long, value_name = "E", value_parser = epsilon)]
+    epsilon: Option<f64>,
+    /// Only what hides targets, whole records or all records of persons
+    #[arg(long, value_name = "targets|records|persons")]
+    hides: Option<Hides>,
+    /// All methods, and not only the best
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    places: Places,
+}
+
+fn epsilon(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(epsilon) if epsilon > 0.0 => Ok(epsilon),
+        _ => Err("an epsilon is a number above 0, or inf".to_owned()),
+    }
+}
+
+/// Says which methods are best.
+pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
+    let mut rankings = Vec::new();
+    for experiment in boards(&project, &arguments.names)? {
+        let folder = arguments.results.folder(&project).join(experiment.folder());
+        let committed = Committed::read(&folder)?;
+        let Some(committed) = committed else { return Err(CliError::NoTables(folder.display().to_string())) };
+        rankings.extend(Ranking::of(&experiment, &committed, &filter));
+    }
+    if rankings.is_empty() {
+        return Err(CliError::NothingRanked);
+    }
+    if !arguments.all {
+        rankings.iter_mut().for_each(shorten);
+    }
+    if format == Format::Json {
+        return print_json(&json!(rankings));
+    }
+    let texts: Vec<String> = rankings.iter().map(text).collect();
+    print(&texts.join("\n"))
+}
+
+fn boards(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliError> {
+    if names.is_empty() {
+        return Ok(project.find("leaderboard")?);
+    }
+    Ok(project.selected(names, false)?)
+}
+
+/// Keeps the best, what is level with it, and what they are compared with.
+fn shorten(ranking: &mut Ranking) {
+    let reference = ranking.reference().cloned();
+    ranking.methods.retain(|method| method.level_with_best || reference.as_ref() == Some(method));
+}
+
+fn text(ranking: &Ranking) -> String {
+    let Ranking { experiment, column, metric, greatest, methods } = ranking;
+    let place = if column.is_empty() { experiment.clone() } else { format!("{experiment}, {column}") };
+    let order = if *greatest { "greatest" } else { "least" };
+    let reference = ranking.reference();
+    let against = reference.map_or(String::new(), |method| format!("against {}", method.method));
+    let headings = ["", "method", metric.as_str(), "hides", against.as_str()];
+    let rows = methods.iter().map(|method| cells(method, reference));
+    format!("{place}: {order} {metric} is best\n{}", plain_table(&headings, rows))
+}
+
+fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
+    let RankedMethod { place, method: name, value, standard_error, level_with_best, hides, .. } = method;
+    let mark = if *level_with_best && *place != Some(1) { "=" } else { "" };
+    let error = if *standard_error > 0.0 { format!(" ± {}", short(*standard_error)) } else { String::new() };
+    let against = reference.filter(|other| *other != method).map(|other| value / other.value - 1.0);
+    vec![
+        format!("{mark}{}", place.map_or("-".to_owned(), |place| place.to_string())),
+        name.clone(),
+        format!("{}{error}", short(*value)),
+        hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
+        against.map_or(String::new(), |share| format!("{:+.1} %", 100.0 * share)),
+    ]
+}

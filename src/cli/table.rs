@@ -1,0 +1,110 @@
+//! `dpgp table`.
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::options::{Format, Places, ResultsPlace};
+use super::output::{print, print_data, print_json};
+use crate::publish::{Committed, Pivot, TableLanguage};
+use crate::spec::TableLayout;
+use crate::task::Experiment;
+
+const EXAMPLES: &str = "\
+Reads the committed table of an experiment; computes nothing. Axes that stand neither at the left nor at the top make tables of
+their own. A value has the digits that two digits of its spread make known.
+
+Examples:
+  dpgp table beyond/leaderboard/houses
+  dpgp table beyond/leaderboard/houses --metric crps --as latex > houses.tex
+  dpgp table smith2021/table1 --rows variant --columns epsilon --as typst";
+
+/// `dpgp table`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct TableArguments {
+    /// The experiment
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What is shown [default: that of the layout in the spec, else the first of the table]
+    #[arg(long, value_name = "METRIC")]
+    metric: Option<String>,
+    /// Axes at the left [default: those of the layout in the spec, else all but the last]
+    #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
+    rows: Vec<String>,
+    /// Axes at the top [default: those of the layout in the spec, else the last]
+    #[arg(long, value_name = "AXIS,...", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// The language of the table
+    #[arg(long = "as", value_enum, default_value = "text", value_name = "LANGUAGE")]
+    language: TableLanguage,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Prints a committed table.
+pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let experiment = project.only(&arguments.name)?;
+    let folder = arguments.results.folder(&project).join(experiment.folder());
+    let committed = Committed::read(&folder)?;
+    let Some(committed) = committed else { return Err(CliError::NoTables(folder.display().to_string())) };
+    let layout = layout(arguments, &experiment, &committed)?;
+    let pivots = Pivot::all(&experiment, &committed, &layout);
+    if format == Format::Json {
+        let tables = pivots.iter().map(|pivot| json!({ "title": pivot.title, "lines": pivot.lines }));
+        return print_json(&json!({
+            "experiment": experiment.name, "metric": layout.metric, "tables": tables.collect::<Vec<_>>(),
+        }));
+    }
+    let texts: Vec<String> = pivots.iter().map(|pivot| arguments.language.write(pivot)).collect();
+    match arguments.language {
+        TableLanguage::Text => print(&texts.join("\n")),
+        _ => print_data(&texts.join("\n")),
+    }
+}
+
+/// What is asked for, else what the spec says, else the last axis at the top and the others at the left.
+fn layout(
+    arguments: &TableArguments,
+    experiment: &Experiment,
+    committed: &Committed,
+) -> Result<TableLayout, CliError> {
+    let names: Vec<String> = experiment.axes.iter().map(|axis| axis.name.clone()).collect();
+    let (last, others) = names
+        .split_last()
+        .map_or((Vec::new(), Vec::new()), |(last, others)| (vec![last.clone()], others.to_vec()));
+    let first = committed.rows.first().map(|row| committed.field(row, "metric").to_owned());
+    let mut layout = experiment.layout.clone().unwrap_or(TableLayout {
+        metric: first.unwrap_or_default(),
+        rows: others,
+        columns: last,
+        best: None,
+    });
+    if let Some(metric) = &arguments.metric {
+        layout.metric.clone_from(metric);
+    }
+    if !arguments.rows.is_empty() {
+        layout.columns.retain(|name| !arguments.rows.contains(name));
+        layout.rows.clone_from(&arguments.rows);
+    }
+    if !arguments.columns.is_empty() {
+        layout.rows.retain(|name| !arguments.columns.contains(name));
+        layout.columns.clone_from(&arguments.columns);
+    }
+    let mut metrics: Vec<&str> = committed.rows.iter().map(|row| committed.field(row, "metric")).collect();
+    metrics.dedup();
+    metrics.sort_unstable();
+    metrics.dedup();
+    if !metrics.contains(&layout.metric.as_str()) {
+        let known = metrics.join(", ");
+        return Err(CliError::NotInTable { what: "metric", name: layout.metric, known });
+    }
+    let unknown = layout.rows.iter().chain(&layout.columns).find(|name| !names.contains(name));
+    match unknown {
+        Some(name) => Err(CliError::NotInTable { what: "axis", name: name.clone(), known: names.join(", ") }),
+        None => Ok(layout),
+    }
+}
