@@ -14,6 +14,7 @@ use crate::publish::{
     table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
+use crate::spec::Change;
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
@@ -28,6 +29,8 @@ Examples:
   dpgp run smith2021                          every experiment of a paper
   dpgp run --all --quick                      the reduced settings of every spec
   dpgp run smith2021/table1 --seed 2 --results out    other random numbers, other folder
+  dpgp run smith2021/table1 --set epsilon=0.5,2 --set method=sparse     other values of an axis, one label of another
+  dpgp run smith2021/table1 --set model.noise_variance=9                another value of a setting
   dpgp run my.toml --shard 2/8 --store /scratch/s     the second of eight parts; see `dpgp collect`";
 
 /// `dpgp run`.
@@ -36,6 +39,10 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     selection: Selection,
+    /// Run with another setting, which leaves the spec and its results alone: a setting by its path or an axis by its name; several
+    /// values make an axis. Results go to NAME/changed/
+    #[arg(long, value_name = "PATH=VALUE,...", conflicts_with_all = ["quick", "all", "shard"])]
+    set: Vec<Change>,
     /// Use this seed instead of the spec's
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
@@ -62,7 +69,7 @@ pub struct RunArguments {
 /// the failures are listed at the end.
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
-    let experiments = arguments.selection.of(&project)?;
+    let experiments = project.changed(arguments.selection.of(&project)?, &arguments.set)?;
     let mut study = arguments.store.study(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions {
@@ -144,6 +151,9 @@ fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut Told)
     let table = table_terminal(report);
     if done.provenance.seed != experiment.meta.seed {
         print(&format!("seed {}, not the {} of the spec\n", done.provenance.seed, experiment.meta.seed))?;
+    }
+    for change in &experiment.changes {
+        print(&format!("changed: {change}\n"))?;
     }
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
     let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::store::RunHeader;
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest, whole_text};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, Coverage, NamedSpec, spec_name};
+use crate::spec::{Catalogue, Change, Coverage, NamedSpec, spec_name};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -136,6 +136,19 @@ impl Project {
             }
         }
         if quick { experiments.into_iter().map(|each| self.reduced(each)).collect() } else { Ok(experiments) }
+    }
+
+    /// The same experiments with other settings.
+    ///
+    /// # Errors
+    /// [`RunError::Spec`] if the settings are wrong.
+    pub fn changed(
+        &self,
+        experiments: Vec<Experiment>,
+        changes: &[Change],
+    ) -> Result<Vec<Experiment>, RunError> {
+        let changed = experiments.into_iter().map(|each| each.with_changes(changes, &self.manifest));
+        changed.map(|each| Ok(each.map_err(Box::new)?)).collect()
     }
 
     /// What of each paper is checked.

@@ -25,6 +25,8 @@ pub struct Experiment<T> {
     pub name: String,
     /// Whether the settings are the reduced ones of its `[quick]` table.
     pub quick: bool,
+    /// What was changed for one run, in words; nothing in an experiment as its spec has it.
+    pub changes: Vec<String>,
     /// Its text, for errors that turn up only when data are read.
     pub source: SourceText,
     /// What it is.
@@ -45,7 +47,7 @@ pub struct Experiment<T> {
     pub errata: Vec<ErratumWords>,
     /// Breaks of privacy that it announces.
     pub broken: Vec<Broken>,
-    /// Numbers and claims that the reduced grid has no cells for.
+    /// Numbers and claims that a reduced or changed grid has no cells for.
     pub left_out: usize,
     /// How its table is laid out for people, if not as a list.
     pub layout: Option<TableLayout>,
@@ -81,7 +83,7 @@ impl<T: TaskSection> Experiment<T> {
         }
     }
 
-    fn check(
+    pub(super) fn check(
         name: &str,
         source: SourceText,
         document: Document,
@@ -107,6 +109,7 @@ impl<T: TaskSection> Experiment<T> {
             left_out,
             name: name.to_owned(),
             quick,
+            changes: Vec::new(),
             blocks: blocks(&cells),
             deviations: document.deviations(),
             meta: document.experiment,

@@ -30,6 +30,9 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
         "finished_unix": provenance.finished,
         "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
     });
+    if !experiment.changes.is_empty() {
+        manifest["changed"] = json!(experiment.changes);
+    }
     if provenance.own_rows {
         manifest["not_private"] = json!(NOT_PRIVATE);
     }

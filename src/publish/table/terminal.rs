@@ -54,10 +54,9 @@ pub fn table_terminal(report: &Report<'_>) -> String {
         ));
     }
     if report.experiment.left_out > 0 {
-        text.push_str(&format!(
-            "{} numbers and claims are left out by [quick]\n",
-            report.experiment.left_out
-        ));
+        let experiment = &report.experiment;
+        let why = if experiment.quick { "[quick]" } else { "what was changed" };
+        text.push_str(&format!("{} numbers and claims are left out by {why}\n", experiment.left_out));
     }
     for claim in &report.claims {
         text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));

@@ -48,6 +48,43 @@ fn several_experiments_are_one_value_and_each_ends_with_a_sentence() {
     assert!(project.dpgp(&["list", "nonesuch"]).expect(0).out.contains("no experiment"));
 }
 
+/// Changed settings have results of their own, and keep of the paper's numbers those of cells that are as they were.
+#[test]
+fn settings_are_changed_for_one_run() {
+    let project = Project::with_study(&format!(
+        "{STUDY}\n[published.table]\ncolumns = [\"lengthscale\", \"epsilon\", \"metric\", \"value\", \"precision\", \"source\"]\nrows = [[5.0, 1.0, \"rmse\", 2.0, 0.1, \"here\"], [10.0, inf, \"rmse\", 2.0, 0.1, \"here\"]]\n"
+    ));
+    project.dpgp(&["run", "study.toml"]).expect(0);
+    let before = project.read("results/study/table.csv");
+    let change = ["run", "study.toml", "--set", "privacy.epsilon=1.0, 2", "--format", "json"];
+    let run = project.dpgp(&change).expect(0).json();
+    assert_eq!((run["stored_before"].as_u64(), run["rows"].as_array().unwrap().len()), (Some(4), 8));
+    let folder = run["results"].as_str().unwrap().to_owned();
+    assert!(folder.starts_with("results/study/changed/"), "{folder}");
+    let table = table_rows(&project.read(&format!("{folder}/table.csv")));
+    let printed: Vec<&str> =
+        table.iter().filter(|row| !row["published"].is_empty()).map(|row| row["epsilon"].as_str()).collect();
+    assert_eq!(printed, ["1"]);
+    // Another model is nobody's printed number.
+    let run = project
+        .dpgp(&["run", "study.toml", "--set", "model.noise_variance=2", "--set", "lengthscale=5.0"])
+        .expect(0);
+    assert!(run.out.contains("changed: model.noise_variance = 2\n"), "{}", run.out);
+    assert!(run.out.contains("2 numbers and claims are left out by what was changed"), "{}", run.out);
+    assert_eq!(project.read("results/study/table.csv"), before);
+    for (wrong, why) in [
+        ("model.noise=2", "unknown field `noise`"),
+        ("noise_variance=2", "unknown field `noise_variance`"),
+        ("privacy.epsilon=-1", "greater than 0"),
+        ("data.source.inline.x.y=1", "holds a value"),
+        ("privacy.epsilon=", "is no change"),
+        ("experiment.seed=2", "unknown field `experiment`"),
+    ] {
+        let run = project.dpgp(&["run", "study.toml", "--set", wrong]).expect(2);
+        assert!(run.err.contains(why), "{wrong}: {}", run.err);
+    }
+}
+
 /// The exact values of section 5.1, from closed forms: with d = 2 the noise variance is `d^2 c^2 tr M`, and for the
 /// log-det optimum on a square C of full rank M = C C', on the rank-one C of the mean M = c c'.
 #[test]

@@ -1,0 +1,177 @@
+//! Settings that are changed for one run, without a spec of their own.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use toml::{Table, Value};
+
+use super::axis::{Axis, label};
+use super::document::Document;
+use super::section::known_section;
+use super::source::{SourceText, keys, plain};
+use super::{Claim, Experiment, Identity, Problem, SpecError, TaskSection};
+use crate::data::Manifest;
+
+/// `PATH=VALUE,...`: other values on an axis, the labels of an axis that are kept, another value of a setting, or, of
+/// several values, an axis more.
+///
+/// ```
+/// use dpgp::spec::Change;
+/// let change: Change = "privacy.epsilon=0.5,inf".parse()?;
+/// assert_eq!(change.to_string(), "privacy.epsilon = 0.5, inf");
+/// assert!("privacy.epsilon".parse::<Change>().is_err());
+/// # Ok::<(), dpgp::spec::NoChange>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    path: String,
+    values: Vec<Value>,
+}
+
+/// A text that changes no setting.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no change: write a setting or an axis, = and its values, for example privacy.epsilon=0.5,2"
+)]
+pub struct NoChange(String);
+
+impl FromStr for Change {
+    type Err = NoChange;
+
+    fn from_str(text: &str) -> Result<Self, NoChange> {
+        let wrong = || NoChange(text.to_owned());
+        let (path, values) = text.split_once('=').ok_or_else(wrong)?;
+        let (path, values) = (path.trim(), values.trim());
+        let is_broken = path.split('.').any(str::is_empty) || text.contains(char::is_control);
+        if is_broken || values.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Self { path: path.to_owned(), values: listed(values) })
+    }
+}
+
+/// Values as TOML writes them, else words between commas.
+fn listed(text: &str) -> Vec<Value> {
+    match toml::from_str::<Table>(&format!("values = [{text}]")).ok().and_then(|mut t| t.remove("values")) {
+        Some(Value::Array(values)) if !values.is_empty() => values,
+        _ => text.split(',').map(|word| Value::from(word.trim())).collect(),
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> = self.values.iter().map(label).collect();
+        write!(f, "{} = {}", self.path, values.join(", "))
+    }
+}
+
+impl Change {
+    /// Changes a spec with these axes.
+    fn apply(&self, table: &mut Table, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
+        let Some(axis) = axes.iter().find(|axis| axis.path == self.path || axis.name == self.path) else {
+            return self.set(table, source);
+        };
+        if axis.is_bundle() {
+            return self.keep(table, axis, source);
+        }
+        section(table, "grid").insert(axis.path.clone(), Value::Array(self.values.clone()));
+        Ok(())
+    }
+
+    /// Keeps the named labels of a bundle axis.
+    fn keep(&self, table: &mut Table, axis: &Axis, source: &SourceText) -> Result<(), SpecError> {
+        let kept: Vec<String> = self.values.iter().map(label).collect();
+        if let Some(unknown) = kept.iter().find(|kept| !axis.labels.contains(kept)) {
+            let (name, label, known) = (axis.name.clone(), unknown.clone(), axis.labels.join(", "));
+            let problem = Problem::SelectsNothing { axis: name, label, known };
+            return Err(source.error(&["axis", &axis.path], problem));
+        }
+        if let Some(Value::Table(bundles)) = section(table, "axis").get_mut(&axis.path) {
+            bundles.retain(|label, _| kept.iter().any(|kept| kept == label));
+        }
+        Ok(())
+    }
+
+    /// Another value of a setting, or an axis of several.
+    fn set(&self, table: &mut Table, source: &SourceText) -> Result<(), SpecError> {
+        let segments: Vec<String> = self.path.split('.').map(str::to_owned).collect();
+        let place: Vec<&str> = segments.iter().map(String::as_str).collect();
+        known_section(&segments).map_err(|problem| source.error(&place, problem))?;
+        let [value] = self.values.as_slice() else {
+            section(table, "grid").insert(self.path.clone(), Value::Array(self.values.clone()));
+            return Ok(());
+        };
+        let Some((last, around)) = place.split_last() else { return Ok(()) };
+        let mut inner = table;
+        for segment in around {
+            inner = match inner.entry(*segment).or_insert_with(|| Value::Table(Table::new())) {
+                Value::Table(inner) => inner,
+                _ => {
+                    let problem = Problem::Shape(format!("`{segment}` holds a value, and no settings"));
+                    return Err(source.error(&place, problem));
+                }
+            };
+        }
+        inner.insert((*last).to_owned(), value.clone());
+        Ok(())
+    }
+}
+
+/// A table of the spec, empty if it was not there.
+fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
+    let section = table.entry(name).or_insert_with(|| Value::Table(Table::new()));
+    if !section.is_table() {
+        *section = Value::Table(Table::new());
+    }
+    match section {
+        Value::Table(section) => section,
+        _ => unreachable!("it has just been made a table"),
+    }
+}
+
+impl<T: TaskSection> Experiment<T> {
+    /// The experiment with other settings, named after them. Numbers and claims stay where every cell that they are about is
+    /// the same as before; the others are left out, since nobody printed or claimed them of these settings.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the settings that come out are wrong; it points to the nearest key of the spec.
+    pub fn with_changes(self, changes: &[Change], manifest: &Manifest) -> Result<Self, SpecError> {
+        if changes.is_empty() {
+            return Ok(self);
+        }
+        let source = &self.source;
+        let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
+        changes.iter().try_for_each(|change| change.apply(&mut table, &self.axes, source))?;
+        let document: Document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
+            let inside: Vec<String> = keys(error.path()).collect();
+            let path: Vec<&str> = inside.iter().map(String::as_str).collect();
+            source.error(&path, Problem::Shape(plain(error.inner().message())))
+        })?;
+        let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
+        words.sort();
+        let name = format!("{}/changed/{}", self.name, &Identity::of(&words.join("\n")).short()[..8]);
+        // As with reduced settings, what has no cell is left out.
+        let mut changed = Self::check(&name, source.clone(), document.check(source)?, manifest, true)?;
+        changed.quick = false;
+        changed.changes = words;
+        changed.keep_what_is_still_said(&self);
+        Ok(changed)
+    }
+
+    /// Drops numbers of cells that the other experiment has not, and claims that look at cells that are not in both.
+    fn keep_what_is_still_said(&mut self, before: &Self) {
+        let [own, theirs] = [&*self, before].map(|experiment| {
+            experiment.cells.iter().map(|cell| cell.id().to_string()).collect::<BTreeSet<String>>()
+        });
+        let (cells, all) = (&self.cells, self.counterparts.len() + self.claims.len());
+        self.counterparts.retain(|number| theirs.contains(&cells[number.cell].id().to_string()));
+        let is_of_both = |claim: &Claim| {
+            let looks = |cell: &&super::Cell<T>| claim.looks_at(cell.labels());
+            cells.iter().filter(looks).all(|cell| theirs.contains(&cell.id().to_string()))
+                && before.cells.iter().filter(looks).all(|cell| own.contains(&cell.id().to_string()))
+        };
+        self.claims.retain(is_of_both);
+        self.left_out += all - self.counterparts.len() - self.claims.len();
+    }
+}
