@@ -11,6 +11,7 @@ use super::output::{print, print_json};
 use crate::publish::{Report, publish};
 use crate::run::Study;
 use crate::run::store::{RunHeader, merge};
+use crate::spec::is_changed;
 
 const EXAMPLES: &str = "\
 Stores of the shards of one experiment must agree in spec, data, seed and numerics version; results that are in several of
@@ -52,7 +53,8 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     let runs = merge(&arguments.store.folder(&project), &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
-    for header in &runs {
+    // What was changed for one run is known to nobody else.
+    for header in runs.iter().filter(|header| !is_changed(&header.experiment)) {
         all.push(collected(header, &study, &arguments.results.folder(&project))?);
     }
     if format == Format::Json {

@@ -13,6 +13,14 @@ use super::source::{SourceText, keys, plain};
 use super::{Claim, Experiment, Identity, Problem, SpecError, TaskSection};
 use crate::data::Manifest;
 
+/// The folder of changed experiments below that of the experiment.
+const FOLDER: &str = "/changed/";
+
+/// Whether an experiment of this name was made by changes, which stand in no spec.
+pub fn is_changed(name: &str) -> bool {
+    name.contains(FOLDER)
+}
+
 /// `PATH=VALUE,...`: other values on an axis, the labels of an axis that are kept, another value of a setting, or, of
 /// several values, an axis more.
 ///
@@ -150,7 +158,7 @@ impl<T: TaskSection> Experiment<T> {
         })?;
         let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
         words.sort();
-        let name = format!("{}/changed/{}", self.name, &Identity::of(&words.join("\n")).short()[..8]);
+        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..8]);
         // As with reduced settings, what has no cell is left out.
         let mut changed = Self::check(&name, source.clone(), document.check(source)?, manifest, true)?;
         changed.quick = false;

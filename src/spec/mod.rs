@@ -35,7 +35,7 @@ pub use broken::Broken;
 pub use canonical::Identity;
 pub use catalogue::{Catalogue, NamedSpec, spec_name};
 pub use cell::{Block, Cell};
-pub use changes::{Change, NoChange};
+pub use changes::{Change, NoChange, is_changed};
 pub use claim::{Claim, ClaimOwner, Relation};
 pub use counterpart::{Counterpart, HowRead, Owner, SpreadKind};
 pub use coverage::{Coverage, CoverageError, CoverageItem};

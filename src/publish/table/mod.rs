@@ -4,6 +4,7 @@ pub(super) mod claims;
 mod claims_csv;
 mod compare;
 mod csv;
+mod fitted;
 mod laid_out;
 mod languages;
 mod lines;

@@ -1,30 +1,17 @@
 //! Plain aligned columns.
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{ContentArrangement, Table};
-use terminal_size::{Width, terminal_size_of};
 
+use super::fitted::Fitted;
 use crate::data::shown_line;
 
 /// A table without lines, its columns aligned, fitted to the terminal where there is one.
 pub fn plain_table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let mut table = Table::new();
-    fit(table.load_style(NOTHING));
-    table.set_header(headings.iter().copied());
-    rows.for_each(|row| {
-        // A line end in a name would look like a row of its own.
-        table.add_row(row.iter().map(|cell| shown_line(cell)));
-    });
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
-}
-
-/// Wraps the cells of a table where it is wider than the terminal.
-pub(super) fn fit(table: &mut Table) {
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    // A terminal that does not know its width says 0.
-    if let Some((Width(width @ 1..), _)) = terminal_size_of(std::io::stdout()) {
-        table.set_width(width);
-    }
+    let headings: Vec<String> = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    // A line end in a name would look like a row of its own.
+    let rows = rows.map(|row| row.iter().map(|cell| shown_line(cell).into_owned()).collect());
+    let rows: Vec<Vec<String>> = rows.collect();
+    Fitted { headings: &headings, rows: &rows, style: NOTHING, lines: 0 }.text()
 }
 
 #[cfg(test)]

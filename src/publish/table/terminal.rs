@@ -1,12 +1,11 @@
 //! The table in a terminal.
 
-use comfy_table::Table;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 
 use super::claims::{ClaimOutcome, Outcome};
+use super::fitted::Fitted;
 use super::lines::Lines;
 use super::number::{exact, short};
-use super::plain::fit;
 use super::predictive::Predictive;
 use super::verdict::{Judged, Verdict};
 use crate::data::shown_line;
@@ -32,12 +31,10 @@ const MOST_ROWS: usize = 500;
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
     let lines = Lines::new(report, MOST_ROWS);
-    let mut table = Table::new();
-    fit(table.load_style(UTF8_BORDERS_ONLY));
-    table.set_header(&lines.headings);
-    table.add_rows(&lines.rows);
+    let (headings, rows) = (&lines.headings, &lines.rows);
+    let table = Fitted { headings, rows, style: UTF8_BORDERS_ONLY, lines: headings.len() + 1 }.text();
     let mut text = format!(
-        "{}: {}\n{table}\n",
+        "{}: {}\n{table}",
         shown_line(&report.experiment.name),
         shown_line(&report.experiment.meta.title)
     );
