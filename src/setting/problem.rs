@@ -245,6 +245,11 @@ impl Problem {
         Some(OutOfRange { range: range.to_owned().into(), found }.into())
     }
 
+    /// Whether a number is not there yet: templates have NaN where one is to be filled in.
+    pub fn is_unfilled(&self) -> bool {
+        matches!(self, Self::OutOfRange(range) if range.found.is_nan())
+    }
+
     /// Whether a number lies outside its range.
     pub fn is_range(&self) -> bool {
         matches!(self, Self::OutOfRange(_))

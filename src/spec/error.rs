@@ -16,6 +16,8 @@ pub struct SpecError {
     pub column: usize,
     /// Dotted key path; empty for the file as a whole.
     pub path: String,
+    /// Where a number is to be filled in: the lines and key paths of the others that are.
+    pub unfilled: Vec<(usize, String)>,
     /// The line's text.
     pub snippet: String,
     /// What is wrong.
@@ -33,6 +35,11 @@ impl fmt::Display for SpecError {
         let margin = self.line.to_string();
         writeln!(f, "{}", self.problem)?;
         writeln!(f, "  {margin} | {}", self.snippet)?;
-        write!(f, "  {:width$} | {:>column$}", "", "^", width = margin.len(), column = self.column)
+        write!(f, "  {:width$} | {:>column$}", "", "^", width = margin.len(), column = self.column)?;
+        if self.unfilled.is_empty() {
+            return Ok(());
+        }
+        let others = self.unfilled.iter().map(|(line, path)| format!("{path} (line {line})"));
+        write!(f, "\n  also to be filled in: {}", others.collect::<Vec<_>>().join(", "))
     }
 }

@@ -14,6 +14,8 @@ pub struct SourceText {
     file: PathBuf,
     text: String,
     places: Vec<(Vec<String>, usize)>,
+    /// The places whose value is NaN.
+    unfilled: Vec<(Vec<String>, usize)>,
     /// Whether the `[quick]` table is laid over the text.
     quick: bool,
 }
@@ -24,13 +26,14 @@ impl SourceText {
     /// # Errors
     /// [`SpecError`] with line and column if the text is not TOML.
     pub fn new(file: &Path, text: String) -> Result<Self, SpecError> {
-        let mut source = Self { file: file.to_path_buf(), text, places: Vec::new(), quick: false };
-        let mut places = Vec::new();
+        let (file, places, unfilled) = (file.to_path_buf(), Vec::new(), Vec::new());
+        let mut source = Self { file, text, places, unfilled, quick: false };
+        let mut walk = Walk::default();
         match DeTable::parse(&source.text) {
-            Ok(table) => walk_table(table.get_ref(), &mut Vec::new(), &mut places),
+            Ok(table) => walk.table(table.get_ref()),
             Err(error) => return Err(source.toml_error(&error)),
         }
-        source.places = places;
+        (source.places, source.unfilled) = (walk.places, walk.unfilled);
         Ok(source)
     }
 
@@ -84,11 +87,24 @@ impl SourceText {
         before.max_by_key(|(_, at)| *at).map(|(path, _)| path.join("."))
     }
 
+    /// What else is to be filled in, but for what stands in a line: its line and its key path.
+    fn other_unfilled(&self, line: usize) -> Vec<(usize, String)> {
+        let lines = self.unfilled.iter().map(|(path, at)| (self.line_of(*at), path.join(".")));
+        lines.filter(|(other, _)| *other != line).collect()
+    }
+
+    /// The line of an offset, from 1.
+    fn line_of(&self, offset: usize) -> usize {
+        self.text[..offset.min(self.text.len())].matches('\n').count() + 1
+    }
+
     fn error_at(&self, offset: Option<usize>, path: String, problem: Problem) -> SpecError {
         let before = &self.text[..offset.unwrap_or(0).min(self.text.len())];
-        let line = before.matches('\n').count() + 1;
+        let line = self.line_of(before.len());
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let unfilled = if problem.is_unfilled() { self.other_unfilled(line) } else { Vec::new() };
         SpecError {
+            unfilled,
             file: self.file.clone(),
             line,
             column: before[start..].chars().count() + 1,
@@ -122,26 +138,36 @@ pub(super) fn keys(path: &serde_path_to_error::Path) -> impl Iterator<Item = Str
     })
 }
 
-fn walk_table(table: &DeTable<'_>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {
-    for (key, value) in table {
-        path.push(key.get_ref().to_string());
-        places.push((path.clone(), key.span().start));
-        walk_value(value, path, places);
-        path.pop();
-    }
+/// Collects where keys and elements stand.
+#[derive(Default)]
+struct Walk {
+    path: Vec<String>,
+    places: Vec<(Vec<String>, usize)>,
+    unfilled: Vec<(Vec<String>, usize)>,
 }
 
-fn walk_value(value: &Spanned<DeValue<'_>>, path: &mut Vec<String>, places: &mut Vec<(Vec<String>, usize)>) {
-    match value.get_ref() {
-        DeValue::Table(table) => walk_table(table, path, places),
-        DeValue::Array(array) => {
-            for (i, element) in array.iter().enumerate() {
-                path.push(i.to_string());
-                places.push((path.clone(), element.span().start));
-                walk_value(element, path, places);
-                path.pop();
-            }
+impl Walk {
+    fn table(&mut self, table: &DeTable<'_>) {
+        for (key, value) in table {
+            self.step(key.get_ref().to_string(), key.span().start, value);
         }
-        _ => {}
+    }
+
+    fn step(&mut self, key: String, at: usize, value: &Spanned<DeValue<'_>>) {
+        self.path.push(key);
+        self.places.push((self.path.clone(), at));
+        match value.get_ref() {
+            DeValue::Table(table) => self.table(table),
+            DeValue::Array(array) => {
+                for (i, element) in array.iter().enumerate() {
+                    self.step(i.to_string(), element.span().start, element);
+                }
+            }
+            DeValue::Float(float) if float.as_str().contains("nan") => {
+                self.unfilled.push((self.path.clone(), value.span().start));
+            }
+            _ => {}
+        }
+        self.path.pop();
     }
 }

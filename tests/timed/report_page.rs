@@ -117,6 +117,21 @@ fn tables_sort_and_filter_and_the_console_is_silent() {
          box.dispatchEvent(new Event('input', { bubbles: true }));",
     );
     assert_eq!(numbers(&browser.run(COLUMN)).len(), 8);
+    // A word with = asks for a cell of a column: 1 is not 11.
+    browser.run(
+        "const box = document.querySelector('#filter input');
+         box.value = 'epsilon=1 metric=rmse';
+         box.dispatchEvent(new Event('input', { bubbles: true }));",
+    );
+    assert_eq!(numbers(&browser.run(COLUMN)).len(), 6);
+    let best = browser.run(
+        "const board = [...document.querySelectorAll('#leaderboards h3')].find(h => h.innerText.includes('house'));
+         const table = board.nextElementSibling.querySelector('table');
+         const at = [...table.tHead.rows[0].cells].findIndex(cell => cell.innerText.trim() === 'epsilon = 1');
+         const rows = [...table.tBodies[0].rows].filter(row => row.cells[at].querySelector('b'));
+         return rows.map(row => row.cells[0].innerText + ', ' + row.cells[1].innerText);",
+    );
+    assert_eq!(best, json!(["targets-risk, targets"]));
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
 

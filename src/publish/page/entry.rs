@@ -49,7 +49,21 @@ fn compact(svg: &str) -> String {
     let plain = granted.into_iter().fold(svg.to_owned(), |svg, default| svg.replace(default, ""));
     let plain = plain.replace("<polyline fill=\"none\"", "<polyline");
     let plain = plain.replace("\n<polyline", "<polyline").replace("\n<circle", "<circle");
-    joined(&plain.replace(" \"/>", "\"/>"))
+    joined(&short_sizes(&plain.replace(" \"/>", "\"/>")))
+}
+
+const FONT_SIZE: &str = "font-size=\"";
+
+/// Sizes of letters with one decimal; figures have sixteen.
+fn short_sizes(svg: &str) -> String {
+    let mut parts = svg.split(FONT_SIZE);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (size, rest) = part.split_once('"').unwrap_or((part, ""));
+        let short = size.parse::<f64>().map_or(size.to_owned(), |size| format!("{size:.1}"));
+        text.extend([FONT_SIZE, &short, "\"", rest]);
+    }
+    text
 }
 
 /// Whether the results are here and of this version of the spec.

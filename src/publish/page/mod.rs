@@ -1,5 +1,6 @@
 //! The report: every table, figure, claim and deviation on one HTML page that needs nothing else.
 
+mod board;
 mod entry;
 mod errata;
 mod rows;
@@ -17,6 +18,7 @@ use super::results::unreproduced::Unreproduced;
 use super::results::{OutcomeCounts, PublishError, VerdictCounts};
 use crate::spec::Coverage;
 use crate::task::Experiment;
+use board::PageBoard;
 use entry::PageEntry;
 
 /// What the template is given.
@@ -29,6 +31,7 @@ struct ReportPage {
     totals: Totals,
     covered: Vec<Covered>,
     chances: Vec<String>,
+    boards: Vec<PageBoard>,
     papers: Vec<Paper>,
 }
 
@@ -82,6 +85,7 @@ pub fn report_html(
         totals,
         chances: covered.iter().filter_map(Covered::chance).collect(),
         covered,
+        boards: by_paper.values().flatten().filter_map(PageBoard::of).collect(),
         papers,
     };
     let mut templates = Environment::new();

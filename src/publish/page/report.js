@@ -42,11 +42,20 @@
     table.body.append(...rows.map((row) => row.element));
   };
 
+  // A word such as epsilon=1 asks for a cell of a column; any other word for a text anywhere.
+  const has = (row, word, name) => {
+    const [, key, value] = word.match(/^([^=]+)=(.+)$/) || [];
+    if (row.cells.has(key)) return row.cells.get(key) === value;
+    return row.text.includes(word) || name.includes(word);
+  };
+
   const tables = all(".rows", document).map((box) => {
     const body = box.querySelector("tbody");
     const name = box.closest("article").querySelector("code").textContent.toLowerCase();
+    const headings = all("th", box.querySelector("thead")).map((heading) => heading.textContent.trim().toLowerCase());
     const rows = all("tr", body).map((element) => ({
       element,
+      cells: new Map([...element.cells].map((cell, i) => [headings[i], cell.textContent.trim().toLowerCase()])),
       verdict: element.dataset.verdict,
       text: [...element.cells].slice(1).map((cell) => cell.textContent).join(" ").toLowerCase(),
     }));
@@ -57,7 +66,7 @@
     return;
   }
 
-  const everywhere = make("input", { type: "search", placeholder: "for example: sparse differs" });
+  const everywhere = make("input", { type: "search", placeholder: "for example: sparse epsilon=1" });
   const summary = make("p", {});
 
   // Only the count beside the box in use is announced, or one letter would announce every table.
@@ -71,10 +80,11 @@
     for (const table of tables) {
       const local = words(table.input.value);
       table.shown = 0;
-      for (const { element, verdict, text } of table.rows) {
+      for (const row of table.rows) {
+        const { element, verdict } = row;
         const shown = (table.verdicts.size === 0 || table.verdicts.has(verdict))
-          && local.every((word) => text.includes(word))
-          && global.every((word) => text.includes(word) || table.name.includes(word));
+          && local.every((word) => has(row, word, ""))
+          && global.every((word) => has(row, word, table.name));
         element.hidden = !shown;
         table.shown += shown;
       }

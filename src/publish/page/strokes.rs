@@ -3,6 +3,7 @@
 const OPEN: &str = "<polyline ";
 const POINTS: &str = " points=\"";
 const CLOSE: &str = "\"/>";
+const OPACITY: &str = "opacity=";
 
 /// A polyline of a figure.
 struct Stroke<'a> {
@@ -12,7 +13,8 @@ struct Stroke<'a> {
 }
 
 /// A figure whose neighbouring polylines of one style are one path: a dashed line is drawn as hundreds of them. Those that one
-/// sees through stay apart, since strokes of one path do not darken each other where they cross.
+/// sees through stay apart, since strokes of one path do not darken each other where they cross: they share their style in a group,
+/// whose opacity is that of each stroke.
 pub(super) fn joined(svg: &str) -> String {
     let mut text = String::with_capacity(svg.len());
     let mut rest = svg;
@@ -37,7 +39,7 @@ pub(super) fn joined(svg: &str) -> String {
 }
 
 fn joins(first: &Stroke<'_>, next: &Stroke<'_>) -> bool {
-    first.style == next.style && !first.style.contains("opacity")
+    first.style == next.style
 }
 
 /// The polyline that a text begins with, and what follows it.
@@ -50,6 +52,13 @@ fn stroke(text: &str) -> Option<(Stroke<'_>, &str)> {
 fn push(text: &mut String, strokes: &[Stroke<'_>]) {
     if let [Stroke { style, points }] = strokes {
         return text.push_str(&format!("{OPEN}{style}{POINTS}{points}{CLOSE}"));
+    }
+    if strokes[0].style.contains(OPACITY) {
+        text.push_str(&format!("<g {}>", strokes[0].style.replace(OPACITY, "stroke-opacity=")));
+        strokes
+            .iter()
+            .for_each(|stroke| text.push_str(&format!("<polyline points=\"{}{CLOSE}", stroke.points)));
+        return text.push_str("</g>");
     }
     text.push_str(&format!("<path {} d=\"", strokes[0].style));
     strokes.iter().for_each(|stroke| text.extend(["M", stroke.points]));
@@ -73,7 +82,9 @@ mod tests {
     fn strokes_that_one_sees_through_stay_apart() {
         let svg =
             "<polyline opacity=\"0.7\" points=\"1,2 3,4\"/><polyline opacity=\"0.7\" points=\"5,6 7,8\"/>";
-        assert_eq!(joined(svg), svg);
+        let grouped =
+            "<g stroke-opacity=\"0.7\"><polyline points=\"1,2 3,4\"/><polyline points=\"5,6 7,8\"/></g>";
+        assert_eq!(joined(svg), grouped);
         assert_eq!(joined("<polyline class=\"a\"/><polyline "), "<polyline class=\"a\"/><polyline ");
     }
 }

@@ -337,6 +337,20 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     let mut spec = project.read("energy.toml");
     assert!(spec.contains("inputs = [\"day\", \"temperature\"]\ntarget = \"kwh\"\n"), "{spec}");
     assert!(spec.contains("# Columns of text: \"word\"."), "{spec}");
+    // The first error names all the others that are to be filled in, and no comment that has the word.
+    let all = refused(
+        &project,
+        &["run", "energy.toml", "--quiet"],
+        2,
+        "also to be filled in: normalise.bounds.high (line ",
+    )
+    .err;
+    let named = all.rsplit("also to be filled in: ").next().unwrap();
+    let places: Vec<&str> = named.split(", ").map(|place| place.split(" (").next().unwrap()).collect();
+    let lengthscales = "model.kernel.eq-ard.lengthscales";
+    let ends = [&format!("{lengthscales}.0"), &format!("{lengthscales}.1"), "privacy.change"];
+    let expected = ["normalise.bounds.high", "model.noise_variance", "model.kernel.eq-ard.variance"];
+    assert_eq!(places, [&expected[..], &ends[..]].concat());
     // Each value that is missing is named, with the comment on what it is.
     for (key, value) in [
         ("normalise.bounds.low", "low = 0.0"),
