@@ -4,9 +4,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::check_forms::{CheckForm, Findings, add_summary, junit};
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, Work};
-use super::output::{print, print_json};
+use super::output::{print, print_data, print_json};
 use crate::publish::{REPRODUCTION, Report, reproduction_markdown, stale};
 use crate::run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use crate::task::Experiment;
@@ -19,7 +20,9 @@ reproduce is no failure: it is committed as `differs` or `fails`.
 Examples:
   dpgp check smith2021/table1
   dpgp check --all --tolerance 1e-6
-  dpgp check --quick               the reduced settings, against the results committed beside the full ones";
+  dpgp check --quick               the reduced settings, against the results committed beside the full ones
+  dpgp check smith2021 --as github           annotations, in a workflow; see docs/continuous-integration.md
+  dpgp check smith2021 --as junit > check.xml";
 
 /// `dpgp check`.
 #[derive(Debug, Args)]
@@ -30,6 +33,9 @@ pub struct CheckArguments {
     /// Largest relative difference of two numbers that counts as the same
     #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance)]
     tolerance: f64,
+    /// What the findings are written in, for services for continuous integration
+    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
+    form: CheckForm,
     #[command(flatten)]
     results: ResultsPlace,
     #[command(flatten)]
@@ -46,12 +52,6 @@ pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What a check found of one experiment; nothing if it passes.
-struct Findings {
-    name: String,
-    findings: Vec<String>,
-}
-
 /// Recomputes experiments and compares their tables, verdicts and claims with the committed ones.
 pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
@@ -64,34 +64,40 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
     for experiment in &experiments {
         let done = study.run(experiment, &options).map_err(RunError::discarded)?;
         let findings = findings(experiment, done, &project, arguments)?;
-        all.push(Findings { name: experiment.folder(), findings }.said(format)?);
+        let file = arguments.results.folder(&project).join(experiment.folder()).join("table.csv");
+        let found = Findings { name: experiment.folder(), file, findings };
+        said(&found, arguments.form, format)?;
+        all.push(found);
     }
     if arguments.selection.names.is_empty() {
         let findings = summary(&project, arguments)?;
-        all.push(Findings { name: REPRODUCTION.to_owned(), findings }.said(format)?);
+        let file = arguments.results.folder(&project).join(REPRODUCTION);
+        let found = Findings { name: REPRODUCTION.to_owned(), file, findings };
+        said(&found, arguments.form, format)?;
+        all.push(found);
     }
-    if format == Format::Json {
-        print_json(&all.iter().map(Findings::json).collect())?;
+    match (format, arguments.form) {
+        (Format::Json, _) => print_json(&all.iter().map(json).collect())?,
+        (_, CheckForm::Junit) => print_data(&junit(&all))?,
+        (_, CheckForm::Github) => add_summary(&all)?,
+        (_, CheckForm::Text) => {}
     }
-    match all.iter().filter(|one| !one.findings.is_empty()).count() {
+    match all.iter().filter(|one| !one.passes()).count() {
         0 => Ok(()),
         failed => Err(CliError::CheckFailed { failed, all: all.len() }),
     }
 }
 
-impl Findings {
-    /// Says at once what was found, to people.
-    fn said(self, format: Format) -> Result<Self, CliError> {
-        if format == Format::Text {
-            let verdict = if self.findings.is_empty() { "passes" } else { "FAILS" };
-            let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
-            print(&format!("{}: {verdict}\n{lines}", self.name))?;
-        }
-        Ok(self)
-    }
+fn json(one: &Findings) -> Value {
+    json!({ "experiment": one.name, "passes": one.passes(), "findings": one.findings })
+}
 
-    fn json(&self) -> Value {
-        json!({ "experiment": self.name, "passes": self.findings.is_empty(), "findings": self.findings })
+/// Says at once what was found of one experiment, to people and in annotations.
+fn said(one: &Findings, form: CheckForm, format: Format) -> Result<(), CliError> {
+    match (format, form) {
+        (Format::Json, _) | (_, CheckForm::Junit) => Ok(()),
+        (_, CheckForm::Text) => print(&one.text()),
+        (_, CheckForm::Github) => print(&format!("{}{}", one.text(), one.annotations())),
     }
 }
 

@@ -7,6 +7,7 @@ mod audit_mutants;
 mod audit_samples;
 mod best;
 mod check;
+mod check_forms;
 mod collect;
 mod completions;
 mod data;

@@ -90,6 +90,15 @@ fn a_summary_that_is_not_that_of_the_tables_is_named() {
         text.replace("| 1 / 0 / 0 |", "| 2 / 0 / 0 |")
     });
     assert!(said.contains("REPRODUCTION.md: FAILS"), "{said}");
+    // What a service for continuous integration reads of the same.
+    project.write("results/REPRODUCTION.md", "");
+    let github = project.dpgp(&["check", "--all", "--as", "github"]).expect(1).out;
+    assert!(
+        github.contains("\n::error file=results/REPRODUCTION.md,line=1,title=REPRODUCTION.md::"),
+        "{github}"
+    );
+    let junit = project.dpgp(&["check", "--all", "--as", "junit"]).expect(1).out;
+    assert!(junit.starts_with("<?xml") && junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! What a check found, in the forms that services for continuous integration read.
+
+use std::fmt::Write;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+
+use super::CliError;
+
+/// What the findings of a check are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CheckForm {
+    /// For people.
+    Text,
+    /// Annotations of GitHub Actions; with GITHUB_STEP_SUMMARY a table is added to that file.
+    Github,
+    /// JUnit XML.
+    Junit,
+}
+
+/// What a check found of one experiment; nothing if it passes.
+pub struct Findings {
+    /// The experiment.
+    pub name: String,
+    /// The committed file that it is about.
+    pub file: PathBuf,
+    /// What is not as it was committed.
+    pub findings: Vec<String>,
+}
+
+impl Findings {
+    /// Whether nothing was found.
+    pub fn passes(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let verdict = if self.passes() { "passes" } else { "FAILS" };
+        let lines: String = self.findings.iter().map(|finding| format!("  {finding}\n")).collect();
+        format!("{}: {verdict}\n{lines}", self.name)
+    }
+
+    /// A workflow command for each finding: in its message line ends, and in its properties separators, are spelled by their
+    /// codes. Source: GitHub, Workflow commands.
+    pub fn annotations(&self) -> String {
+        let (file, title) = (property(&self.file.to_string_lossy()), property(&self.name));
+        let said = self.findings.iter();
+        said.map(|finding| format!("::error file={file},line=1,title={title}::{}\n", message(finding)))
+            .collect()
+    }
+}
+
+/// A line for each experiment, as Markdown.
+pub fn summary(all: &[Findings]) -> String {
+    let failed = all.iter().filter(|one| !one.passes()).count();
+    let mut text = format!(
+        "### dpgp check: {failed} of {} failed\n\n| experiment | | findings |\n|---|---|--:|\n",
+        all.len()
+    );
+    for one in all {
+        let verdict = if one.passes() { "passes" } else { "**fails**" };
+        let _ = writeln!(
+            text,
+            "| `{}` | {verdict} | {} |",
+            one.name.replace(['|', '`', '\n'], " "),
+            one.findings.len()
+        );
+    }
+    text + "\n"
+}
+
+/// Adds the summary to the file that the service shows, where there is one.
+pub fn add_summary(all: &[Findings]) -> Result<(), CliError> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let path = Path::new(&path);
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(summary(all).as_bytes())).map_err(CliError::io(path))
+}
+
+/// One suite, with a case for each experiment.
+pub fn junit(all: &[Findings]) -> String {
+    let failed = all.iter().filter(|one| !one.passes()).count();
+    let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
+    let counts = format!("tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"0\"", all.len());
+    let _ = writeln!(text, "<testsuites {counts}>\n<testsuite name=\"dpgp check\" {counts}>");
+    for one in all {
+        let name = xml(&one.name);
+        if one.passes() {
+            let _ = writeln!(text, "<testcase classname=\"dpgp.check\" name=\"{name}\"/>");
+            continue;
+        }
+        let all: Vec<String> = one.findings.iter().map(|finding| xml(finding)).collect();
+        let first = all.first().map_or("", String::as_str);
+        let _ = writeln!(
+            text,
+            "<testcase classname=\"dpgp.check\" name=\"{name}\"><failure message=\"{first}\">{}</failure></testcase>",
+            all.join("\n")
+        );
+    }
+    text + "</testsuite>\n</testsuites>\n"
+}
+
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A text inside an element or an attribute; XML has no way to write most control characters.
+fn xml(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings() -> [Findings; 2] {
+        let file = PathBuf::from("results/a,b/table.csv");
+        let bad = vec!["100 % <of>\n\"it\" & \u{1b}".to_owned(), "more".to_owned()];
+        [
+            Findings { name: "a,b".to_owned(), file: file.clone(), findings: bad },
+            Findings { name: "good".to_owned(), file, findings: Vec::new() },
+        ]
+    }
+
+    #[test]
+    fn annotations_stay_on_one_line() {
+        let [bad, good] = findings();
+        let text = bad.annotations();
+        let first = "::error file=results/a%2Cb/table.csv,line=1,title=a%2Cb::100 %25 <of>%0A\"it\" & \u{1b}";
+        assert_eq!(
+            text.lines().collect::<Vec<_>>(),
+            [first, "::error file=results/a%2Cb/table.csv,line=1,title=a%2Cb::more"]
+        );
+        assert_eq!(good.annotations(), "");
+    }
+
+    #[test]
+    fn junit_is_xml() {
+        let text = junit(&findings());
+        assert!(text.contains("<testsuite name=\"dpgp check\" tests=\"2\" failures=\"1\""), "{text}");
+        assert!(
+            text.contains("100 % &lt;of&gt;&#10;&quot;it&quot; &amp; \u{fffd}\nmore</failure>"),
+            "{text}"
+        );
+        assert!(text.contains("name=\"good\"/>"), "{text}");
+    }
+
+    #[test]
+    fn the_summary_has_a_line_for_each() {
+        let text = summary(&findings());
+        assert!(text.contains("1 of 2 failed") && text.contains("| `a,b` | **fails** | 2 |"), "{text}");
+    }
+}
