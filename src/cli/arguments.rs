@@ -69,7 +69,7 @@ pub enum Verb {
     /// Run experiments and write their tables and figures; missing data are fetched first
     Run(RunArguments),
     /// Release private predictions at the points of a grid, from the operating system's randomness
-    Predict(PredictArguments),
+    Predict(Box<PredictArguments>),
     /// Show what releases about some rows have spent together, or verify that nobody changed what counts them
     Ledger(LedgerVerb),
     /// Say what a run would compute and how long that takes; computes nothing

@@ -27,6 +27,7 @@ mod paired_files;
 mod paired_runs;
 mod paired_verbs;
 mod plan;
+mod points;
 mod predict;
 mod predict_from;
 mod preview;

@@ -9,14 +9,14 @@ use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places};
 use super::output::{complain, print, print_json};
+use super::points::PointsArguments;
 use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
 use crate::data::rows::ensure_addresses;
 use crate::publish::short;
 use crate::release::{
-    Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
-    chosen_cell,
+    Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey, chosen_cell,
 };
 use crate::run::{Clipped, watcher, with_ending};
 
@@ -33,6 +33,8 @@ Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
   dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     drawn, with the epsilon that errs by 5
   dpgp predict my.toml --at grid.csv --out predictions.csv
+  dpgp predict my.toml --grid auto --out p.csv     at the places that the spec names: its map, else the box of its inputs
+  dpgp predict my.toml --grid 'lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8' --out p.csv
   dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      the column visits says how much each point counts
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
@@ -48,13 +50,8 @@ pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
     #[arg(value_name = "SPEC", required_unless_present = "from")]
     spec: Option<String>,
-    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
-    #[arg(long, value_name = "GRID")]
-    at: PathBuf,
-    /// The column of GRID with a public weight for each point: the objective risk then minimises the weighted sum of squared errors
-    /// [default: all points count alike]
-    #[arg(long, value_name = "COLUMN")]
-    weights: Option<String>,
+    #[command(flatten)]
+    points: PointsArguments,
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
@@ -88,15 +85,15 @@ pub struct PredictArguments {
 /// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
     if let Some(from) = &arguments.released.from {
-        return arguments.released.predict(from, &arguments.at, arguments.out.as_deref(), format);
+        return arguments.released.predict(from, arguments.points.chosen(), arguments.out.as_deref(), format);
     }
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
-    ensure_addresses(source.into_iter().chain([arguments.at.as_path()]))?;
+    ensure_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
     let watcher = watcher(arguments.quiet);
-    let points = PointsFile { path: &arguments.at, weights: arguments.weights.as_deref() };
+    let points = arguments.points.chosen();
     if arguments.preview.preview {
         // Without a key the rows are not told apart: nothing is written, not even to the state folder.
         let downloads = watcher.downloads();

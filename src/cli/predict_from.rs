@@ -10,7 +10,7 @@ use super::options::Format;
 use super::output::{print, print_json};
 use crate::kernel::KernelSetting;
 use crate::number::Positive;
-use crate::release::{MomentsFile, OtherModel, write_predictions};
+use crate::release::{MomentsFile, OtherModel, PublicPoints, write_predictions};
 
 /// The options of predictions from a file.
 #[derive(Debug, Args)]
@@ -28,11 +28,11 @@ pub struct FromArguments {
 }
 
 impl FromArguments {
-    /// Predicts at the points of a file.
+    /// Predicts at public points.
     pub fn predict(
         &self,
         from: &Path,
-        at: &Path,
+        at: PublicPoints<'_>,
         out: Option<&Path>,
         format: Format,
     ) -> Result<(), CliError> {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::SignatureError;
 use super::ledger::LedgerError;
+use super::{GridError, SignatureError};
 use crate::data::DataError;
 use crate::run::RunError;
 use crate::task::TaskError;
@@ -26,6 +26,9 @@ pub enum ReleaseError {
     /// The release was not charged.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// A grid that does not fit the spec.
+    #[error("--grid: {0}")]
+    Grid(#[from] GridError),
     /// A grid without points.
     #[error("{} holds no rows below its header; write a row for each point to predict at", .0.display())]
     NoPoints(PathBuf),

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
 use super::exceptions::refuse_exceptions;
-use super::points_file::PointsFile;
+use super::points_file::PublicPoints;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
@@ -43,7 +43,7 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points of a file, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
+    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
     /// knows which rows they are, which a ledger needs.
     ///
     /// # Errors
@@ -52,17 +52,17 @@ impl<'a> PredictionRequest<'a> {
         project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
-        points: PointsFile<'_>,
+        points: impl Into<PublicPoints<'a>>,
         progress: &dyn Progress,
         key: Option<&DataKey>,
     ) -> Result<Self, ReleaseError> {
-        let setting = cell.setting();
-        if points.weights.is_some() && !setting.privacy.mechanism.is_risk() {
+        let (setting, points) = (cell.setting(), points.into());
+        if points.have_weights() && !setting.privacy.mechanism.is_risk() {
             return Err(ReleaseError::NotReleasable(
                 "weights of points are for the objective risk of cloaking",
             ));
         }
-        let at = points.read(&setting.data)?;
+        let at = points.read(setting)?;
         let (sample, fingerprint) = match key {
             Some(key) => {
                 let WitnessedSample { sample, fingerprint } =
