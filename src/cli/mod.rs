@@ -19,6 +19,8 @@ mod interrupt;
 mod ledger;
 mod ledger_options;
 mod list;
+mod map;
+mod map_file;
 mod new;
 mod new_data;
 mod options;
@@ -78,6 +80,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Plan(plan) => plan::plan(plan, format),
         Verb::Explain(explain) => explain::explain(explain, format),
         Verb::Predict(predict) => predict::predict(predict, format),
+        Verb::Map(map) => map::map(map, format),
         Verb::Ledger(ledger) => ledger::ledger(ledger, format),
         Verb::Check(check) => check::check(check, format),
         Verb::Audit(audit) => audit::audit(audit, format),

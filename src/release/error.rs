@@ -49,6 +49,14 @@ pub enum ReleaseError {
         /// What is wrong with it.
         cause: String,
     },
+    /// A file that holds no predictions.
+    #[error("{} does not hold predictions that `dpgp predict` wrote as CSV: {cause}", path.display())]
+    NotPredictions {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
     /// A cell that is not there.
     #[error("no cell has {choice}; {axes}")]
     NoCell {

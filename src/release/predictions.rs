@@ -6,6 +6,7 @@ use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
 use super::exceptions::refuse_exceptions;
 use super::points_file::PublicPoints;
+use super::prediction_rows::PredictionRows;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
@@ -132,6 +133,18 @@ impl<'a> PredictionRequest<'a> {
             let value = PrivatePredictions { setting, spec, points: &self.points.inputs, predictions };
             Ok(Noisy { value, certificate: prepared.certificate.clone(), noise: prepared.noise })
         })
+    }
+
+    /// The file of the predictions but for its numbers, which are zeros here: what is made of the file can be tried before
+    /// anything is charged.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Csv`] if the rows cannot be written.
+    pub fn blank_csv(&self) -> Result<String, ReleaseError> {
+        let zeros = vec![0.0; self.points.inputs.nrows()];
+        let predictions = Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros };
+        let data = &self.setting().data;
+        Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
 
     /// What the release is about.

@@ -2,10 +2,11 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "list",
     "run",
     "predict",
+    "map",
     "ledger",
     "plan",
     "explain",

@@ -17,6 +17,7 @@ mod hostile;
 mod kills;
 mod leaderboard;
 mod ledgers;
+mod maps;
 mod moments;
 mod outputs;
 mod own_data;
