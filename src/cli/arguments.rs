@@ -14,6 +14,7 @@ use super::explain::ExplainArguments;
 use super::generate::GenerateArguments;
 use super::ledger::LedgerVerb;
 use super::list::ListArguments;
+use super::map::MapArguments;
 use super::new::NewArguments;
 use super::options::Format;
 use super::plan::PlanArguments;
@@ -34,6 +35,7 @@ Examples:
   dpgp new my-study && dpgp run my-study.toml a spec of your own
   dpgp new --data energy.csv                  a spec for your own data, to be filled in
   dpgp predict energy.toml --at grid.csv --out p.csv   private predictions, with a certificate
+  dpgp map p.csv --out map.html               a picture of them, with the guarantee
   dpgp ledger show energy.toml                what was released about these rows, and what is left of the budget
   dpgp plan --all                             what is stored, what a run would compute, and how long that takes
   dpgp check --all                            recompute and compare with the committed results
@@ -71,7 +73,9 @@ pub enum Verb {
     /// Run experiments and write their tables and figures; missing data are fetched first
     Run(RunArguments),
     /// Release private predictions at the points of a grid, from the operating system's randomness
-    Predict(PredictArguments),
+    Predict(Box<PredictArguments>),
+    /// Draw what `dpgp predict` wrote, as SVG, as a page or as GeoJSON, with what is guaranteed of it
+    Map(MapArguments),
     /// Show what releases about some rows have spent together, or verify that nobody changed what counts them
     Ledger(LedgerVerb),
     /// Say what a run would compute and how long that takes; computes nothing

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::interrupt::INTERRUPTED;
 use crate::audit::SampledProblem;
 use crate::data::DataError;
-use crate::publish::PublishError;
+use crate::publish::{MapError, PublishError};
 use crate::release::ReleaseError;
 use crate::release::ledger::{LedgerError, Receipt};
 use crate::run::store::StoreError;
@@ -93,6 +93,12 @@ pub enum CliError {
     /// A file of another form.
     #[error("{} ends neither in .csv nor in .parquet", .0.display())]
     Ending(PathBuf),
+    /// A file that is no map.
+    #[error("{} ends neither in .svg nor in .html nor in .geojson", .0.display())]
+    MapEnding(PathBuf),
+    /// Nothing was drawn.
+    #[error(transparent)]
+    Map(#[from] MapError),
     /// Parts of sums without a folder that all tasks write to.
     #[error("the tasks of a Kubernetes job share no folder for parts of sums; use slurm or make")]
     NoSharedFolder,
@@ -165,6 +171,7 @@ impl CliError {
     /// The exit code, as documented in the help text.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Self::Map(MapError::Figure(_) | MapError::Template(_)) => BUG,
             Self::CheckFailed { .. }
             | Self::Incomplete(_)
             | Self::AuditFailed { .. }
@@ -181,6 +188,8 @@ impl CliError {
             | Self::NumbersForNames(_)
             | Self::NoLedger(_)
             | Self::Ending(_)
+            | Self::MapEnding(_)
+            | Self::Map(_)
             | Self::NoSharedFolder
             | Self::TooManyShards => USAGE,
             Self::NotVerified { .. } => DATA,

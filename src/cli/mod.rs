@@ -21,6 +21,8 @@ mod interrupt;
 mod ledger;
 mod ledger_options;
 mod list;
+mod map;
+mod map_file;
 mod new;
 mod new_data;
 mod options;
@@ -29,6 +31,7 @@ mod paired_files;
 mod paired_runs;
 mod paired_verbs;
 mod plan;
+mod points;
 mod predict;
 mod predict_from;
 mod preview;
@@ -80,6 +83,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Plan(plan) => plan::plan(plan, format),
         Verb::Explain(explain) => explain::explain(explain, format),
         Verb::Predict(predict) => predict::predict(predict, format),
+        Verb::Map(map) => map::map(map, format),
         Verb::Ledger(ledger) => ledger::ledger(ledger, format),
         Verb::Check(check) => check::check(check, format),
         Verb::Audit(audit) => audit::audit(audit, format),

@@ -30,16 +30,22 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
 
 /// Writes a file that the user named, or into a pipe; never over a file that is there.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
-    match written(path, text) {
-        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Err(CliError::Exists(path.to_path_buf())),
-        written => written.map_err(CliError::io(path)),
-    }
+    let mut file = open_new(path)?;
+    let written = file.fill(text).and_then(|()| file.finish());
+    written.map_err(|cause| refused(path, cause))
 }
 
-fn written(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = NewFile::open(path, Readers::All)?;
-    file.fill(text)?;
-    file.finish()
+/// A file that the user named, or a pipe, before anything is written; never over a file that is there.
+pub fn open_new(path: &Path) -> Result<NewFile, CliError> {
+    NewFile::open(path, Readers::All).map_err(|cause| refused(path, cause))
+}
+
+/// Why a file that must not be there yet was not written.
+pub fn refused(path: &Path, cause: std::io::Error) -> CliError {
+    match cause.kind() {
+        ErrorKind::AlreadyExists => CliError::Exists(path.to_path_buf()),
+        _ => CliError::Io { path: path.to_path_buf(), cause },
+    }
 }
 
 /// Prints a value as JSON.

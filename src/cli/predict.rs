@@ -7,16 +7,18 @@ use serde_json::json;
 
 use super::CliError;
 use super::ledger_options::{LedgerArguments, balance};
+use super::map_file::{MapTarget, NewMap};
 use super::options::{Format, Places};
 use super::output::{complain, print, print_json};
+use super::points::PointsArguments;
 use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
 use crate::data::rows::ensure_addresses;
-use crate::publish::short;
+use crate::publish::{DrawnMap, short};
 use crate::release::{
-    Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
-    chosen_cell,
+    Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseStatement,
+    SigningKey, chosen_cell,
 };
 use crate::run::{Clipped, watcher, with_ending};
 
@@ -33,6 +35,9 @@ Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
   dpgp predict my.toml --at grid.csv --preview --figure worth.svg --error 5     drawn, with the epsilon that errs by 5
   dpgp predict my.toml --at grid.csv --out predictions.csv
+  dpgp predict my.toml --grid auto --out p.csv     at the places that the spec names: its map, else the box of its inputs
+  dpgp predict my.toml --grid 'lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8' --out p.csv
+  dpgp predict my.toml --grid auto --map map.html --out p.csv      with a picture, as `dpgp map` draws it
   dpgp predict my.toml --at grid.csv --weights visits --out p0.csv      the column visits says how much each point counts
   dpgp predict my.toml --at grid.csv --out p1.csv --budget-epsilon 2 --budget-delta 1e-5     a budget from now on
   dpgp predict my.toml --at grid.csv --out p2.csv --ledger my-data.ledger.toml
@@ -48,19 +53,16 @@ pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
     #[arg(value_name = "SPEC", required_unless_present = "from")]
     spec: Option<String>,
-    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
-    #[arg(long, value_name = "GRID")]
-    at: PathBuf,
-    /// The column of GRID with a public weight for each point: the objective risk then minimises the weighted sum of squared errors
-    /// [default: all points count alike]
-    #[arg(long, value_name = "COLUMN")]
-    weights: Option<String>,
+    #[command(flatten)]
+    points: PointsArguments,
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
     /// Where the predictions are written; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    map: MapTarget,
     #[command(flatten)]
     released: FromArguments,
     #[command(flatten)]
@@ -88,15 +90,17 @@ pub struct PredictArguments {
 /// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
     if let Some(from) = &arguments.released.from {
-        return arguments.released.predict(from, &arguments.at, arguments.out.as_deref(), format);
+        distinct(&targets(arguments))?;
+        let (points, map) = (arguments.points.chosen(), arguments.map.open()?);
+        return arguments.released.predict(from, points, arguments.out.as_deref(), map, format);
     }
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
-    ensure_addresses(source.into_iter().chain([arguments.at.as_path()]))?;
+    ensure_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
     let watcher = watcher(arguments.quiet);
-    let points = PointsFile { path: &arguments.at, weights: arguments.weights.as_deref() };
+    let points = arguments.points.chosen();
     if arguments.preview.preview {
         // Without a key the rows are not told apart: nothing is written, not even to the state folder.
         let downloads = watcher.downloads();
@@ -111,11 +115,15 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     // A file that cannot be written is refused before anything is computed.
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
+    let map = arguments.map.open()?;
     let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
+    if let Some(map) = &map {
+        map.tried(&request.blank_csv()?)?;
+    }
     let drawn = request.draw(arguments.allow_caveats)?;
     let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
-    let shown = show(&charged, files, clipped, arguments, format);
+    let shown = show(&charged, files, map, clipped, arguments, format);
     shown.map_err(|cause| cause.after_charge(charged.receipt()))
 }
 
@@ -123,12 +131,18 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
 fn show(
     charged: &Charged<PrivatePredictions<'_>>,
     files: Option<PredictionFiles<'_>>,
+    map: Option<NewMap>,
     clipped: Option<Clipped>,
     arguments: &PredictArguments,
     format: Format,
 ) -> Result<(), CliError> {
     let written = files.map(|files| files.write(charged)).transpose()?;
-    let summary = summary(charged, clipped, arguments);
+    // What was released is shown whatever becomes of its picture.
+    let drawn = map.map(|map| draw(map, charged)).transpose();
+    let mut summary = summary(charged, clipped, arguments);
+    if let (Ok(_), Some(map)) = (&drawn, arguments.map.file()) {
+        summary.push_str(&format!("drawn in {}\n", map.display()));
+    }
     match (written, format) {
         (Some(_), Format::Text) => print(&summary),
         (Some(certificate), Format::Json) => {
@@ -143,7 +157,15 @@ fn show(
             complain(summary.trim_end());
             Ok(())
         }
-    }
+    }?;
+    drawn.map(drop)
+}
+
+/// The picture of a release, by its certificate.
+fn draw(map: NewMap, charged: &Charged<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
+    let csv = charged.csv()?;
+    let certificate = charged.certificate_json(&csv).to_string();
+    map.write_csv(&csv, ReleaseStatement::of(Path::new("certificate"), &certificate, Some(&csv))?)
 }
 
 /// What is said of a release: the guarantee, what it leaves out, what is left of the budget, and, to the holder of the data, how
@@ -185,6 +207,7 @@ fn summary(
 /// The files that are written.
 fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
     let mut targets = arguments.ledger.files();
+    targets.extend(arguments.map.file().map(Path::to_path_buf));
     if let Some(out) = &arguments.out {
         let endings = ["", ".certificate.json", ".certificate.json.sig"];
         targets.extend(endings.map(|ending| with_ending(out, ending)));

@@ -6,11 +6,13 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::map_file::NewMap;
 use super::options::Format;
 use super::output::{print, print_json};
+use crate::data::whole_text;
 use crate::kernel::KernelSetting;
 use crate::number::Positive;
-use crate::release::{MomentsFile, OtherModel, write_predictions};
+use crate::release::{MomentsFile, OtherModel, PublicPoints, ReleaseStatement, write_predictions};
 
 /// The options of predictions from a file.
 #[derive(Debug, Args)]
@@ -28,12 +30,13 @@ pub struct FromArguments {
 }
 
 impl FromArguments {
-    /// Predicts at the points of a file.
+    /// Predicts at public points.
     pub fn predict(
         &self,
         from: &Path,
-        at: &Path,
+        at: PublicPoints<'_>,
         out: Option<&Path>,
+        map: Option<NewMap>,
         format: Format,
     ) -> Result<(), CliError> {
         let file = MomentsFile::read(from)?;
@@ -42,6 +45,9 @@ impl FromArguments {
         let predictions = file.predict(at, other)?;
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
+        }
+        if let Some(map) = map {
+            map.write_csv(&predictions.csv()?, statement(from)?)?;
         }
         match (out, format) {
             (Some(out), Format::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
@@ -57,6 +63,12 @@ impl FromArguments {
             (None, Format::Text) => print(&predictions.csv().map_err(crate::release::ReleaseError::from)?),
         }
     }
+}
+
+/// What is guaranteed of the file, and so of all that follows from it.
+fn statement(from: &Path) -> Result<ReleaseStatement, CliError> {
+    let text = whole_text(from).map_err(CliError::io(from))?;
+    Ok(ReleaseStatement::of(from, &text, None)?)
 }
 
 fn kernel(text: &str) -> Result<KernelSetting, String> {

@@ -2,6 +2,7 @@
 //! was computed.
 
 mod figure;
+mod map;
 mod page;
 mod ranking;
 mod reference;
@@ -10,6 +11,7 @@ mod results;
 mod table;
 
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
+pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapSlice, draw_map};
 pub use page::{is_report, report_html};
 pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;

@@ -88,6 +88,7 @@ impl Charged<PrivatePredictions<'_>> {
             "certificate": certificate,
             "columns": columns.collect::<Map<String, Value>>(),
             "points": self.points(),
+            "target": setting.data.target,
             "predictions_sha256": Digest::of(csv.as_bytes()).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
             "program": PROGRAM,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::SignatureError;
 use super::ledger::LedgerError;
+use super::{GridError, SignatureError};
 use crate::data::DataError;
 use crate::run::RunError;
 use crate::task::TaskError;
@@ -26,6 +26,9 @@ pub enum ReleaseError {
     /// The release was not charged.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// A grid that does not fit the spec.
+    #[error("--grid: {0}")]
+    Grid(#[from] GridError),
     /// A grid without points.
     #[error("{} holds no rows below its header; write a row for each point to predict at", .0.display())]
     NoPoints(PathBuf),
@@ -41,6 +44,14 @@ pub enum ReleaseError {
     /// A file that holds no released moments.
     #[error("{} does not hold moments that `dpgp stats --release` wrote: {cause}", path.display())]
     NotMoments {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// A file that holds no predictions.
+    #[error("{} does not hold predictions that `dpgp predict` wrote as CSV: {cause}", path.display())]
+    NotPredictions {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.

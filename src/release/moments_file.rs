@@ -6,9 +6,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::grid::of_box;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
-use super::{PointsFile, ReleaseError};
+use super::{PublicPoints, ReleaseError};
 use crate::data::whole_text;
 use crate::kernel::{BoxKernel, KernelSetting};
 use crate::number::Positive;
@@ -95,8 +96,8 @@ impl MomentsFile {
     /// Predictions at points, by the model of the file or another one.
     ///
     /// # Errors
-    /// [`ReleaseError`] if the points cannot be read, or the kernel does not fit.
-    pub fn predict(self, at: &Path, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
+    /// [`ReleaseError`] if the points cannot be read or are none of its inputs, or the kernel does not fit.
+    pub fn predict(self, at: PublicPoints<'_>, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
         let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
         if kernel.fits(inputs.len()).is_err() {
@@ -118,11 +119,15 @@ impl MomentsFile {
             rows_per_person: None,
             draw: None,
         };
+        let places = of_box(&mechanism.domain);
         let model = ModelSetting { kernel, noise_variance, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
         };
-        let points = PointsFile { path: at, weights: None }.read(&data)?;
+        let points = match at {
+            PublicPoints::File(file) => file.read(&data)?,
+            PublicPoints::Grid(grid) => Points::even(grid.points(&data, Some(places))?),
+        };
         let posterior = model.posterior(&self.moments)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = model.predict(&posterior, &points.inputs)?;
         Ok(FilePredictions { data, points, predictions: Predictions { mean, gp_sd: model_sd, noise_sd } })

@@ -1,11 +1,45 @@
-//! The file with the points to predict at.
+//! The points to predict at: of a file, or of a grid.
 
 use std::path::Path;
 
-use super::ReleaseError;
+use super::grid::own_places;
+use super::{GridChoice, ReleaseError};
 use crate::run::load_points;
 use crate::setting::DataSetting;
-use crate::task::Points;
+use crate::task::{Points, Setting};
+
+/// Where to predict; public.
+#[derive(Debug, Clone, Copy)]
+pub enum PublicPoints<'a> {
+    /// The rows of a file.
+    File(PointsFile<'a>),
+    /// Points that need no file; all count alike.
+    Grid(&'a GridChoice),
+}
+
+impl<'a> From<PointsFile<'a>> for PublicPoints<'a> {
+    fn from(file: PointsFile<'a>) -> Self {
+        Self::File(file)
+    }
+}
+
+impl PublicPoints<'_> {
+    /// Whether some count for more than others.
+    pub(super) fn have_weights(self) -> bool {
+        matches!(self, Self::File(PointsFile { weights: Some(_), .. }))
+    }
+
+    /// The points for a setting.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if a file cannot be read or holds no points, or a grid is none of its inputs.
+    pub(super) fn read(self, setting: &Setting) -> Result<Points, ReleaseError> {
+        match self {
+            Self::File(file) => file.read(&setting.data),
+            Self::Grid(grid) => Ok(Points::even(grid.points(&setting.data, own_places(setting))?)),
+        }
+    }
+}
 
 /// A CSV or Parquet file with a row for each point; all of it is public.
 #[derive(Debug, Clone, Copy)]

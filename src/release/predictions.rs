@@ -5,7 +5,8 @@ use nalgebra::DMatrix;
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
 use super::exceptions::refuse_exceptions;
-use super::points_file::PointsFile;
+use super::points_file::PublicPoints;
+use super::prediction_rows::PredictionRows;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
@@ -43,7 +44,7 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points of a file, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
+    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
     /// knows which rows they are, which a ledger needs.
     ///
     /// # Errors
@@ -52,17 +53,17 @@ impl<'a> PredictionRequest<'a> {
         project: &Project,
         experiment: &'a Experiment,
         cell: &'a Cell,
-        points: PointsFile<'_>,
+        points: impl Into<PublicPoints<'a>>,
         progress: &dyn Progress,
         key: Option<&DataKey>,
     ) -> Result<Self, ReleaseError> {
-        let setting = cell.setting();
-        if points.weights.is_some() && !setting.privacy.mechanism.is_risk() {
+        let (setting, points) = (cell.setting(), points.into());
+        if points.have_weights() && !setting.privacy.mechanism.is_risk() {
             return Err(ReleaseError::NotReleasable(
                 "weights of points are for the objective risk of cloaking",
             ));
         }
-        let at = points.read(&setting.data)?;
+        let at = points.read(setting)?;
         let (sample, fingerprint) = match key {
             Some(key) => {
                 let WitnessedSample { sample, fingerprint } =
@@ -132,6 +133,18 @@ impl<'a> PredictionRequest<'a> {
             let value = PrivatePredictions { setting, spec, points: &self.points.inputs, predictions };
             Ok(Noisy { value, certificate: prepared.certificate.clone(), noise: prepared.noise })
         })
+    }
+
+    /// The file of the predictions but for its numbers, which are zeros here: what is made of the file can be tried before
+    /// anything is charged.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Csv`] if the rows cannot be written.
+    pub fn blank_csv(&self) -> Result<String, ReleaseError> {
+        let zeros = vec![0.0; self.points.inputs.nrows()];
+        let predictions = Predictions { mean: zeros.clone(), gp_sd: zeros.clone(), noise_sd: zeros };
+        let data = &self.setting().data;
+        Ok(PredictionRows { data, points: &self.points.inputs, predictions: &predictions }.csv()?)
     }
 
     /// What the release is about.

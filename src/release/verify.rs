@@ -97,6 +97,34 @@ pub fn verify(
     Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, unchecked })
 }
 
+/// A certificate whose text was checked.
+pub(super) struct VerifiedText {
+    /// The certificate.
+    pub certificate: Certificate,
+    /// What was checked.
+    pub checks: Vec<VerifiedFact>,
+}
+
+/// Checks the text of a certificate about the very text of the predictions; without them, of a file that carries its own.
+///
+/// # Errors
+/// [`ReleaseError::NoCertificate`] if it is none.
+pub(super) fn verify_text(
+    path: &Path,
+    text: &str,
+    predictions: Option<&str>,
+) -> Result<VerifiedText, ReleaseError> {
+    let published = read(path, text)?;
+    let mut checks = Vec::new();
+    if let Some(csv) = predictions {
+        let found = Some(Digest::of(csv.as_bytes()).to_string());
+        let holds = published.predictions_sha256 == found;
+        checks.push(VerifiedFact::new("the digest is that of the predictions".to_owned(), holds));
+    }
+    checks.extend(guarantee_checks(&published));
+    Ok(VerifiedText { certificate: published.certificate, checks })
+}
+
 fn read(path: &Path, text: &str) -> Result<CertificateRead, ReleaseError> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| no_certificate(path, &error.to_string()))?;

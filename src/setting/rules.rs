@@ -74,7 +74,7 @@ pub fn dimension(path: &str, inputs: usize, found: usize) -> Checked {
 }
 
 /// The most points of a grid.
-const MOST_POINTS: usize = 20_000;
+pub const MOST_POINTS: usize = 20_000;
 
 /// Fails unless there is a rising range for each input, and their product is a grid that can be computed.
 ///

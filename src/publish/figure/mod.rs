@@ -7,7 +7,7 @@ mod estimate;
 #[cfg(test)]
 mod fabricated;
 mod frames;
-mod grammar;
+pub(super) mod grammar;
 mod groups;
 mod kinds;
 mod prelude;

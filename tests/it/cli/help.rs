@@ -2,9 +2,10 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 21] = [
+const VERBS: [&str; 22] = [
     "table",
     "best",
+    "map",
     "list",
     "run",
     "predict",

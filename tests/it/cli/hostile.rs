@@ -221,6 +221,7 @@ fn endless_texts_are_refused() {
         &["verify", "/dev/zero"][..],
         &["stats", "study.toml", "--add", "/dev/zero", "--out", "sums.json"],
         &["predict", "--from", "/dev/zero", "--at", "grid.csv"],
+        &["map", "/dev/zero", "--out", "map.svg"],
     ] {
         let run = Run::new(within(&project, arguments)).expect(5);
         assert!(run.err.contains("/dev/zero: has more than 256 MB"), "{}", run.err);

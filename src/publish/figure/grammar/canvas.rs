@@ -14,7 +14,7 @@ use crate::data::shown_line;
 use crate::publish::figure::error::FigureError;
 
 /// Shapes stand on a raster so much finer than pixels: curves are smooth.
-const FINE: f64 = 4.0;
+pub const FINE: f64 = 4.0;
 /// The font of all text.
 const FAMILY: &str = "sans-serif";
 

@@ -10,6 +10,8 @@ const WIDTHS: [f64; 2] = [680.0, 1000.0];
 const RIGHT: f64 = 18.0;
 const BOTTOM: f64 = 56.0;
 const LEFT: f64 = 84.0;
+/// Between the axes of a figure with one panel.
+pub const WIDTH_OF_ONE: f64 = WIDTHS[0] - LEFT - RIGHT;
 /// The room at the left of the names along a y axis: without a label, and with one.
 const BESIDE_NAMES: [f64; 2] = [23.0, 50.0];
 /// The size of the numbers and names along an axis.

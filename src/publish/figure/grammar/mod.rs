@@ -4,6 +4,7 @@
 mod canvas;
 mod clip;
 mod contours;
+mod foot;
 mod layout;
 mod legend;
 mod mark;
@@ -17,13 +18,13 @@ mod spot;
 mod stage;
 mod surface;
 
-pub use layout::Layout;
+pub use layout::{Layout, WIDTH_OF_ONE};
 pub use legend::{LegendEntry, Swatch};
 pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};
-pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, LIGHT, RED, WHITE, mixed, ramp};
+pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, LIGHT, RED, WHITE, mixed, ramp, viridis};
 pub use pen::{Pen, Stroke};
-pub use picture::{Backdrop, Panel, Picture, Plot, Side};
-pub use render::render;
+pub use picture::{Backdrop, Panel, Picture, Plot, Side, Ticks};
+pub use render::{PLOT_GAP, Rendered, render, render_captioned};
 pub use scale::{Scale, ends, least_gap};
-pub use spot::{Spot, spots};
+pub use spot::{Rect, Spot, spots};
 pub use surface::Surface;

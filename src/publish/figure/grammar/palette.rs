@@ -55,11 +55,34 @@ const RAMP: [Colour; 5] = [
     Colour::rgb(250, 210, 70),
 ];
 
+/// Nine even steps of viridis (Smith and van der Walt, Matplotlib 2015): equal steps look equally far apart, in grey and to
+/// colour-blind readers, too.
+const VIRIDIS: [Colour; 9] = [
+    Colour::rgb(68, 1, 84),
+    Colour::rgb(71, 45, 123),
+    Colour::rgb(59, 82, 139),
+    Colour::rgb(44, 114, 142),
+    Colour::rgb(33, 145, 140),
+    Colour::rgb(40, 174, 128),
+    Colour::rgb(94, 201, 98),
+    Colour::rgb(173, 220, 48),
+    Colour::rgb(253, 231, 37),
+];
+
 /// The colour of a fraction from 0 to 1.
 pub fn ramp(fraction: f64) -> Colour {
-    let place = fraction.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
-    let step = (place as usize).min(RAMP.len() - 2);
-    mixed(RAMP[step], RAMP[step + 1], place - step as f64)
+    along(&RAMP, fraction)
+}
+
+/// The same by a map of colours that is perceptually uniform.
+pub fn viridis(fraction: f64) -> Colour {
+    along(&VIRIDIS, fraction)
+}
+
+fn along(colours: &[Colour], fraction: f64) -> Colour {
+    let place = fraction.clamp(0.0, 1.0) * (colours.len() - 1) as f64;
+    let step = (place as usize).min(colours.len() - 2);
+    mixed(colours[step], colours[step + 1], place - step as f64)
 }
 
 /// The colour a fraction of the way from one to another.
@@ -79,5 +102,21 @@ mod tests {
     fn the_ramp_goes_from_end_to_end() {
         assert_eq!([ramp(-1.0), ramp(0.0), ramp(0.5), ramp(1.0)], [RAMP[0], RAMP[0], RAMP[2], RAMP[4]]);
         assert_eq!(ramp(0.125), Colour::rgb(65, 35, 130));
+    }
+
+    /// The lightness L* of CIE 1976, from 0 to 100.
+    fn lightness(colour: Colour) -> f64 {
+        let [r, g, b] = [colour.0, colour.1, colour.2].map(|part| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        });
+        116.0 * (0.2126 * r + 0.7152 * g + 0.0722 * b).cbrt() - 16.0
+    }
+
+    #[test]
+    fn viridis_grows_lighter_in_even_steps() {
+        let shades: Vec<f64> = (0..17).map(|step| lightness(viridis(f64::from(step) / 16.0))).collect();
+        let steps = shades.windows(2).map(|pair| pair[1] - pair[0]);
+        assert!(steps.clone().all(|step| (3.5..6.5).contains(&step)), "{:?}", steps.collect::<Vec<_>>());
     }
 }

@@ -62,6 +62,13 @@ impl Rect {
         Spot::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
     }
 
+    /// The same in a unit that is so many times smaller.
+    pub fn times(&self, factor: f64) -> Self {
+        let [left, top, width, height] =
+            [self.left, self.top, self.width, self.height].map(|side| factor * side);
+        Self { left, top, width, height }
+    }
+
     /// Whether a spot lies inside or on an edge; NaN lies in none.
     pub fn holds(&self, spot: Spot) -> bool {
         (self.left..=self.right()).contains(&spot.x) && (self.top..=self.bottom()).contains(&spot.y)

@@ -1,0 +1,295 @@
+//! Points to predict at that need no file: named by an option, or by the spec.
+
+use std::str::FromStr;
+
+use nalgebra::DMatrix;
+use thiserror::Error;
+
+use crate::setting::rules::MOST_POINTS;
+use crate::setting::{DataSetting, MechanismSetting, RangeSetting};
+use crate::task::{Setting, TaskSetting};
+
+/// The word for the places that the spec has itself.
+const AUTO: &str = "auto";
+/// Points along the box of a spec without a map: of one input, and of each of the first two.
+const LINE: usize = 101;
+const SIDE: usize = 40;
+
+/// Public points that need no file.
+///
+/// ```
+/// use dpgp::release::GridChoice;
+///
+/// let grid: GridChoice = "lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8".parse()?;
+/// assert_ne!(grid, "auto".parse()?);
+/// let wrong = "lon=1..1:40".parse::<GridChoice>().unwrap_err();
+/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, and the second the greater");
+/// # Ok::<(), dpgp::release::GridError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum GridChoice {
+    /// The public places that the spec names: its map, else the box of its inputs.
+    Auto,
+    /// The product of these, one for each input; the last input of the spec varies fastest.
+    Inputs(Vec<GridInput>),
+}
+
+/// The places of one input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridInput {
+    /// The part of the option, for messages.
+    part: String,
+    name: String,
+    places: GridPlaces,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum GridPlaces {
+    Range(RangeSetting),
+    /// A number, or the word of a code.
+    Value(String),
+}
+
+/// Why an option names no points.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum GridError {
+    /// A part that cannot be read.
+    #[error("{part:?}: {why}")]
+    Part {
+        /// The part.
+        part: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// An input that is named twice.
+    #[error("the input {0:?} is named twice")]
+    Twice(String),
+    /// A name that no input has.
+    #[error("the spec has no input {name:?}; it has {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The inputs of the spec.
+        known: Vec<String>,
+    },
+    /// Inputs that are not named.
+    #[error("every input needs a value or a range; missing: {}", .0.join(", "))]
+    Missing(Vec<String>),
+    /// A grid that is too large.
+    #[error("a grid of {0} points; at most {MOST_POINTS} can be predicted at")]
+    TooMany(usize),
+    /// A word that is no code of an input.
+    #[error("{part:?}: the input holds words, one of {}", words.join(", "))]
+    NoWord {
+        /// The part.
+        part: String,
+        /// The words that there are.
+        words: Vec<String>,
+    },
+    /// A spec without public places.
+    #[error(
+        "the spec names no places to predict at (task.surface.map, task.prediction.grid or the domain of its mechanism): name \
+         them with --grid INPUT=FROM..TO:POINTS,... or in a file, with --at"
+    )]
+    NoPlaces,
+}
+
+impl FromStr for GridChoice {
+    type Err = GridError;
+
+    fn from_str(text: &str) -> Result<Self, GridError> {
+        if text == AUTO {
+            return Ok(Self::Auto);
+        }
+        let inputs = text.split(',').map(GridInput::parse).collect::<Result<Vec<GridInput>, GridError>>()?;
+        for (i, input) in inputs.iter().enumerate() {
+            if inputs[..i].iter().any(|other| other.name == input.name) {
+                return Err(GridError::Twice(input.name.clone()));
+            }
+        }
+        let points = inputs.iter().fold(1, |points: usize, input| points.saturating_mul(input.points()));
+        if points > MOST_POINTS { Err(GridError::TooMany(points)) } else { Ok(Self::Inputs(inputs)) }
+    }
+}
+
+impl GridInput {
+    fn parse(part: &str) -> Result<Self, GridError> {
+        let part = part.trim();
+        // A name may hold the sign, too.
+        let Some((name, places)) =
+            part.rsplit_once('=').filter(|(name, places)| !name.is_empty() && !places.is_empty())
+        else {
+            return Err(wrong(part, "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE"));
+        };
+        let places = match places.split_once("..") {
+            Some((from, rest)) => GridPlaces::Range(range(part, from, rest)?),
+            None => GridPlaces::Value(places.to_owned()),
+        };
+        Ok(Self { part: part.to_owned(), name: name.to_owned(), places })
+    }
+
+    fn points(&self) -> usize {
+        match &self.places {
+            GridPlaces::Range(range) => range.points,
+            GridPlaces::Value(_) => 1,
+        }
+    }
+
+    /// The numbers of the input, words by their codes.
+    fn column(&self, data: &DataSetting) -> Result<Vec<f64>, GridError> {
+        let words = data.encode.get(&self.name);
+        match (&self.places, words) {
+            (GridPlaces::Range(range), None) => Ok((0..range.points).map(|place| range.at(place)).collect()),
+            (GridPlaces::Value(value), Some(words)) => match words.iter().position(|word| word == value) {
+                Some(code) => Ok(vec![code as f64]),
+                None => Err(self.no_word(words)),
+            },
+            (GridPlaces::Range(_), Some(words)) => Err(self.no_word(words)),
+            (GridPlaces::Value(value), None) => {
+                let number = value.parse().ok().filter(|number: &f64| number.is_finite());
+                number.map(|number| vec![number]).ok_or_else(|| wrong(&self.part, "not a finite number"))
+            }
+        }
+    }
+
+    fn no_word(&self, words: &[String]) -> GridError {
+        GridError::NoWord { part: self.part.clone(), words: words.to_vec() }
+    }
+}
+
+/// `FROM..TO:POINTS` after its first dots.
+fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
+    let Some((to, points)) = rest.rsplit_once(':') else {
+        return Err(wrong(part, "a range needs the number of its points, as in FROM..TO:40"));
+    };
+    let ends = [from, to].map(|end| end.trim().parse().ok().filter(|end: &f64| end.is_finite()));
+    let [Some(from), Some(to)] = ends else { return Err(wrong(part, ENDS)) };
+    // The width must be finite, too, for the points between.
+    if to <= from || !(to - from).is_finite() {
+        return Err(wrong(part, ENDS));
+    }
+    let points = points.trim().parse().ok().filter(|points| (2..=MOST_POINTS).contains(points));
+    let Some(points) = points else { return Err(wrong(part, "a range has from 2 to 20000 points")) };
+    Ok(RangeSetting { from, to, points })
+}
+
+const ENDS: &str = "both ends must be finite numbers, and the second the greater";
+
+fn wrong(part: &str, why: &'static str) -> GridError {
+    GridError::Part { part: part.to_owned(), why }
+}
+
+impl GridChoice {
+    /// The points (t x d), in the order of the inputs; `own` are the places that the spec has itself.
+    ///
+    /// # Errors
+    /// [`GridError`] unless each input of the data has a part, and no other name.
+    pub(super) fn points(
+        &self,
+        data: &DataSetting,
+        own: Option<DMatrix<f64>>,
+    ) -> Result<DMatrix<f64>, GridError> {
+        let Self::Inputs(inputs) = self else { return own.ok_or(GridError::NoPlaces) };
+        if let Some(input) = inputs.iter().find(|input| !data.inputs.contains(&input.name)) {
+            return Err(GridError::Unknown { name: input.name.clone(), known: data.inputs.clone() });
+        }
+        let (mut columns, mut missing) = (Vec::new(), Vec::new());
+        for name in &data.inputs {
+            match inputs.iter().find(|input| input.name == *name) {
+                Some(input) => columns.push(input.column(data)?),
+                None => missing.push(name.clone()),
+            }
+        }
+        if missing.is_empty() { Ok(product(&columns)) } else { Err(GridError::Missing(missing)) }
+    }
+}
+
+/// The places that a setting names itself: all of it is public.
+pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
+    match &*setting.task {
+        TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
+        TaskSetting::Prediction(prediction) => {
+            let columns =
+                prediction.grid.iter().map(|range| (0..range.points).map(|place| range.at(place)).collect());
+            return Some(product(&columns.collect::<Vec<Vec<f64>>>()));
+        }
+        _ => {}
+    }
+    match &setting.privacy.mechanism {
+        MechanismSetting::Moments(moments) => Some(of_box(&moments.domain)),
+        _ => None,
+    }
+}
+
+/// Points over the first two inputs of a box, from end to end, at the middle of the others.
+pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
+    let points = if domain.len() == 1 { LINE } else { SIDE };
+    let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
+        let range = RangeSetting { from, to, points };
+        let middle = vec![from + (to - from) / 2.0];
+        if input < 2 { (0..points).map(|place| range.at(place)).collect() } else { middle }
+    });
+    product(&columns.collect::<Vec<Vec<f64>>>())
+}
+
+/// All combinations, a row each; the last column varies fastest.
+fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
+    let rows: usize = columns.iter().map(Vec::len).product();
+    DMatrix::from_fn(rows, columns.len(), |i, d| {
+        let inner: usize = columns[d + 1..].iter().map(Vec::len).product();
+        columns[d][i / inner % columns[d].len()]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_input_varies_fastest() {
+        let grid = product(&[vec![0.0, 1.0], vec![7.0], vec![5.0, 5.5, 6.0]]);
+        let expected = [
+            [0.0, 7.0, 5.0],
+            [0.0, 7.0, 5.5],
+            [0.0, 7.0, 6.0],
+            [1.0, 7.0, 5.0],
+            [1.0, 7.0, 5.5],
+            [1.0, 7.0, 6.0],
+        ];
+        assert_eq!(grid, DMatrix::from_row_slice(6, 3, expected.as_flattened()));
+    }
+
+    #[test]
+    fn a_box_is_covered_from_end_to_end() {
+        let points = of_box(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
+        assert_eq!(
+            (points.nrows(), points.column(0).max(), points.column(1).min()),
+            (SIDE * SIDE, 4.0, -1.0)
+        );
+        assert!(points.column(2).iter().all(|x| *x == 15.0));
+        assert_eq!(of_box(&[[0.0, 1.0]]).nrows(), LINE);
+    }
+
+    #[test]
+    fn wrong_parts_are_named() {
+        for (text, says) in [
+            ("", "neither INPUT"),
+            ("x", "\"x\": neither"),
+            ("x=", "neither"),
+            ("x=1,,y=2", "neither"),
+            ("x=0..1", "number of its points"),
+            ("x=0..1:1", "from 2 to 20000"),
+            ("x=0..1:many", "from 2 to 20000"),
+            ("x=0..inf:3", "finite"),
+            ("x=a..1:3", "finite"),
+            ("x=2..1:3", "the greater"),
+            ("x=-1e308..1e308:3", "finite"),
+            ("x=1,x=2", "\"x\" is named twice"),
+            ("x=0..1:200,y=0..1:200", "40000 points; at most 20000"),
+        ] {
+            let error = text.parse::<GridChoice>().unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What may be said of numbers that were released.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ReleaseError;
+use super::verify::{VerifiedText, verify_text};
+use crate::privacy::RoundedNoise;
+
+/// What the certificate of some numbers says, if they have one that holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReleaseStatement {
+    /// The guarantee; none where nothing is claimed.
+    pub guarantee: Option<String>,
+    /// Its epsilon.
+    pub epsilon: Option<f64>,
+    /// Its delta.
+    pub delta: Option<f64>,
+    /// Which pairs of data sets it compares.
+    pub neighbours: Option<String>,
+    /// What it does not speak of.
+    pub not_covered: Vec<String>,
+    /// All of it in sentences.
+    pub said: Vec<String>,
+    /// The name of the target.
+    #[serde(skip)]
+    pub target: Option<String>,
+}
+
+impl ReleaseStatement {
+    /// Of numbers without a certificate.
+    pub fn none() -> Self {
+        Self::nothing("No certificate beside the file: nothing is claimed.".to_owned())
+    }
+
+    fn nothing(said: String) -> Self {
+        Self {
+            guarantee: None,
+            epsilon: None,
+            delta: None,
+            neighbours: None,
+            not_covered: Vec::new(),
+            said: vec![said],
+            target: None,
+        }
+    }
+
+    /// Of the text of a certificate, which is about `predictions`, or carried by a file of released sums. Nothing is claimed unless
+    /// it holds.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NoCertificate`] if the text is none.
+    pub fn of(path: &Path, text: &str, predictions: Option<&str>) -> Result<Self, ReleaseError> {
+        let VerifiedText { certificate, checks } = verify_text(path, text, predictions)?;
+        let whole: Value = serde_json::from_str(text).unwrap_or_default();
+        let target = ["/target", "/model/target"].iter().find_map(|place| whole.pointer(place)?.as_str());
+        let target = target.map(str::to_owned);
+        let failed: Vec<&str> =
+            checks.iter().filter(|check| !check.holds).map(|check| check.fact.as_str()).collect();
+        if !failed.is_empty() {
+            let said = format!(
+                "Nothing is claimed, for these checks of the certificate fail: {}.",
+                failed.join("; ")
+            );
+            return Ok(Self { target, ..Self::nothing(said) });
+        }
+        let guarantee = certificate.to_string();
+        let not_covered: Vec<String> = texts(whole.get("not_covered"));
+        let made =
+            ["/noise/made", "/guarantee/noise/made"].iter().find_map(|place| whole.pointer(place)?.as_str());
+        let mut said = vec![format!("Guarantee: {guarantee}."), noise(made)];
+        if !not_covered.is_empty() {
+            said.push(format!("Not covered: {}.", not_covered.join("; ")));
+        }
+        Ok(Self {
+            epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
+            delta: certificate.delta(),
+            neighbours: certificate.between(),
+            guarantee: Some(guarantee),
+            not_covered,
+            said,
+            target,
+        })
+    }
+}
+
+fn texts(list: Option<&Value>) -> Vec<String> {
+    let list = list.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// Where the noise came from, by the certificate.
+fn noise(made: Option<&str>) -> String {
+    match made {
+        Some(made) if made == RoundedNoise::MADE => {
+            "Released with noise of the operating system, as the certificate says.".to_owned()
+        }
+        Some(made) => format!("Of the noise the certificate says: {made}."),
+        None => "The certificate does not say where the noise came from.".to_owned(),
+    }
+}
