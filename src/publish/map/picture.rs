@@ -21,6 +21,8 @@ const PALE: Colour = Colour(238, 238, 238, 1.0);
 const HATCH: Pen = Pen::new(GREY, 0.75);
 /// The pixels between them.
 const APART: f64 = 9.0;
+/// More strokes than any sheet has room for: coordinates beyond all reason have no more.
+const MOST_STROKES: f64 = 300.0;
 /// The height of the colour bar, the steps of it, and the room around the plots: for the bar's name, and for the axis.
 const BAR: f64 = 16.0;
 const STEPS: usize = 64;
@@ -134,9 +136,9 @@ impl Hatching {
         let [low, high] = [from, to].map(|at| {
             Spot::new((at.x - self.origin.x) / self.pixel.x, (at.y - self.origin.y) / self.pixel.y)
         });
-        let first = ((low.x - high.y) / APART).ceil() as i64;
-        let last = ((high.x - low.y) / APART).floor() as i64;
-        for offset in (first..=last).map(|k| APART * k as f64) {
+        let first = ((low.x - high.y) / APART).ceil().max(-MOST_STROKES) as i32;
+        let last = ((high.x - low.y) / APART).floor().min(MOST_STROKES) as i32;
+        for offset in (first..=last).map(|k| APART * f64::from(k)) {
             let ends = [low.x.max(low.y + offset), high.x.min(high.y + offset)];
             let ends = ends.map(|u| self.origin.moved(self.pixel.x * u, self.pixel.y * (u - offset)));
             marks.push(Mark::Line(ends.to_vec(), HATCH));

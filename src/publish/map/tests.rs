@@ -94,3 +94,21 @@ fn a_slice_leaves_a_picture_of_the_rest() {
     assert_eq!(draw_map(&cube, &options(&["c=u", "a=1"]), MapFormat::Svg).unwrap().points, 2);
     assert!(refused(&cube, &options(&["c=9"]), MapFormat::Svg).contains("there are u, 8"));
 }
+
+/// Coordinates whose differences are infinite, or too small to be cut into pixels, make a picture of no use, at once.
+#[test]
+fn numbers_beyond_reason_end() {
+    for [low, high] in [["-1.7e308", "1.7e308"], ["0", "5e-324"], ["1e15", "1000000000000000.1"]] {
+        let rows = [[low, low], [low, high], [high, low], [high, high]].map(|[x, y]| format!("{x},{y}"));
+        let map = released("a,b", &rows.each_ref().map(String::as_str));
+        for (format, mask) in [(MapFormat::Svg, 0.0), (MapFormat::Html, 1e308)] {
+            let options = MapOptions { mask: Some(mask), ..MapOptions::default() };
+            assert_eq!(draw_map(&map, &options, format).unwrap().points, 4);
+        }
+        let line = released("a", &[low, high]);
+        draw_map(&line, &MapOptions::default(), MapFormat::Html).unwrap();
+    }
+    let csv = "a,private_mean,gp_sd,noise_sd,low,high\n0,-1.7e308,1,1.7e308,-1.7e308,1.7e308\n1,1.7e308,1,1e308,0,1\n";
+    let far = ReleasedPredictions::of("p.csv".as_ref(), csv, ReleaseStatement::none()).unwrap();
+    draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
+}

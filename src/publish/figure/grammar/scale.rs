@@ -10,6 +10,10 @@ const ROOM: f64 = 0.04;
 const BEYOND: f64 = 0.12;
 const BREAK: [f64; 2] = [0.03, 0.05];
 
+/// Of the least and the largest number above zero.
+const LEAST_EXPONENT: f64 = -324.0;
+const MOST_EXPONENT: f64 = 308.0;
+
 /// A linear or logarithmic scale. Its ends are places: values, or their logarithms to base ten.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
@@ -174,9 +178,9 @@ fn linear(low: f64, high: f64, most: usize) -> Vec<f64> {
     (0..=most as i32 + 1).map(|i| step * (f64::from(i) + (low / step).ceil())).collect()
 }
 
-/// 1, 2 and 5 times the powers of ten from one exponent to another.
+/// 1, 2 and 5 times the powers of ten from one exponent to another, as far as numbers reach.
 fn decades(from: f64, to: f64) -> impl Iterator<Item = f64> {
-    let exponents = (from.floor() as i32)..=(to.ceil() as i32);
+    let exponents = (from.floor().max(LEAST_EXPONENT) as i32)..=(to.ceil().min(MOST_EXPONENT) as i32);
     exponents.flat_map(|e| STEPS.into_iter().map(move |step| step * 10f64.powi(e)))
 }
 
@@ -209,6 +213,12 @@ mod tests {
         assert_eq!(texts(false, 0.0, 21.0, 5), "0 5 10 15 20");
         assert_eq!(texts(true, 1.5, 3.3, 6), "50 100 200 500 1000");
         assert_eq!(texts(true, -6.2, 1.3, 5), "1e-6 0.0001 0.01 1");
+    }
+
+    #[test]
+    fn ticks_of_ranges_beyond_reason_end() {
+        let [tiny, huge] = [(0.0, 5e-324), (-1.7e308, 1.7e308)].map(|(low, high)| Scale::between(low, high));
+        assert!(tiny.ticks(11).len() <= 13 && huge.ticks(11).len() <= 13);
     }
 
     #[test]
