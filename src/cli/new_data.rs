@@ -60,7 +60,7 @@ struct NamedColumns {
 /// The text of a spec for a file. The last column of numbers becomes the target, the others the inputs.
 pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<String, CliError> {
     let layout = layout(file)?;
-    let OwnColumns { columns, .. } = own_columns(file.path, &layout)?;
+    let OwnColumns { columns, rows } = own_columns(file.path, &layout)?;
     let NamedColumns { mut numbers, text, others } = by_kind(file, columns)?;
     if numbers.len() < 2 {
         return Err(CliError::FewNumbers { path: file.path.to_path_buf(), numbers });
@@ -76,6 +76,8 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<Strin
         ("@VARIANCE@", variance(kernel, &numbers)),
         ("@LENGTHSCALES@", lengthscales(&numbers)),
         ("@MAP@", map(&numbers)),
+        ("@SPARSE@", sparse(rows)),
+        ("@SPLIT@", split(rows)),
         ("@ENDS@", each(&numbers, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(&target)),
@@ -137,6 +139,27 @@ fn unused(text: &[String], others: &[String]) -> String {
         lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(others)));
     }
     lines.join("\n")
+}
+
+/// The most rows of a model without inducing inputs, all of which are predicted in turn.
+const MOST_EXACT: usize = 3_000;
+
+fn sparse(rows: usize) -> String {
+    if rows <= MOST_EXACT {
+        let about = "# often with less noise, and needed beyond a few thousand rows";
+        return format!("# sparse.fitc.inducing.kmeans = {{ centres = 10 }}   {about}");
+    }
+    let about = "without it time grows with their third power, and memory with their square";
+    format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
+}
+
+fn split(rows: usize) -> String {
+    if rows <= MOST_EXACT {
+        return "split.shuffled = 5   # folds".to_owned();
+    }
+    let about =
+        "the last rows of the file are held out; memory grows with their number times that of all rows";
+    format!("split.tail = 200   # {about}")
 }
 
 fn variance(kernel: &str, inputs: &[String]) -> String {

@@ -74,6 +74,22 @@ fn new(project: &Project, arguments: &[&str], code: i32) -> Run {
     project.dpgp(&[&["new", "study", "--data"], arguments].concat()).expect(code)
 }
 
+/// Far more rows than a model without inducing inputs is for get some; a spec for private inputs needs none.
+#[test]
+fn new_specs_of_many_rows_have_inducing_inputs() {
+    let project = Project::empty();
+    let line = "\nsparse.fitc.inducing.kmeans = { centres = 10, restarts = 1 }";
+    for (rows, sparse, split) in [(3_000, false, "\nsplit.shuffled = 5"), (3_001, true, "\nsplit.tail = 200")]
+    {
+        project.write("rows.csv", &format!("a,b\n{}", "1,2\n".repeat(rows)));
+        new(&project, &["rows.csv"], 0);
+        let spec = project.read("study.toml");
+        assert!(spec.contains(line) == sparse && spec.contains(split), "{rows}: {spec}");
+        new(&project, &["rows.csv", "--private-inputs"], 0);
+        assert!(!project.read("study.toml").contains("sparse"));
+    }
+}
+
 #[test]
 fn new_specs_list_the_columns() {
     let project = project();
