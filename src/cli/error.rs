@@ -253,7 +253,7 @@ fn of_release(error: &ReleaseError) -> u8 {
             | LedgerError::Held { .. }
             | LedgerError::OtherKey(_),
         ) => IO,
-        ReleaseError::Csv(_) => BUG,
+        ReleaseError::Csv(_) | ReleaseError::Parquet(_) => BUG,
         _ => USAGE,
     }
 }

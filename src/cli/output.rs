@@ -38,7 +38,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
 
 fn written(path: &Path, text: &str) -> std::io::Result<()> {
     let mut file = NewFile::open(path, Readers::All)?;
-    file.fill(text)?;
+    file.fill(text.as_bytes())?;
     file.finish()
 }
 

@@ -15,8 +15,8 @@ use super::targets::distinct;
 use crate::data::rows::ensure_addresses;
 use crate::publish::short;
 use crate::release::{
-    Charged, PointsFile, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, SigningKey,
-    chosen_cell,
+    Charged, PointsFile, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions,
+    ReleaseError, SigningKey, chosen_cell,
 };
 use crate::run::{Clipped, watcher, with_ending};
 
@@ -27,7 +27,7 @@ known by the rows whatever file they stand in, and written before the prediction
 (DPGP_STATE) unless --ledger names another place. With a budget it refuses what the budget does not hold.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
-FILE.csv.certificate.json says what is guaranteed and what is not.
+FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, FILE.json a list of records.
 
 Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
@@ -58,7 +58,7 @@ pub struct PredictArguments {
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
-    /// Where the predictions are written; never over a file that is there [default: standard output]
+    /// Where the predictions are written, as .csv, .parquet or .json; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -87,6 +87,8 @@ pub struct PredictArguments {
 
 /// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
+    // Before any row is read or a state folder made.
+    arguments.out.as_deref().map(PredictionForm::of).transpose()?;
     if let Some(from) = &arguments.released.from {
         return arguments.released.predict(from, &arguments.at, arguments.out.as_deref(), format);
     }
@@ -135,7 +137,7 @@ fn show(
             print_json(&json!({ "written": arguments.out, "certificate": certificate }))
         }
         (None, Format::Json) => {
-            let certificate = charged.certificate_json(&charged.csv()?);
+            let certificate = charged.certificate_json(charged.csv()?.as_bytes());
             print_json(&json!({ "certificate": certificate, "predictions": charged.json() }))
         }
         (None, Format::Text) => {

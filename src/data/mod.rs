@@ -26,6 +26,7 @@ pub mod manifest_problem;
 pub mod own;
 mod parquet;
 mod parquet_source;
+mod parquet_table;
 mod parquet_type;
 mod part;
 pub mod person;
@@ -63,6 +64,7 @@ pub use own::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
     read_own,
 };
+pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
 pub use person::{KeptRows, PersonId, PersonRows};
 pub use progress::{Bars, Progress, Silent};
 pub use schema::toml_schema;

@@ -10,6 +10,7 @@ mod emit;
 mod end_to_end;
 mod escapes;
 mod extremes;
+mod forms;
 mod headerless;
 mod help;
 mod histogram_stats;
