@@ -74,10 +74,13 @@ pub enum CliError {
     FewNumbers { path: PathBuf, numbers: Vec<String> },
     /// A file whose first line is a row: its cells are private, and are not told.
     #[error(
-        "{} has numbers where the names of its columns should be: give it a first line with names; a row of it would become a \
-         part of the spec, which is public", .0.display()
+        "{} has numbers where the names of its columns should be, and a row of it would become a part of the spec, which is \
+         public: if it has no header, name its columns with --columns a,b,c or number them with --no-header", .0.display()
     )]
     NumbersForNames(PathBuf),
+    /// Names for the columns of a file that names them itself.
+    #[error("{} is Parquet, which names its columns itself; leave --columns and --no-header out", .0.display())]
+    NamedColumns(PathBuf),
     /// A spec whose data no ledger knows.
     #[error("no ledger that is known here counts rows of the data of {0}")]
     NoLedger(String),
@@ -186,6 +189,7 @@ impl CliError {
             | Self::NotInTable { .. }
             | Self::FewNumbers { .. }
             | Self::NumbersForNames(_)
+            | Self::NamedColumns(_)
             | Self::NoLedger(_)
             | Self::Ending(_)
             | Self::MapEnding(_)
@@ -268,7 +272,7 @@ fn of_release(error: &ReleaseError) -> u8 {
             | LedgerError::Held { .. }
             | LedgerError::OtherKey(_),
         ) => IO,
-        ReleaseError::Csv(_) => BUG,
+        ReleaseError::Csv(_) | ReleaseError::Parquet(_) => BUG,
         _ => USAGE,
     }
 }

@@ -84,7 +84,7 @@ impl NewMap {
     /// Draws predictions, and writes the file.
     pub fn write(mut self, released: &ReleasedPredictions) -> Result<DrawnMap, CliError> {
         let drawn = draw_map(released, &self.options, self.format)?;
-        let written = self.file.fill(&drawn.text).and_then(|()| self.file.finish());
+        let written = self.file.fill(drawn.text.as_bytes()).and_then(|()| self.file.finish());
         written.map_err(|cause| refused(&self.path, cause))?;
         Ok(drawn)
     }

@@ -7,9 +7,10 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::shell;
-use super::new_data::{Protected, spec_for};
+use super::new_data::{OwnFile, Protected, spec_for};
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use crate::data::ColumnNames;
 
 const EXAMPLES: &str = "\
 Without --data the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
@@ -19,6 +20,7 @@ Examples:
   dpgp new my-study && dpgp run my-study.toml
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
+  dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
   dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
 /// The spec that users start from.
@@ -31,9 +33,15 @@ pub struct NewArguments {
     /// The name of the experiment; its spec is NAME.toml [default with --data: the name of the file]
     #[arg(value_name = "NAME", required_unless_present = "data")]
     name: Option<String>,
-    /// A CSV or Parquet file with a header; the names of its columns are put into the spec
+    /// A CSV file with a header, or a Parquet file; the names of its columns are put into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    /// The CSV file has no header; these are the names of its columns
+    #[arg(long, value_name = "NAMES", requires = "data", value_delimiter = ',', value_parser = column_name)]
+    columns: Vec<String>,
+    /// The CSV file has no header; without --columns they are called column1, column2, ...
+    #[arg(long, requires = "data")]
+    no_header: bool,
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
@@ -52,7 +60,10 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
     let text = match &arguments.data {
         None => TEMPLATE.to_owned(),
-        Some(file) => spec_for(file, &beside(&path, file), protected)?,
+        Some(file) => {
+            let file = OwnFile { path: file, name: &beside(&path, file), columns: arguments.column_names() };
+            spec_for(&file, protected)?
+        }
     };
     write_new(&path, &text)?;
     if format == Format::Json {
@@ -62,6 +73,23 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     match arguments.data {
         None => print(&format!("{} is written; try: {run}\n", path.display())),
         Some(_) => print(&format!("{} is written; fill in every `nan` in it, then: {run}\n", path.display())),
+    }
+}
+
+impl NewArguments {
+    fn column_names(&self) -> ColumnNames {
+        match (&self.columns[..], self.no_header) {
+            ([], false) => ColumnNames::Header,
+            ([], true) => ColumnNames::Numbered,
+            (names, _) => ColumnNames::Listed(names.to_vec()),
+        }
+    }
+}
+
+fn column_name(name: &str) -> Result<String, String> {
+    match name.trim() {
+        "" => Err("a column has no name".to_owned()),
+        name => Ok(name.to_owned()),
     }
 }
 

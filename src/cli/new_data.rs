@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use super::CliError;
-use crate::data::{ColumnKind, column_types, guess_separator, is_parquet};
+use crate::data::{
+    ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_parquet, own_columns, own_layout,
+};
 
 /// What a spec protects, and its text with places to fill in.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +41,15 @@ impl Protected {
     }
 }
 
+/// A file of the user's own.
+pub(super) struct OwnFile<'a> {
+    pub path: &'a Path,
+    /// What the spec calls it.
+    pub name: &'a str,
+    /// Where the names of its columns come from.
+    pub columns: ColumnNames,
+}
+
 /// The columns of a file by what a spec can do with them.
 struct NamedColumns {
     numbers: Vec<String>,
@@ -46,24 +57,27 @@ struct NamedColumns {
     others: Vec<String>,
 }
 
-/// The text of a spec for a file; `path` is what the spec calls it. The last column of numbers becomes the target, the
-/// others the inputs.
-pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<String, CliError> {
-    let NamedColumns { mut numbers, text, others } = columns(file)?;
+/// The text of a spec for a file. The last column of numbers becomes the target, the others the inputs.
+pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<String, CliError> {
+    let layout = layout(file)?;
+    let OwnColumns { columns, rows } = own_columns(file.path, &layout)?;
+    let NamedColumns { mut numbers, text, others } = by_kind(file, columns)?;
     if numbers.len() < 2 {
-        return Err(CliError::FewNumbers { path: file.to_path_buf(), numbers });
+        return Err(CliError::FewNumbers { path: file.path.to_path_buf(), numbers });
     }
     let target = numbers.pop().unwrap_or_default();
     let title = format!("{target} under differential privacy");
     let kernel = protected.kernel(numbers.len());
     let parts = [
-        ("@SOURCE@", source(file, path)?),
+        ("@SOURCE@", source(file, &layout)),
         ("@INPUTS@", list(&numbers)),
         ("@OTHERS@", unused(&text, &others)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", variance(kernel, &numbers)),
         ("@LENGTHSCALES@", lengthscales(&numbers)),
         ("@MAP@", map(&numbers)),
+        ("@SPARSE@", sparse(rows)),
+        ("@SPLIT@", split(rows)),
         ("@ENDS@", each(&numbers, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(&target)),
@@ -71,11 +85,20 @@ pub(super) fn spec_for(file: &Path, path: &str, protected: Protected) -> Result<
     Ok(parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part)))
 }
 
-fn columns(file: &Path) -> Result<NamedColumns, CliError> {
+fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
+    match (is_parquet(file.path), &file.columns) {
+        (true, ColumnNames::Header) => Ok(TextLayout::default()),
+        (true, _) => Err(CliError::NamedColumns(file.path.to_path_buf())),
+        (false, names) => Ok(own_layout(file.path, names)?),
+    }
+}
+
+fn by_kind(file: &OwnFile<'_>, types: Vec<ColumnType>) -> Result<NamedColumns, CliError> {
     let mut columns = NamedColumns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
-    let types = column_types(file)?;
-    if types.iter().any(|column| column.name.parse::<f64>().is_ok()) {
-        return Err(CliError::NumbersForNames(file.to_path_buf()));
+    // Names that the user lists are no row of the file.
+    let read = file.columns == ColumnNames::Header;
+    if read && types.iter().any(|column| column.name.parse::<f64>().is_ok()) {
+        return Err(CliError::NumbersForNames(file.path.to_path_buf()));
     }
     for column in types {
         match column.kind {
@@ -87,15 +110,19 @@ fn columns(file: &Path) -> Result<NamedColumns, CliError> {
     Ok(columns)
 }
 
-fn source(file: &Path, path: &str) -> Result<String, CliError> {
-    if is_parquet(file) {
-        return Ok(format!("source.parquet.path = {}", quoted(path)));
+fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
+    let path = quoted(file.name);
+    if is_parquet(file.path) {
+        return format!("source.parquet.path = {path}");
     }
-    let separator = match guess_separator(file)? {
-        b',' => String::new(),
-        other => format!(", separator = {}", quoted(&char::from(other).to_string())),
-    };
-    Ok(format!("source.csv = {{ path = {}{separator} }}", quoted(path)))
+    let mut keys = format!("path = {path}");
+    if layout.separator != b',' {
+        keys.push_str(&format!(", separator = {}", quoted(&char::from(layout.separator).to_string())));
+    }
+    if let Some(columns) = &layout.columns {
+        keys.push_str(&format!(", columns = {}", list(columns)));
+    }
+    format!("source.csv = {{ {keys} }}")
 }
 
 /// Comments on the columns that the spec does not use.
@@ -112,6 +139,27 @@ fn unused(text: &[String], others: &[String]) -> String {
         lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(others)));
     }
     lines.join("\n")
+}
+
+/// The most rows of a model without inducing inputs, all of which are predicted in turn.
+const MOST_EXACT: usize = 3_000;
+
+fn sparse(rows: usize) -> String {
+    if rows <= MOST_EXACT {
+        let about = "# often with less noise, and needed beyond a few thousand rows";
+        return format!("# sparse.fitc.inducing.kmeans = {{ centres = 10 }}   {about}");
+    }
+    let about = "without it time grows with their third power, and memory with their square";
+    format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
+}
+
+fn split(rows: usize) -> String {
+    if rows <= MOST_EXACT {
+        return "split.shuffled = 5   # folds".to_owned();
+    }
+    let about =
+        "the last rows of the file are held out; memory grows with their number times that of all rows";
+    format!("split.tail = 200   # {about}")
 }
 
 fn variance(kernel: &str, inputs: &[String]) -> String {

@@ -31,7 +31,7 @@ fn print_bytes(text: &str) -> Result<(), CliError> {
 /// Writes a file that the user named, or into a pipe; never over a file that is there.
 pub fn write_new(path: &Path, text: &str) -> Result<(), CliError> {
     let mut file = open_new(path)?;
-    let written = file.fill(text).and_then(|()| file.finish());
+    let written = file.fill(text.as_bytes()).and_then(|()| file.finish());
     written.map_err(|cause| refused(path, cause))
 }
 

@@ -17,8 +17,8 @@ use super::targets::distinct;
 use crate::data::rows::ensure_addresses;
 use crate::publish::{DrawnMap, short};
 use crate::release::{
-    Charged, PredictionFiles, PredictionRequest, PrivatePredictions, ReleaseError, ReleaseStatement,
-    SigningKey, chosen_cell,
+    Charged, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, ReleaseError,
+    ReleaseStatement, SigningKey, chosen_cell,
 };
 use crate::run::{Clipped, watcher, with_ending};
 
@@ -29,7 +29,7 @@ known by the rows whatever file they stand in, and written before the prediction
 (DPGP_STATE) unless --ledger names another place. With a budget it refuses what the budget does not hold.
 
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
-FILE.csv.certificate.json says what is guaranteed and what is not.
+FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, FILE.json a list of records.
 
 Examples:
   dpgp predict my.toml --at grid.csv --preview                what each epsilon is worth; nothing is spent
@@ -58,7 +58,7 @@ pub struct PredictArguments {
     /// Which cell, where the spec has several; once for each axis
     #[arg(long, value_name = "AXIS=VALUE")]
     cell: Vec<String>,
-    /// Where the predictions are written; never over a file that is there [default: standard output]
+    /// Where the predictions are written, as .csv, .parquet or .json; never over a file that is there [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -89,6 +89,8 @@ pub struct PredictArguments {
 
 /// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
+    // Before any row is read or a state folder made.
+    arguments.out.as_deref().map(PredictionForm::of).transpose()?;
     if let Some(from) = &arguments.released.from {
         distinct(&targets(arguments))?;
         let (points, map) = (arguments.points.chosen(), arguments.map.open()?);
@@ -149,7 +151,7 @@ fn show(
             print_json(&json!({ "written": arguments.out, "certificate": certificate }))
         }
         (None, Format::Json) => {
-            let certificate = charged.certificate_json(&charged.csv()?);
+            let certificate = charged.certificate_json(charged.csv()?.as_bytes());
             print_json(&json!({ "certificate": certificate, "predictions": charged.json() }))
         }
         (None, Format::Text) => {
@@ -164,7 +166,7 @@ fn show(
 /// The picture of a release, by its certificate.
 fn draw(map: NewMap, charged: &Charged<PrivatePredictions<'_>>) -> Result<DrawnMap, CliError> {
     let csv = charged.csv()?;
-    let certificate = charged.certificate_json(&csv).to_string();
+    let certificate = charged.certificate_json(csv.as_bytes()).to_string();
     map.write_csv(&csv, ReleaseStatement::of(Path::new("certificate"), &certificate, Some(&csv))?)
 }
 

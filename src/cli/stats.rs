@@ -25,8 +25,8 @@ const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by
 a task.dirichlet with release = \"class-sums\", the same over the rows of each class; by a task.density with
 mechanism.histogram, how many records lie in each bin, where the target says for how many a row stands. All rows of the
-files named here that pass the filters count, whatever `train` says: CSV with a header, also packed by gzip, or Parquet, in
-constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/own-data.md).
+files named here that pass the filters count, whatever `train` says: CSV with a header or with columns that the spec lists,
+also packed by gzip, or Parquet, in constant memory. A build with the feature `cloud` takes s3://, gs://, az:// and https:// as well (docs/own-data.md).
 A folder stands for all files in it and below that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, a pattern in quotes (*, ?,
 [a-z], ** for folders) for all that match, in the order of their paths; names that begin with . or _ are passed over. Folders NAME=VALUE on
 the way to such a file are columns of its rows, like those of the file; a file that is named itself has no such columns.

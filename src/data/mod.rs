@@ -26,6 +26,7 @@ pub mod manifest_problem;
 pub mod own;
 mod parquet;
 mod parquet_source;
+mod parquet_table;
 mod parquet_type;
 mod part;
 pub mod person;
@@ -39,6 +40,7 @@ pub mod table;
 pub mod table_error;
 mod temporary;
 mod text;
+mod text_layout;
 mod trips;
 mod whole_file;
 
@@ -58,7 +60,11 @@ pub use images::Downscale;
 pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
-pub use own::{ColumnKind, ColumnType, column_types, guess_separator, is_parquet, read_own};
+pub use own::{
+    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
+    read_own,
+};
+pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
 pub use person::{KeptRows, PersonId, PersonRows};
 pub use progress::{Bars, Progress, Silent};
 pub use schema::toml_schema;
@@ -66,5 +72,6 @@ pub use shown::{csv_cell, is_hidden, shown_line, shown_text};
 pub use table::Table;
 pub use table_error::{CellProblem, RowUnit, TableError};
 pub use temporary::{delete_temporary_files, temporary_file};
+pub use text_layout::TextLayout;
 pub use trips::Trips;
 pub use whole_file::whole_text;

@@ -77,6 +77,11 @@ pub enum TableError {
         /// The columns of the format.
         listed: Vec<String>,
     },
+    /// A file that should have no header has one.
+    #[error(
+        "line {0} holds the very names that are listed for the columns: the file has a header, so do not list them (`columns` in a spec, --columns of `dpgp new`)"
+    )]
+    UnexpectedHeader(usize),
     /// A quote is not where quotes may stand, and the cells cannot be told apart.
     #[error("line {0} has a quote inside a cell; quotes stand around a whole cell, doubled inside it")]
     StrayQuote(usize),
@@ -158,7 +163,8 @@ pub enum TableError {
 /// The columns that there are. A first line with numbers may be a row, which is not told.
 fn columns(known: &[String]) -> String {
     if known.iter().any(|name| name.parse::<f64>().is_ok()) {
-        return "there are numbers where the names of the columns should be (has the file a header?)"
+        return "there are numbers where the names of the columns should be (has the file a header? If \
+                not, a spec lists them: data.source.csv.columns)"
             .to_owned();
     }
     let shown: Vec<String> = known.iter().take(SHOWN).map(|name| shortened(name)).collect();

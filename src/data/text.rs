@@ -20,6 +20,8 @@ pub(super) struct TextReader<R> {
     separator: Separator,
     comment: Option<String>,
     names: Vec<String>,
+    /// Whether the next row is the first of a file that should have no header.
+    unnamed: bool,
     /// Lines read so far.
     lines: usize,
     /// The line that the row began in, counted from 1.
@@ -55,6 +57,7 @@ impl<R: BufRead> TextReader<R> {
             separator: format.separator,
             comment: format.comment.clone().filter(|mark| !mark.is_empty()),
             names: Vec::new(),
+            unnamed: !format.header,
             lines: 0,
             line: 0,
             text: Vec::new(),
@@ -102,6 +105,9 @@ impl<R: BufRead> TextReader<R> {
         }
         self.split()?;
         let (line, found, expected) = (self.line, self.ends.len(), self.names.len());
+        if std::mem::take(&mut self.unnamed) && self.is_header() {
+            return Err(self.wrong(TableError::UnexpectedHeader(line)));
+        }
         if found == expected {
             return Ok(true);
         }
@@ -110,6 +116,12 @@ impl<R: BufRead> TextReader<R> {
             true => TableError::StrayQuote(line),
             false => TableError::Ragged { line, expected, found },
         }))
+    }
+
+    /// Whether the row holds the very names of the columns.
+    fn is_header(&self) -> bool {
+        let cells = (0..self.ends.len()).map(|place| self.cell(place).trim_ascii());
+        cells.eq(self.names.iter().map(|name| name.trim().as_bytes()))
     }
 
     fn header(&mut self, listed: &[String]) -> Result<Vec<String>, DataError> {

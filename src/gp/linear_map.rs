@@ -64,9 +64,13 @@ impl LinearMap {
 
     /// Of another map of the same training rows (s x n), the distinct columns (s x k).
     pub fn distinct(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
-        let groups = 0..self.columns.ncols();
-        let first: Vec<usize> =
-            groups.filter_map(|group| self.group.iter().position(|g| *g == group)).collect();
+        // Groups are numbered in the order in which they come.
+        let mut first = Vec::with_capacity(self.columns.ncols());
+        for (row, group) in self.group.iter().enumerate() {
+            if *group == first.len() {
+                first.push(row);
+            }
+        }
         c.select_columns(&first)
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
 use super::sums_file::NOT_COUNTED;
 use super::wider_change::WiderChange;
-use super::{Charged, PrivatePredictions};
+use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
 use crate::data::Digest;
 use crate::privacy::Neighbours;
 use crate::run::PROGRAM;
@@ -47,6 +47,14 @@ impl Charged<PrivatePredictions<'_>> {
         self.rows().csv()
     }
 
+    /// The bytes of a file of them.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the rows cannot be written.
+    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+        self.rows().bytes(form)
+    }
+
     /// The predictions as a list of records.
     pub fn json(&self) -> Value {
         self.rows().json()
@@ -63,8 +71,8 @@ impl Charged<PrivatePredictions<'_>> {
     }
 
     /// What the release guarantees and what it does not. Nothing in it depends on private targets: no digest of the
-    /// data, which would let anyone check a guess, and no count of clipped targets.
-    pub fn certificate_json(&self, csv: &str) -> Value {
+    /// data, which would let anyone check a guess, and no count of clipped targets. `predictions` are the bytes of the file that it is about.
+    pub fn certificate_json(&self, predictions: &[u8]) -> Value {
         let certificate = self.certificate();
         let PrivatePredictions { setting, spec, .. } = self.value();
         let inline = matches!(setting.data.source, SourceSetting::Inline(_));
@@ -89,7 +97,7 @@ impl Charged<PrivatePredictions<'_>> {
             "columns": columns.collect::<Map<String, Value>>(),
             "points": self.points(),
             "target": setting.data.target,
-            "predictions_sha256": Digest::of(csv.as_bytes()).to_string(),
+            "predictions_sha256": Digest::of(predictions).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
             "program": PROGRAM,
         })

@@ -183,9 +183,20 @@ pub enum ReleaseError {
     /// A file that would be overwritten.
     #[error("{0} is there already; choose another name")]
     Exists(PathBuf),
+    /// A name that says no form of predictions.
+    #[error("{} ends in none of .csv, .parquet and .json, the forms of predictions{hint}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What writes files of this ending.
+        hint: &'static str,
+    },
     /// Predictions that could not be put into CSV.
     #[error("the predictions: {0}")]
     Csv(#[from] csv::Error),
+    /// Predictions that could not be put into Parquet.
+    #[error("the predictions: {0}")]
+    Parquet(std::io::Error),
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io {

@@ -27,7 +27,8 @@ impl ExactSumsFile {
     /// # Errors
     /// [`ReleaseError::Io`].
     pub fn fill<M: SumsModel>(&mut self, total: &StreamedTotal<M>) -> Result<(), ReleaseError> {
-        let filled = total.text().map_err(std::io::Error::other).and_then(|text| self.file.fill(&text));
+        let filled =
+            total.text().map_err(std::io::Error::other).and_then(|text| self.file.fill(text.as_bytes()));
         filled.map_err(ReleaseError::io(&self.path))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::PredictionForm;
 use super::grid::of_box;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
@@ -158,10 +159,11 @@ impl FilePredictions {
     }
 }
 
-/// Where predictions from a file are written; never over a file that is there.
+/// Writes predictions from a file, in the form that the end of the name says; never over a file that is there.
 ///
 /// # Errors
-/// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+/// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
 pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
-    put(new_file(path, Readers::All)?, path, &predictions.csv()?)
+    let bytes = predictions.rows().bytes(PredictionForm::of(path)?)?;
+    put(new_file(path, Readers::All)?, path, &bytes)
 }

@@ -35,9 +35,9 @@ pub(super) fn new_file(path: &Path, readers: Readers) -> Result<NewFile, Release
 ///
 /// # Errors
 /// [`ReleaseError::Io`]; then there is no file of this name, or the one that somebody else made.
-pub(super) fn put(mut file: NewFile, path: &Path, text: &str) -> Result<(), ReleaseError> {
+pub(super) fn put(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
     let io = ReleaseError::io(path);
-    file.fill(text).map_err(&io)?;
+    file.fill(bytes).map_err(&io)?;
     file.finish().map_err(&io)
 }
 
@@ -64,9 +64,9 @@ impl<'k> SignedFile<'k> {
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn put(self, text: &str) -> Result<(), ReleaseError> {
         if let Some(NewSignature { path, file, key }) = self.signature {
-            put(file, &path, &key.sign(text).map_err(ReleaseError::Unsigned)?)?;
+            put(file, &path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
         }
-        put(self.file, &self.path, text)
+        put(self.file, &self.path, text.as_bytes())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
-use super::sum_rows::{columns, separator};
+use super::sum_rows::columns;
 use crate::data::rows::{FileState, Files, RowFile, Rows, row_files};
 use crate::data::{Comparison, KeptRows, PersonId, PersonRows};
 use crate::run::Pool;
@@ -24,7 +24,7 @@ pub(super) fn used_rows(
 ) -> Result<Option<UsedRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
     let names = columns(data);
-    let rows = Files::of_persons(files, separator(data), &names, limit.column)?;
+    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column)?;
     let mut rows = rows.watched(pool.row_meter("choosing", None))?;
     let before = file_states(files)?;
     let mut offered = OfferedRows::new(data, limit.rows);
@@ -70,15 +70,15 @@ fn file_states(files: &[RowFile]) -> Result<Vec<FileState>, ReleaseError> {
 /// As [`used_rows`].
 pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows, ReleaseError> {
     let files = &row_files(Path::new(""), files)?;
-    let (names, separator) = (columns(data), separator(data));
+    let (names, layout) = (columns(data), data.source.text_layout());
     let mut all = HeldRows::new(names.len());
     match &data.person {
         None => {
-            let mut rows = Files::open(files, separator, &names)?;
+            let mut rows = Files::open(files, &layout, &names)?;
             while rows.read(&mut all.columns, BLOCK)? > 0 {}
         }
         Some(person) => {
-            let mut rows = Files::of_persons(files, separator, &names, person)?;
+            let mut rows = Files::of_persons(files, &layout, &names, person)?;
             while rows.read_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
         }
     }

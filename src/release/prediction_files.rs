@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::new_file::{SignedFile, new_file, put};
-use super::{Charged, PrivatePredictions, ReleaseError, SigningKey};
+use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError, SigningKey};
 use crate::run::{NewFile, Readers, with_ending};
 
 /// Both files, before a release is charged.
 pub struct PredictionFiles<'k> {
     path: PathBuf,
+    form: PredictionForm,
     predictions: NewFile,
     certificate: SignedFile<'k>,
 }
@@ -19,15 +20,16 @@ impl<'k> PredictionFiles<'k> {
     /// Makes sure that both files can be written, with the signature of the certificate if there is a key, and are not there yet.
     ///
     /// # Errors
-    /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+    /// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
     pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
+        let form = PredictionForm::of(path)?;
         let predictions = new_file(path, Readers::All)?;
         if predictions.is_stream() {
             // Its certificate would stand beside no file.
             return Err(ReleaseError::Exists(path.to_path_buf()));
         }
         let certificate = SignedFile::open(&with_ending(path, ".certificate.json"), key)?;
-        Ok(Self { path: path.to_path_buf(), predictions, certificate })
+        Ok(Self { path: path.to_path_buf(), form, predictions, certificate })
     }
 
     /// Writes the signature, the certificate, then the predictions, whose digest the certificate has; returns the certificate.
@@ -35,10 +37,10 @@ impl<'k> PredictionFiles<'k> {
     /// # Errors
     /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
     pub fn write(self, charged: &Charged<PrivatePredictions<'_>>) -> Result<Value, ReleaseError> {
-        let csv = charged.csv()?;
-        let certificate = charged.certificate_json(&csv);
+        let bytes = charged.bytes(self.form)?;
+        let certificate = charged.certificate_json(&bytes);
         self.certificate.put(&format!("{certificate:#}\n"))?;
-        put(self.predictions, &self.path, &csv)?;
+        put(self.predictions, &self.path, &bytes)?;
         Ok(certificate)
     }
 }

@@ -3,7 +3,8 @@
 use nalgebra::DMatrix;
 use serde_json::{Map, Value, json};
 
-use crate::data::csv_cell;
+use super::{PredictionForm, ReleaseError};
+use crate::data::{WrittenCells, WrittenColumn, csv_cell, parquet_table};
 use crate::setting::DataSetting;
 use crate::spec::label;
 use crate::task::Predictions;
@@ -36,6 +37,39 @@ impl PredictionRows<'_> {
         }
         let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Csv`] or [`ReleaseError::Parquet`] if the rows cannot be written.
+    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+        match form {
+            PredictionForm::Csv => Ok(self.csv()?.into_bytes()),
+            PredictionForm::Json => Ok(format!("{:#}\n", self.json()).into_bytes()),
+            PredictionForm::Parquet => parquet_table(&self.columns()).map_err(ReleaseError::Parquet),
+        }
+    }
+
+    /// The inputs, words as text, and the columns of numbers after them.
+    fn columns(&self) -> Vec<WrittenColumn> {
+        let mut columns = Vec::new();
+        for (d, name) in self.data.inputs.iter().enumerate() {
+            let numbers = (0..self.points.nrows()).map(|row| self.points[(row, d)]);
+            let cells = match self.data.encode.contains_key(name) {
+                true => WrittenCells::Words(numbers.map(|code| shown(self.data, name, code)).collect()),
+                false => WrittenCells::Numbers(numbers.collect()),
+            };
+            columns.push(WrittenColumn { name: name.clone(), cells });
+        }
+        for (place, name) in COLUMNS.iter().enumerate() {
+            let numbers = (0..self.points.nrows()).map(|row| self.row(row)[place]);
+            columns.push(WrittenColumn {
+                name: (*name).to_owned(),
+                cells: WrittenCells::Numbers(numbers.collect()),
+            });
+        }
+        columns
     }
 
     /// A list of records.

@@ -11,12 +11,12 @@ use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
 use crate::run::{
-    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, load_sample, load_witnessed,
-    streams,
+    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_sample,
+    load_witnessed, streams,
 };
 use crate::task::{
-    Cell, Experiment, Foreknown, MomentsModel, Points, Predictions, PreparedRelease, Preview, Sample,
-    Setting, TaskError, TaskSetting, refusal,
+    Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
+    Sample, Setting, TaskError, TaskSetting, refusal,
 };
 
 /// The most points where none are named.
@@ -72,10 +72,7 @@ impl<'a> PredictionRequest<'a> {
             }
             None => (load_sample(experiment, setting, project, progress)?, None),
         };
-        if sample.rows() == 0 {
-            return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
-        }
-        Ok(Self { experiment, cell, points: at, sample, fingerprint })
+        Self { experiment, cell, points: at, sample, fingerprint }.checked()
     }
 
     /// Fits the model to all rows, designs the noise and draws it. A guarantee with exceptions is refused unless they are
@@ -182,10 +179,17 @@ impl<'a> PredictionRequest<'a> {
         let step = sample.rows().div_ceil(POINTS).max(1);
         let rows: Vec<usize> = (0..sample.rows()).step_by(step).collect();
         let points = Points::even(sample.inputs.select_rows(&rows));
-        if sample.rows() == 0 {
-            return Err(ReleaseError::NoRows(experiment.source.file().to_path_buf()));
+        Self { experiment, cell, points, sample, fingerprint: None }.checked()
+    }
+
+    /// The request, if there are rows, and memory for the matrices of a model of them.
+    fn checked(self) -> Result<Self, ReleaseError> {
+        let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
+        if rows == 0 {
+            return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
-        Ok(Self { experiment, cell, points, sample, fingerprint: None })
+        ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;
+        Ok(self)
     }
 
     pub(super) fn experiment(&self) -> &Experiment {

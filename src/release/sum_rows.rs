@@ -9,7 +9,7 @@ use super::person_rows::used_rows;
 use crate::data::rows::{FileState, Files, MarkedRows, RowFile, Rows, is_address, row_files};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
-use crate::setting::{DataSetting, SourceSetting};
+use crate::setting::DataSetting;
 use crate::stream::{BLOCK, FileRecord, Misfit, PartSums, StreamError, SumRows, collect};
 
 /// The rows that are summed.
@@ -43,10 +43,10 @@ pub(super) fn summed<T: SumRows>(
     let found = row_files(Path::new(""), source.files)?;
     named_once(&found)?;
     let used = used_rows(&found, source.data, pool)?;
-    let (separator, columns) = (separator(source.data), columns(source.data));
+    let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
     let files = match source.key {
-        Some(key) => Files::witnessed(&found, separator, &columns, key)?,
-        None => Files::open(&found, separator, &columns)?,
+        Some(key) => Files::witnessed(&found, &layout, &columns, key)?,
+        None => Files::open(&found, &layout, &columns)?,
     };
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
@@ -114,13 +114,6 @@ pub(super) fn distinct_files(
 pub(super) fn columns(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
-}
-
-pub(super) fn separator(data: &DataSetting) -> u8 {
-    match data.source {
-        SourceSetting::Csv { separator, .. } => u8::try_from(separator).unwrap_or(b','),
-        _ => b',',
-    }
 }
 
 /// A row whose target has no place in the sums, by its file.

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use nalgebra::DMatrix;
 
+use super::memory::ensure_memory;
 use super::person_rows::limited;
 use super::{Project, RunError, Unit};
 use crate::data::{DataError, Filter, FilterValue, PersonId, Progress, Table, read_own};
 use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
 use crate::spec::Identity;
-use crate::task::{Cell, Experiment, Points, Sample};
+use crate::task::{Cell, Experiment, ModelMemory, Points, Sample};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.
 pub(super) struct Loader<'a> {
@@ -84,6 +85,9 @@ impl Loader<'_> {
             if let Some(sample) = samples.get(&SampleId::of(&cells[cell])) {
                 let fits = cells[cell].check_rows(sample.rows());
                 fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
+                let setting = cells[cell].setting();
+                let rows = setting.data.rows_drawn(sample.rows());
+                ensure_memory(self.experiment, ModelMemory::of_block(setting, rows))?;
             }
         }
         Ok(samples)

@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod load;
 mod load_dataset;
+mod memory;
 mod new_file;
 mod options;
 mod own_tables;
@@ -45,6 +46,7 @@ pub use files::{
     Readers, folder_of, with_ending, write_atomically, write_atomically_for, write_file_atomically,
 };
 pub use load::{load_points, load_sample};
+pub use memory::ensure_memory;
 pub use new_file::NewFile;
 pub use options::RunOptions;
 pub use plan::{Plan, Unit};

@@ -21,7 +21,7 @@ const STANDARD_OUTPUT: &str = "/dev/stdout";
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("new.txt");
 /// let mut file = NewFile::open(&path, Readers::Holder)?;
-/// file.fill("all of it")?;
+/// file.fill(b"all of it")?;
 /// assert!(!path.exists());
 /// file.finish()?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "all of it");
@@ -39,7 +39,7 @@ pub struct NewFile {
 enum NewContents {
     File(NamedTempFile),
     /// A pipe or a device takes nothing back.
-    Stream(String),
+    Stream(Vec<u8>),
 }
 
 impl NewFile {
@@ -50,7 +50,7 @@ impl NewFile {
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         let path = path.to_path_buf();
         if is_stream(&path) {
-            return Ok(Self { path, contents: NewContents::Stream(String::new()) });
+            return Ok(Self { path, contents: NewContents::Stream(Vec::new()) });
         }
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
@@ -68,14 +68,14 @@ impl NewFile {
     ///
     /// # Errors
     /// The I/O error.
-    pub fn fill(&mut self, text: &str) -> Result<()> {
+    pub fn fill(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.contents {
             NewContents::File(file) => {
-                disk::write(file, text.as_bytes())?;
+                disk::write(file, bytes)?;
                 disk::sync(file)
             }
             NewContents::Stream(held) => {
-                held.push_str(text);
+                held.extend_from_slice(bytes);
                 Ok(())
             }
         }
@@ -88,7 +88,7 @@ impl NewFile {
     pub fn finish(self) -> Result<()> {
         match self.contents {
             NewContents::File(file) => disk::place(file, &self.path),
-            NewContents::Stream(text) => stream(&self.path, &text),
+            NewContents::Stream(bytes) => stream(&self.path, &bytes),
         }
     }
 }
@@ -99,10 +99,10 @@ fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_OUTPUT) || there.is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-fn stream(path: &Path, text: &str) -> Result<()> {
+fn stream(path: &Path, bytes: &[u8]) -> Result<()> {
     if path == Path::new(STANDARD_OUTPUT) {
         let mut out = std::io::stdout().lock();
-        return out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        return out.write_all(bytes).and_then(|()| out.flush());
     }
-    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+    OpenOptions::new().write(true).open(path)?.write_all(bytes)
 }

@@ -3,7 +3,7 @@
 use super::RunError;
 use super::load::{Columns, Loader, parsed};
 use crate::data::rows::{RowFile, row_files};
-use crate::data::{CsvFormat, DataError, Separator, Table};
+use crate::data::{DataError, Table};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::task::Experiment;
 
@@ -29,9 +29,8 @@ impl Loader<'_> {
 }
 
 fn table(file: &RowFile, data: &DataSetting, columns: Columns) -> Result<Table, DataError> {
-    if let SourceSetting::Csv { separator, .. } = data.source {
-        let separator = u8::try_from(separator).map_or(Separator::Byte(b','), Separator::Byte);
-        return Table::read(&file.path, &CsvFormat { separator, ..CsvFormat::default() });
+    if let SourceSetting::Csv { .. } = data.source {
+        return Table::read(&file.path, &data.source.text_layout().format());
     }
     let mut names = parsed(data);
     names.retain(|name| file.partition(name).is_none());

@@ -95,12 +95,11 @@ impl DataSetting {
 
     fn check_source(&self, manifest: &Manifest) -> Checked {
         match &self.source {
-            SourceSetting::Csv { separator, .. }
-                if !separator.is_ascii() || "\"\n\r".contains(*separator) =>
-            {
-                fail("data.source.csv.separator", Problem::BadSeparator { found: *separator })
+            SourceSetting::Csv { separator, columns, .. } => {
+                origin::separator(*separator)?;
+                columns.as_deref().map_or(Ok(()), origin::column_names)
             }
-            SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => Ok(()),
+            SourceSetting::Parquet { .. } => Ok(()),
             SourceSetting::Dataset(name) => origin::table(name, manifest),
             SourceSetting::Inline(columns) => origin::inline(columns, self),
             SourceSetting::Synthetic(setting) => {

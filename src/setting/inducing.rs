@@ -30,6 +30,15 @@ fn ten() -> Count {
 }
 
 impl InducingSetting {
+    /// The most inducing inputs that there can be.
+    pub fn most(&self) -> usize {
+        match self {
+            Self::Kmeans { centres, .. } => centres.get(),
+            Self::Points(points) => points.len(),
+            Self::Grid(ranges) => ranges.iter().map(|range| range.points).product(),
+        }
+    }
+
     /// Checks the numbers, for data with so many inputs; `path` is that of the sparse approximation.
     pub(super) fn check(&self, path: &str, inputs: usize) -> Checked {
         let path = format!("{path}.inducing");

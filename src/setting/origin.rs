@@ -7,6 +7,31 @@ use super::{DataSetting, ImagesSetting, Problem, TripsSetting};
 use crate::data::suggest::closest;
 use crate::data::{Dataset, Format, Manifest};
 
+/// Fails unless the character can stand between cells.
+pub(super) fn separator(found: char) -> Checked {
+    if found.is_ascii() && !"\"\n\r".contains(found) {
+        return Ok(());
+    }
+    fail("data.source.csv.separator", Problem::BadSeparator { found })
+}
+
+/// Fails unless every column of files without a header has a name of its own.
+pub(super) fn column_names(names: &[String]) -> Checked {
+    let path = "data.source.csv.columns";
+    if names.is_empty() {
+        return fail(path, Problem::Empty);
+    }
+    for (place, name) in names.iter().enumerate() {
+        if name.trim().is_empty() {
+            return fail(path, Problem::Shape(format!("column {} has no name", place + 1)));
+        }
+        if names[..place].contains(name) {
+            return fail(path, Problem::DuplicateValue { label: format!("{name:?}") });
+        }
+    }
+    Ok(())
+}
+
 /// The dataset of a name, which must be in the manifest.
 fn known<'a>(path: &str, name: &str, manifest: &'a Manifest) -> Result<&'a Dataset, Fault> {
     manifest.get(name).map_err(|_| {

@@ -232,6 +232,22 @@ pub enum Problem {
         /// The width of the bounds.
         width: f64,
     },
+    /// Matrices that do not fit into the memory of the machine.
+    #[error(
+        "{rows} rows and {points} points need about {needed:.1} GiB of memory, and {available:.1} GiB are available: {way_out}"
+    )]
+    Memory {
+        /// Rows that a model is fitted to at once.
+        rows: usize,
+        /// Points that it predicts at.
+        points: usize,
+        /// What its matrices take, in GiB.
+        needed: f64,
+        /// What there is, in GiB.
+        available: f64,
+        /// What needs less.
+        way_out: &'static str,
+    },
     /// A correction that is only proved with a clip.
     #[error("sensitivity = \"corrected\" holds for errors clipped at 4 times `change`: set clip = 4.0")]
     CorrectedNeedsClip,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SyntheticSetting;
+use crate::data::TextLayout;
 use crate::number::Count;
 
 /// The source of the rows.
@@ -22,6 +23,9 @@ pub enum SourceSetting {
         /// The separator, one character.
         #[serde(default = "comma", skip_serializing_if = "is_comma")]
         separator: char,
+        /// The names of the columns, in their order, of files without a header. With a header it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        columns: Option<Vec<String>>,
     },
     /// Parquet files of the user's own.
     Parquet {
@@ -90,6 +94,18 @@ impl SourceSetting {
         match self {
             Self::Csv { path, .. } | Self::Parquet { path } => Some(path),
             _ => None,
+        }
+    }
+
+    /// How the user's own text files are laid out; the usual layout of any other source.
+    pub fn text_layout(&self) -> TextLayout {
+        match self {
+            Self::Csv { separator, columns, .. } => TextLayout {
+                // The checks of a spec let no other through.
+                separator: u8::try_from(*separator).unwrap_or(b','),
+                columns: columns.clone(),
+            },
+            _ => TextLayout::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a spec may say of a task, apart from how it is measured.
 
+use super::FittedRows;
 use crate::setting::{Checked, MechanismSetting, Sections};
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
@@ -31,5 +32,10 @@ pub trait Described {
     /// [`crate::setting::Fault`] where there are too few.
     fn check_rows(&self, _rows: usize) -> Checked {
         Ok(())
+    }
+
+    /// How many of the rows a Gaussian process with matrices of all of them is fitted to at once; none for a task without one.
+    fn fitted_rows(&self, _rows: usize) -> Option<FittedRows> {
+        None
     }
 }

@@ -14,6 +14,7 @@ mod draw;
 mod errata;
 mod error;
 mod evidence;
+mod fitted_rows;
 mod frame;
 mod grid;
 mod hyperparameters;
@@ -21,6 +22,7 @@ mod job;
 mod leaderboard;
 mod measure;
 mod measurement;
+mod memory;
 mod model;
 mod moments;
 mod noise;
@@ -48,10 +50,12 @@ pub use error::TaskError;
 pub use evidence::{
     LinearRelease, MomentsRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel,
 };
+pub use fitted_rows::FittedRows;
 pub use frame::{Frame, MissingColumn};
 pub use job::{Job, Task};
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
+pub use memory::ModelMemory;
 pub use moments::{MomentsGuarantee, MomentsModel, ReleasedMoments, SurfacePrediction};
 pub use posterior::Prices;
 pub use release::{Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, refusal};

@@ -7,11 +7,12 @@ use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows};
 use crate::data::DataError;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::person::PersonId;
+use crate::data::text_layout::TextLayout;
 
-/// Files of one table: Parquet by their ending, text with a header otherwise.
+/// Files of one table: Parquet by their ending, text otherwise.
 pub struct Files {
     files: Vec<RowFile>,
-    separator: u8,
+    layout: TextLayout,
     columns: ReadColumns,
     open: Option<Box<dyn FileRows>>,
     next: usize,
@@ -31,8 +32,8 @@ impl Files {
     ///
     /// # Errors
     /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
-    pub fn open(files: &[RowFile], separator: u8, columns: &[String]) -> Result<Self, DataError> {
-        Self::of(files, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
+    pub fn open(files: &[RowFile], layout: &TextLayout, columns: &[String]) -> Result<Self, DataError> {
+        Self::of(files, layout, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
     }
 
     /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -41,20 +42,29 @@ impl Files {
     /// As [`Files::open`].
     pub fn of_persons(
         files: &[RowFile],
-        separator: u8,
+        layout: &TextLayout,
         columns: &[String],
         person: &str,
     ) -> Result<Self, DataError> {
         let person = Some(person.to_owned());
-        Self::of(files, separator, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
+        Self::of(files, layout, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
     }
 
-    fn of(files: &[RowFile], separator: u8, columns: ReadColumns) -> Result<Self, DataError> {
+    fn of(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
         for file in files {
-            open(file, separator, &columns)?;
+            open(file, layout, &columns)?;
         }
         let (files, rows) = (files.to_vec(), vec![0; files.len()]);
-        Ok(Self { files, separator, columns, open: None, next: 0, rows, witness: None, watched: None })
+        Ok(Self {
+            files,
+            layout: layout.clone(),
+            columns,
+            open: None,
+            next: 0,
+            rows,
+            witness: None,
+            watched: None,
+        })
     }
 
     /// The same; the rows that are read, with all their columns, are remembered by their digests under a key.
@@ -63,13 +73,13 @@ impl Files {
     /// As [`Files::open`].
     pub fn witnessed(
         paths: &[RowFile],
-        separator: u8,
+        layout: &TextLayout,
         columns: &[String],
         key: &DataKey,
     ) -> Result<Self, DataError> {
-        let mut files = Self::open(paths, separator, columns)?;
+        let mut files = Self::open(paths, layout, columns)?;
         files.columns.witnessed = true;
-        let seen = paths.first().map(|file| open(file, separator, &files.columns)).transpose()?;
+        let seen = paths.first().map(|file| open(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
         let seen = seen.map(|file| file.seen()).unwrap_or_default();
         files.witness = Some(RowWitness::new(key, &seen, &read));
@@ -134,7 +144,7 @@ impl Files {
     /// # Errors
     /// [`DataError`] for a file that cannot be read.
     pub fn count(&self) -> Result<Vec<u64>, DataError> {
-        self.files.iter().map(|file| count(file, self.separator)).collect()
+        self.files.iter().map(|file| count(file, &self.layout)).collect()
     }
 
     /// Takes from one file after the other until there is enough.
@@ -151,7 +161,7 @@ impl Files {
             };
             if rows == 0 {
                 let Some(file) = self.files.get(self.next) else { break };
-                self.open = Some(open(file, self.separator, &self.columns)?);
+                self.open = Some(open(file, &self.layout, &self.columns)?);
                 if let Some(witness) = &mut self.witness {
                     witness.begin_file(self.next);
                     file.show(witness, &self.columns.numbers);

@@ -1,6 +1,6 @@
 //! Rows of numbers, read in pieces: files of any length in constant memory.
 //!
-//! Files are CSV (or any other separator) with a header, packed by gzip or not, or Parquet; folders in their paths may name columns.
+//! Files are text in a [`TextLayout`](super::TextLayout), packed by gzip or not, or Parquet; folders in their paths may name columns.
 mod address;
 pub(super) mod cloud;
 mod file_state;

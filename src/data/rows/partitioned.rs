@@ -7,6 +7,7 @@ use crate::data::DataError;
 use crate::data::own::is_parquet;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, TableError};
+use crate::data::text_layout::TextLayout;
 
 /// Rows with cells that are the same in all of them. A witness is shown those by [`RowFile::show`].
 struct PartitionedRows {
@@ -18,19 +19,19 @@ struct PartitionedRows {
     person: Option<PersonId>,
 }
 
-/// Opens a file: Parquet by its ending, text with a header otherwise.
+/// Opens a file: Parquet by its ending, text otherwise.
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
 pub(super) fn open(
     file: &RowFile,
-    separator: u8,
+    layout: &TextLayout,
     columns: &ReadColumns,
 ) -> Result<Box<dyn FileRows>, DataError> {
     let mut inside = columns.clone();
     inside.numbers.retain(|name| file.partition(name).is_none());
     inside.person = inside.person.filter(|name| file.partition(name).is_none());
-    let rows = open_inside(file, separator, &inside);
+    let rows = open_inside(file, layout, &inside);
     if file.partitions.is_empty() {
         return rows;
     }
@@ -41,10 +42,14 @@ pub(super) fn open(
     }
 }
 
-fn open_inside(file: &RowFile, separator: u8, columns: &ReadColumns) -> Result<Box<dyn FileRows>, DataError> {
+fn open_inside(
+    file: &RowFile,
+    layout: &TextLayout,
+    columns: &ReadColumns,
+) -> Result<Box<dyn FileRows>, DataError> {
     Ok(match is_parquet(&file.path) {
         true => Box::new(ParquetRows::open(&file.path, columns)?),
-        false => Box::new(TextRows::open(&file.path, separator, columns)?),
+        false => Box::new(TextRows::open(&file.path, layout, columns)?),
     })
 }
 
@@ -127,9 +132,9 @@ impl FileRows for PartitionedRows {
 ///
 /// # Errors
 /// [`DataError`] for a file that cannot be read.
-pub(super) fn count(file: &RowFile, separator: u8) -> Result<u64, DataError> {
+pub(super) fn count(file: &RowFile, layout: &TextLayout) -> Result<u64, DataError> {
     match is_parquet(&file.path) {
         true => ParquetRows::count(&file.path),
-        false => TextRows::count(&file.path, separator),
+        false => TextRows::count(&file.path, layout),
     }
 }

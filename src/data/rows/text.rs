@@ -1,4 +1,4 @@
-//! Rows of a text file with a header.
+//! Rows of a text file.
 
 use std::path::Path;
 
@@ -6,11 +6,12 @@ use super::place::places;
 use super::{Beside, FileRows, ReadColumns, RowText};
 use crate::data::cell::parsed;
 use crate::data::error::DataError;
-use crate::data::format::{CsvFormat, Separator, repeated};
+use crate::data::format::repeated;
 use crate::data::identity::RowWitness;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
 use crate::data::text::TextReader;
+use crate::data::text_layout::TextLayout;
 
 /// The rows of a file of separated values.
 pub(super) struct TextRows {
@@ -30,10 +31,9 @@ struct PersonColumn {
 }
 
 impl TextRows {
-    /// Reads the header.
-    pub fn open(path: &Path, separator: u8, columns: &ReadColumns) -> Result<Self, DataError> {
-        let format = CsvFormat { separator: Separator::Byte(separator), ..CsvFormat::default() };
-        let reader = TextReader::open(path, &format)?;
+    /// Reads the header, if there is one.
+    pub fn open(path: &Path, layout: &TextLayout, columns: &ReadColumns) -> Result<Self, DataError> {
+        let reader = TextReader::open(path, &layout.format())?;
         if let Some(column) = repeated(reader.names()) {
             return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
         }
@@ -49,9 +49,9 @@ impl TextRows {
     }
 
     /// How many rows there are.
-    pub fn count(path: &Path, separator: u8) -> Result<u64, DataError> {
+    pub fn count(path: &Path, layout: &TextLayout) -> Result<u64, DataError> {
         let columns = ReadColumns { numbers: Vec::new(), witnessed: false, person: None };
-        Self::open(path, separator, &columns)?.skip(u64::MAX)
+        Self::open(path, layout, &columns)?.skip(u64::MAX)
     }
 
     /// Shows the row to a witness; the last numbers of the columns are its own.

@@ -41,7 +41,7 @@ impl Machine {
         let next = Charge { place: &place, rows: &rows, entry: entry(id) };
         preview(&next)?;
         charge(&next)?;
-        put(file, &path, id)
+        put(file, &path, id.as_bytes())
     }
 
     /// The releases in the only ledger; empty if there is none. Fails the test if there are several, or one that is not sound.

@@ -7,7 +7,7 @@ use crate::number::Count;
 use crate::setting::rules::{points, to_test};
 use crate::setting::{Checked, Sections, ThresholdSetting};
 use crate::task::prediction::PredictionTask;
-use crate::task::{Described, classifier};
+use crate::task::{Described, FittedRows, classifier};
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,5 +60,10 @@ impl Described for ClassificationTask {
         // Points of their own can be predicted without a test row.
         let points = usize::from(!self.at.is_empty());
         to_test("task.classification.train", self.train.get(), rows + points)
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let train = self.train.get().min(rows);
+        Some(FittedRows::of_test(train, rows - train + self.at.len()))
     }
 }

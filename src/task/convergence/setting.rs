@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::number::Count;
 use crate::setting::rules::to_test;
 use crate::setting::{Checked, Sections, ThresholdSetting};
-use crate::task::{Described, classifier};
+use crate::task::{Described, FittedRows, classifier};
 
 /// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,5 +36,10 @@ impl Described for ConvergenceTask {
 
     fn check_rows(&self, rows: usize) -> Checked {
         to_test("task.convergence.train", self.train.get(), rows)
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let train = self.train.get().min(rows);
+        Some(FittedRows::of_test(train, rows - train))
     }
 }

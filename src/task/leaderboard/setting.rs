@@ -13,7 +13,7 @@ use crate::setting::{
 };
 use crate::task::moments::stationary;
 use crate::task::selection::{GpGrid, SelectionTask};
-use crate::task::{Described, ScoreSetting, sums_model};
+use crate::task::{Described, FittedRows, ScoreSetting, sums_model};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
 /// intervals hold them.
@@ -159,5 +159,9 @@ impl Described for LeaderboardTask {
 
     fn check_rows(&self, rows: usize) -> Checked {
         self.split.check_rows("task.leaderboard.split", rows)
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        self.baseline.is_none().then(|| FittedRows::of_split(self.split, rows))
     }
 }

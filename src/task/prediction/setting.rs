@@ -7,7 +7,7 @@ use crate::number::Count;
 use crate::setting::rules::{dimension, fail, grid};
 use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};
 use crate::spec::label;
-use crate::task::Described;
+use crate::task::{Described, FittedRows};
 
 /// Predictions of a regression on a grid, with all rows as training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +70,12 @@ impl Described for PredictionTask {
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
         matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_))
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let points = [Some(&self.grid), self.surface.as_ref()].into_iter().flatten();
+        let points = points.map(|ranges| ranges.iter().map(|range| range.points).product::<usize>());
+        Some(FittedRows::of_test(rows, points.max().unwrap_or_default()))
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

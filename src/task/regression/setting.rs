@@ -7,7 +7,7 @@ use crate::number::Count;
 use crate::setting::rules::count;
 use crate::setting::{Checked, MechanismSetting, Sections, SplitSetting};
 use crate::spec::FEWEST_FOR_QUANTILES;
-use crate::task::Described;
+use crate::task::{Described, FittedRows};
 
 /// Cross-validated regression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,5 +77,9 @@ impl Described for RegressionTask {
 
     fn check_rows(&self, rows: usize) -> Checked {
         self.split.check_rows("task.regression.split", rows)
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        Some(FittedRows::of_split(self.split, rows))
     }
 }

@@ -8,7 +8,7 @@ use crate::privacy::SensitivityRule;
 use crate::setting::rules::{fail, positive, range};
 use crate::setting::{Checked, Problem, Sections, SplitSetting};
 use crate::spec::label;
-use crate::task::Described;
+use crate::task::{Described, FittedRows};
 
 /// Selection among candidates by cross-validated expected squared error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -147,6 +147,11 @@ impl Candidate {
 }
 
 impl SelectionTask {
+    /// How many of so many rows are used.
+    fn rows_of(&self, rows: usize) -> usize {
+        self.rows.map_or(rows, |chosen| rows.min(chosen.to).saturating_sub(chosen.from))
+    }
+
     /// The metrics of each candidate.
     pub const OF_EACH: [&str; 6] =
         ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
@@ -212,7 +217,11 @@ impl Described for SelectionTask {
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
-        let rows = self.rows.map_or(rows, |chosen| rows.min(chosen.to).saturating_sub(chosen.from));
-        self.split.check_rows("task.selection.split", rows)
+        self.split.check_rows("task.selection.split", self.rows_of(rows))
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let exact = self.all_candidates().iter().any(|candidate| matches!(candidate, Candidate::Gp(_)));
+        exact.then(|| FittedRows::of_split(self.split, self.rows_of(rows)))
     }
 }

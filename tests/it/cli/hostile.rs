@@ -229,6 +229,41 @@ fn endless_texts_are_refused() {
     }
 }
 
+const LARGE: &str = r#"
+experiment.title = "large"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0 }
+model = { noise_variance = 1.0, kernel.eq = { variance = 9.0, lengthscale = 3.0 } }
+task.regression = { split.shuffled = 5, draws = 10 }
+privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, calibration = "analytic", mechanism.cloaking.objective = "risk" }
+"#;
+
+/// Covariances of 200,000 rows are 300 GiB, and their factor as many: that is said before they are begun, and before a charge.
+#[test]
+fn matrices_beyond_the_memory_are_refused() {
+    let project = Project::with_study(LARGE);
+    let rows: String = (0..200_000).map(|i| format!("{}.{},{}\n", i % 100, i % 977, i % 11)).collect();
+    project.write("rows.csv", &format!("x,y\n{rows}"));
+    project.write("grid.csv", "x\n5\n50\n");
+    let predict = ["predict", "study.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
+    for (arguments, message) in [
+        (
+            &["run", "study.toml", "--quiet"][..],
+            "model: 160000 rows and 40000 points need about 572.2 GiB of memory",
+        ),
+        (&predict, "model: 200000 rows and 2 points need about 596.0 GiB of memory"),
+        (&["audit", "study.toml"], "model: 160000 rows and 40000 points need about 572.2 GiB of memory"),
+    ] {
+        let run = Run::new(within(&project, arguments)).expect(2);
+        assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
+        assert!(run.err.contains("model.sparse.fitc.inducing.kmeans"), "{}", run.err);
+        project.assert_nothing_left();
+    }
+    assert!(!project.path("p.csv").exists());
+    let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
+    assert_eq!(ledgers.as_array().map(Vec::len), Some(0));
+}
+
 /// Small gzip files that unpack to lines without a row, and to a row without an end.
 #[test]
 fn blank_lines_without_end_are_refused() {

@@ -582,6 +582,11 @@ fn table_errors(transcript: &mut Transcript) {
         transcript.say((errors, name), &project, RUN, 2, "");
     }
     let project = project(&[]);
+    let named = "source.csv = { path = \"own.csv\", columns = [\"x\", \"y\"] }";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", named));
+    project.put("own.csv", "x, y\n1,2\n3,4\n");
+    transcript.say(("TableError::UnexpectedHeader", "header after all"), &project, RUN, 2, "");
+    let project = self::project(&[]);
     let codes = "source.csv.path = \"own.csv\", encode.x = [\"F\", \"M\"]";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");

@@ -124,6 +124,9 @@ const MISTAKES: &[Mistake] = &[
     ("Problem::Shape", "misspelt key of a published value", "source = \"nowhere\"", "sauce = \"nowhere\""),
     ("Problem::Shape", "privacy without delta", "delta = 0.01\n", ""),
     ("Problem::Shape", "separator of two letters", "separator = \";\"", "separator = \";;\""),
+    ("Problem::Shape", "a column without a name", "separator = \";\"", "columns = [\"age\", \" \"]"),
+    ("Problem::Empty", "no names of columns", "separator = \";\"", "columns = []"),
+    ("Problem::DuplicateValue", "a column twice", "separator = \";\"", "columns = [\"age\", \"age\"]"),
     ("Problem::Shape", "replicates below zero", "title = \"sound\"", "title = \"sound\"\nreplicates = -1"),
     ("Problem::OutOfRange", "no replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 0"),
     ("Problem::OutOfRange", "replicates", "title = \"sound\"", "title = \"sound\"\nreplicates = 100001"),
@@ -547,6 +550,28 @@ fn too_many_cells() -> Run {
     run
 }
 
+/// More rows than any machine has memory for the covariances of: a million, and the grid twice less the tail. They are not even
+/// generated.
+fn too_much_memory() -> Run {
+    let project = project(
+        r#"experiment.title = "large"
+data = { source.synthetic.sinc = { points = 1000000, noise = 0.1, grid = 10 }, inputs = ["x"], target = "y" }
+normalise.bounds = { low = -1.0, high = 1.0 }
+model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+task.regression = { split.tail = 10, draws = 1 }
+privacy = { epsilon = 1.0, delta = 0.01, change = 2.0, mechanism.cloaking.objective = "risk" }
+"#,
+    );
+    let run = project.dpgp(&["run", "study.toml"]).expect(2);
+    project.assert_nothing_left();
+    assert!(
+        run.err.contains("study.toml:4:") && run.err.contains(" model: 1000010 rows and 10 points"),
+        "{}",
+        run.err
+    );
+    run
+}
+
 #[test]
 fn the_sound_spec_runs() {
     let heights = project(SOUND);
@@ -580,7 +605,7 @@ fn every_mistake_is_explained() {
             .chain(quick)
             .chain(posterior)
             .chain(errata_and_words())
-            .chain([("Problem::TooManyCells", large)]),
+            .chain([("Problem::TooManyCells", large), ("Problem::Memory", too_much_memory())]),
     );
     assert_covered("src/setting", &runs, &[]);
 }

@@ -1,0 +1,81 @@
+//! How much memory a process may take.
+
+use std::path::Path;
+
+use super::RunError;
+use crate::task::{Experiment, ModelMemory};
+
+/// What is taken to be there where the system does not say: 16 GiB.
+const UNKNOWN: u64 = 16 << 30;
+
+/// The bytes that this process may still take: what Linux has without swapping, and no more than its control group may. Where the
+/// system says neither, 16 GiB.
+pub(super) fn available_memory() -> u64 {
+    let machine = read("/proc/meminfo".as_ref()).and_then(|text| of_machine(&text));
+    let group =
+        read("/proc/self/cgroup".as_ref()).and_then(|text| of_group(&text, "/sys/fs/cgroup".as_ref()));
+    machine.into_iter().chain(group).min().unwrap_or(UNKNOWN)
+}
+
+/// Fails if the matrices of a model are too large for this machine.
+///
+/// # Errors
+/// [`RunError::Spec`] at the model.
+pub fn ensure_memory(experiment: &Experiment, memory: Option<ModelMemory>) -> Result<(), RunError> {
+    let Some(memory) = memory else { return Ok(()) };
+    let fits = memory.check(available_memory());
+    Ok(fits.map_err(|fault| Box::new(experiment.fault(&fault.path, fault.problem)))?)
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+fn number(path: &Path) -> Option<u64> {
+    read(path)?.trim().parse().ok()
+}
+
+/// `MemAvailable` of `/proc/meminfo`, which counts in KiB.
+fn of_machine(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
+fn of_group(groups: &str, root: &Path) -> Option<u64> {
+    let name = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let folder = root.join(name);
+    let (limit, held) = (number(&folder.join("memory.max"))?, number(&folder.join("memory.current"))?);
+    let stat = read(&folder.join("memory.stat")).unwrap_or_default();
+    let dropped = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
+    Some(limit.saturating_sub(held.saturating_sub(dropped.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_says_what_there_is() {
+        let text = "MemTotal:       32617424 kB\nMemFree:  1 kB\nMemAvailable:   23739488 kB\n";
+        assert_eq!(of_machine(text), Some(23_739_488 * 1024));
+        assert_eq!(of_machine("MemTotal: 5 kB\n"), None);
+    }
+
+    #[test]
+    fn a_control_group_may_allow_less() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("job/7");
+        std::fs::create_dir_all(&folder).unwrap();
+        let put = [
+            ("memory.max", "1000\n"),
+            ("memory.current", "600\n"),
+            ("memory.stat", "anon 200\ninactive_file 350\n"),
+        ];
+        put.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        assert_eq!(of_group("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
+        std::fs::write(folder.join("memory.max"), "max\n").unwrap();
+        assert_eq!(of_group("0::/job/7\n", root.path()), None);
+        assert_eq!(of_group("4:memory:/job/7\n", root.path()), None);
+    }
+}
