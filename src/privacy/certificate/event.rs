@@ -8,7 +8,7 @@ use crate::privacy::{Calibration, gaussian_delta_at_most};
 ///
 /// Obligation: between neighbours the release moves by at most `sensitivity` standard deviations of its noise at
 /// multiplier 1. At the multiplier `sigma` of the calibration `N(0, 1)` and `N(sensitivity / sigma, 1)` are then as far
-/// apart as any two of its outputs, and the exact delta is [`gaussian_delta`] of `sigma / sensitivity`
+/// apart as any two of its outputs, and the exact delta is [`gaussian_delta_at_most`] of `sigma / sensitivity`
 /// (Balle and Wang 2018, Theorem 8).
 ///
 /// ```
