@@ -191,8 +191,8 @@ mod tests {
             let much = if sigma < 1e6 { 1e-8 } else { 0.1 };
             assert!(bound <= exact * (1.0 + much), "{sigma} {epsilon}: {exact:e} {bound:e}");
         }
-        let below = |(sigma, epsilon, exact): &(f64, f64, f64)| gaussian_delta(*sigma, *epsilon) < *exact;
-        assert!(EXACT.iter().any(below), "the plain formula is below the truth somewhere");
+        let is_below = EXACT.iter().any(|row| gaussian_delta(row.0, row.1) < row.2);
+        assert!(is_below, "the plain formula is below the truth somewhere");
     }
 
     /// The noise of the analytic calibration fulfils its claim by the bound, at ordinary and at extreme epsilons.

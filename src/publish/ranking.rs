@@ -33,14 +33,14 @@ impl Hides {
 
     /// What the sentence of a guarantee says; none if it guarantees nothing.
     fn of(guarantee: &str) -> Option<Self> {
-        let says = |words: &&str| guarantee.contains(words);
-        if says(&"one person") {
-            return Some(Self::Persons);
-        }
-        if ["one target", "the targets of"].iter().any(says) {
-            return Some(Self::Targets);
-        }
-        ["one record", "one row"].iter().any(says).then_some(Self::Records)
+        // What is said of a person is said of their targets or records, too.
+        let said = [
+            (Self::Persons, ["one person"].as_slice()),
+            (Self::Targets, &["one target", "the targets of"]),
+            (Self::Records, &["one record", "one row"]),
+        ];
+        let mut found = said.iter().filter(|(_, words)| words.iter().any(|words| guarantee.contains(words)));
+        found.next().map(|(hides, _)| *hides)
     }
 }
 
@@ -202,7 +202,9 @@ impl Board<'_> {
 
     fn method(&self, row: &[String]) -> RankedMethod {
         let guarantee = self.committed.field(row, "guarantee");
-        let kind = SpreadKind::named(self.committed.field(row, "spread_kind")).unwrap_or_default();
+        let kind = SpreadKind::named(self.committed.field(row, "spread_kind"));
+        // A spread of a kind that this version does not know counts in full: no method is called better than it is.
+        let kind = kind.unwrap_or(SpreadKind::StandardError);
         let repeats = self.committed.field(row, "repeats").parse().unwrap_or(1);
         let [exact, claimed] = ["delta_exact", "delta"].map(|column| self.number(row, column));
         let exceeds = exact.zip(claimed).is_some_and(|(exact, claimed)| exact > claimed * (1.0 + 1e-9));

@@ -16,9 +16,13 @@ use crate::data::Manifest;
 /// The folder of changed experiments below that of the experiment.
 const FOLDER: &str = "/changed/";
 
+/// Digits of the name of a changed experiment.
+const ID: usize = 8;
+
 /// Whether an experiment of this name was made by changes, which stand in no spec.
 pub fn is_changed(name: &str) -> bool {
-    name.contains(FOLDER)
+    let id = name.rsplit_once(FOLDER).map(|(_, id)| id);
+    id.is_some_and(|id| id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// `PATH=VALUE,...`: other values on an axis, the labels of an axis that are kept, another value of a setting, or, of
@@ -158,7 +162,7 @@ impl<T: TaskSection> Experiment<T> {
         })?;
         let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
         words.sort();
-        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..8]);
+        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..ID]);
         // As with reduced settings, what has no cell is left out.
         let mut changed = Self::check(&name, source.clone(), document.check(source)?, manifest, true)?;
         changed.quick = false;

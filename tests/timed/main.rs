@@ -4,6 +4,7 @@
 
 mod browser;
 mod fetch;
+mod html;
 mod map_page;
 mod report_page;
 mod resume;

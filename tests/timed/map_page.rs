@@ -1,11 +1,11 @@
 //! The page of a map, as a reader meets it.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
+use crate::html::assert_valid;
 use crate::support::cli::Project;
 
 /// Four columns of three cells; the mean at (x, y) is 100 x + y, the noise is large in the first column.
@@ -46,13 +46,7 @@ fn after_key(browser: &Browser, key: &str) -> String {
 fn a_page_of_a_map_is_valid_html() {
     let project = Project::empty();
     let page = page(&project);
-    match Command::new("tidy").args(["-e", "-q"]).arg(&page).output() {
-        Err(_) => println!("skipped: no tidy"),
-        Ok(output) => {
-            let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success() && complaints.is_empty(), "{complaints}");
-        }
-    }
+    assert_valid(&page);
 }
 
 #[test]

@@ -36,14 +36,18 @@ impl Accountant for ExactGaussian {
 
 /// The epsilon at which the exact delta, which falls along it, passes `delta`; bounds are the ends of the last bracket.
 fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
-    let excess = |epsilon: f64| Ok((gaussian_delta_at_most(sigma, epsilon) / delta).ln());
-    if excess(0.0)? <= 0.0 {
+    if excess(sigma, delta, 0.0) <= 0.0 {
         return Ok(Spent::at_most(0.0));
     }
     let search = Search { start: 0.0, stride: 1.0 / sigma, least: 0.0, greatest: f64::MAX };
-    let Some(bracket) = Bracket::search(excess, search)? else {
+    let Some(bracket) = Bracket::search(|epsilon| Ok(excess(sigma, delta, epsilon)), search)? else {
         return Ok(Spent::at_most(f64::INFINITY));
     };
-    let tight = bracket.narrow(excess, 1e-13 * bracket.high.x)?;
+    let tight = bracket.narrow(|epsilon| Ok(excess(sigma, delta, epsilon)), 1e-13 * bracket.high.x)?;
     Ok(Spent { lower: tight.low.x, ..Spent::at_most(tight.high.x) })
+}
+
+/// The logarithm of the exact delta at epsilon over `delta`.
+fn excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
+    (gaussian_delta_at_most(sigma, epsilon) / delta).ln()
 }

@@ -59,18 +59,22 @@ fn cells_of_geojson_tile_the_map() {
     assert_eq!(cell["properties"]["mean"], 2.0);
 }
 
+/// Why points of two inputs make no drawing.
+fn refused_plane(rows: &[&str]) -> String {
+    refused(&released("a,b", rows), &MapOptions::default(), MapFormat::Svg)
+}
+
 #[test]
 fn points_that_make_no_picture_are_refused() {
     let plain = MapOptions::default();
-    let svg = |rows: &[&str]| refused(&released("a,b", rows), &MapOptions::default(), MapFormat::Svg);
-    assert!(svg(&["1,1"]).contains("same inputs"));
-    assert!(svg(&["0,0", "0,1", "0,1", "1,0"]).contains("two points have equal inputs"));
-    assert!(svg(&["0,x", "1,y"]).contains("the input b holds words"));
+    assert!(refused_plane(&["1,1"]).contains("same inputs"));
+    assert!(refused_plane(&["0,0", "0,1", "0,1", "1,0"]).contains("two points have equal inputs"));
+    assert!(refused_plane(&["0,x", "1,y"]).contains("the input b holds words"));
     let scattered: Vec<String> = (0..9).map(|i| format!("{i},{}", i * 7 % 9)).collect();
     let scattered: Vec<&str> = scattered.iter().map(String::as_str).collect();
-    assert!(svg(&scattered).contains("9 of the 81 crossings"));
+    assert!(refused_plane(&scattered).contains("9 of the 81 crossings"));
     let many: Vec<String> = (0..20_001).map(|i| format!("{},{}", i / 2, i % 2)).collect();
-    assert!(svg(&many.iter().map(String::as_str).collect::<Vec<_>>()).contains("at most 20000"));
+    assert!(refused_plane(&many.iter().map(String::as_str).collect::<Vec<_>>()).contains("at most 20000"));
     let plane = released("a,b", &PLANE);
     assert!(refused(&plane, &plain, MapFormat::GeoJson).contains("--lon COLUMN --lat COLUMN"));
     let named = MapOptions { longitude: Some("b".into()), latitude: Some("a".into()), ..plain.clone() };
@@ -81,18 +85,21 @@ fn points_that_make_no_picture_are_refused() {
     assert!(refused(&plane, &negative, MapFormat::Svg).contains("not negative"));
 }
 
+fn sliced(slices: &[&str]) -> MapOptions {
+    MapOptions {
+        slices: slices.iter().map(|slice| slice.parse().unwrap()).collect(),
+        ..MapOptions::default()
+    }
+}
+
 #[test]
 fn a_slice_leaves_a_picture_of_the_rest() {
     let cube = released("a,b,c", &["0,0,u", "0,1,u", "1,0,u", "1,1,u", "0,0,8", "0,1,8", "1,0,8", "1,1,8"]);
-    let options = |slices: &[&str]| MapOptions {
-        slices: slices.iter().map(|slice| slice.parse().unwrap()).collect(),
-        ..MapOptions::default()
-    };
-    assert!(refused(&cube, &options(&[]), MapFormat::Svg).contains("differ in a, b, c"));
-    let html = draw_map(&cube, &options(&["c=8.0"]), MapFormat::Html).unwrap();
+    assert!(refused(&cube, &sliced(&[]), MapFormat::Svg).contains("differ in a, b, c"));
+    let html = draw_map(&cube, &sliced(&["c=8.0"]), MapFormat::Html).unwrap();
     assert!(html.points == 4 && html.text.contains("c = 8") && html.text.contains("<td>7</td>"));
-    assert_eq!(draw_map(&cube, &options(&["c=u", "a=1"]), MapFormat::Svg).unwrap().points, 2);
-    assert!(refused(&cube, &options(&["c=9"]), MapFormat::Svg).contains("there are u, 8"));
+    assert_eq!(draw_map(&cube, &sliced(&["c=u", "a=1"]), MapFormat::Svg).unwrap().points, 2);
+    assert!(refused(&cube, &sliced(&["c=9"]), MapFormat::Svg).contains("there are u, 8"));
 }
 
 /// Coordinates whose differences are infinite, or too small to be cut into pixels, make a picture of no use, at once.
