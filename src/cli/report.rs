@@ -14,8 +14,8 @@ use crate::publish::{is_report, report_html};
 use crate::run::{commit, write_atomically};
 
 const EXAMPLES: &str = "\
-The page shows what stands in the results folder; nothing is computed. It is one file that needs no network and no script
-to be read; with scripts its tables sort and filter.
+The page shows what stands in the results folder; nothing is computed. It is one file that needs no network. Words, claims and
+the first rows are read without its script, which unpacks figures and all rows, and sorts and filters the tables.
 
 Examples:
   dpgp report                           writes report.html

@@ -4,16 +4,18 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::errata::{PageErratum, errata};
-use super::rows::{PageColumn, PageRow, rows};
+use super::packed::packed;
+use super::rows::{PageColumn, PageRow, table};
 use super::strokes::joined;
 use super::{Totals, anchor};
+use crate::publish::results::PublishError;
 use crate::publish::results::examined::Examined;
 use crate::publish::{ClaimOutcome, Committed, OutcomeCounts, VerdictCounts};
 use crate::spec::{ClaimOwner, Deviation, Owner};
 use crate::task::Experiment;
 
-/// Rows of one experiment that the page shows; more are in its table.
-const MOST_ROWS: usize = 50;
+/// Rows of one experiment that are read without scripts; the others are packed, with the figure.
+const READ_WITHOUT_SCRIPTS: usize = 24;
 
 /// What the page shows of an experiment.
 #[derive(Debug, Default, Serialize)]
@@ -27,12 +29,16 @@ pub(super) struct PageEntry {
     others: VerdictCounts,
     claims: Vec<PageClaim>,
     statements: OutcomeCounts,
-    figure: Option<String>,
+    has_figure: bool,
     errata: Vec<PageErratum>,
     columns: Vec<PageColumn>,
+    /// The first rows.
     rows: Vec<PageRow>,
-    rows_left_out: usize,
+    /// How many there are.
+    all_rows: usize,
     guarantees: Vec<String>,
+    /// The figure and all rows.
+    packed: String,
     deviations: Vec<Deviation>,
     manifest: Vec<Fact>,
 }
@@ -106,7 +112,10 @@ struct Fact {
 
 impl PageEntry {
     /// An experiment and its results, if there are any.
-    pub fn new(examined: &Examined<'_>) -> Self {
+    ///
+    /// # Errors
+    /// [`PublishError`] if its rows cannot be packed.
+    pub fn new(examined: &Examined<'_>) -> Result<Self, PublishError> {
         let experiment = examined.experiment;
         let mut entry = Self {
             name: experiment.name.clone(),
@@ -117,12 +126,12 @@ impl PageEntry {
             ..Self::default()
         };
         if let Some(committed) = &examined.committed {
-            entry.fill(committed, experiment);
+            entry.fill(committed, experiment)?;
         }
-        entry
+        Ok(entry)
     }
 
-    fn fill(&mut self, committed: &Committed, experiment: &Experiment) {
+    fn fill(&mut self, committed: &Committed, experiment: &Experiment) -> Result<(), PublishError> {
         self.state = if committed.is_stale(experiment) { Standing::Stale } else { Standing::Present };
         self.counts = committed.counts(Owner::Paper);
         self.counts.add(committed.spread_counts());
@@ -130,12 +139,16 @@ impl PageEntry {
         self.others.add(committed.counts(Owner::Reference));
         self.statements = OutcomeCounts::of(&committed.claims, ClaimOwner::Paper);
         self.claims = committed.claims.iter().map(PageClaim::from).collect();
-        self.figure = committed.figure.as_deref().map(compact);
         self.errata = errata(committed, experiment);
-        let shown = committed.rows.len().min(MOST_ROWS);
-        self.rows_left_out = committed.rows.len() - shown;
-        (self.columns, self.rows, self.guarantees) = rows(committed, shown, &self.anchor);
         self.manifest = committed.manifest.as_ref().map(facts).unwrap_or_default();
+        let figure = committed.figure.as_deref().map(compact);
+        let mut table = table(committed, &self.anchor);
+        self.has_figure = figure.is_some();
+        self.all_rows = table.rows.len();
+        self.packed = packed(figure.as_deref(), &table)?;
+        table.rows.truncate(READ_WITHOUT_SCRIPTS);
+        (self.columns, self.rows, self.guarantees) = (table.columns, table.rows, table.guarantees);
+        Ok(())
     }
 
     /// Adds its counts to those of the page.

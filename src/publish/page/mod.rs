@@ -3,6 +3,7 @@
 mod board;
 mod entry;
 mod errata;
+mod packed;
 mod rows;
 mod strokes;
 
@@ -13,7 +14,7 @@ use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::results::covered::Covered;
-use super::results::examined::Examined;
+use super::results::examined::{BEYOND, Examined};
 use super::results::unreproduced::Unreproduced;
 use super::results::{OutcomeCounts, PublishError, VerdictCounts};
 use crate::spec::Coverage;
@@ -50,12 +51,12 @@ struct Paper {
 }
 
 impl Paper {
-    fn new(key: &str, examined: &[Examined<'_>]) -> Self {
-        Self {
+    fn new(key: &str, examined: &[Examined<'_>]) -> Result<Self, PublishError> {
+        Ok(Self {
             key: key.to_owned(),
             unreproduced: examined.iter().filter_map(Unreproduced::of).collect(),
-            experiments: examined.iter().map(PageEntry::new).collect(),
-        }
+            experiments: examined.iter().map(PageEntry::new).collect::<Result<_, _>>()?,
+        })
     }
 }
 
@@ -74,7 +75,10 @@ pub fn report_html(
         .iter()
         .filter_map(|of_paper| Some(Covered::new(of_paper, by_paper.get(of_paper.paper.as_str())?)))
         .collect();
-    let papers: Vec<Paper> = by_paper.iter().map(|(key, examined)| Paper::new(key, examined)).collect();
+    let papers = by_paper.iter().map(|(key, examined)| Paper::new(key, examined));
+    let mut papers: Vec<Paper> = papers.collect::<Result<_, _>>()?;
+    // What reproduces no paper comes after what does.
+    papers.sort_by_key(|paper| paper.key == BEYOND);
     let mut totals = Totals { experiments: experiments.len(), ..Totals::default() };
     papers.iter().flat_map(|paper| &paper.experiments).for_each(|entry| entry.add_to(&mut totals));
     let page = ReportPage {

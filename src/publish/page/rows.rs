@@ -25,11 +25,25 @@ pub(super) struct PageRow {
     cells: Vec<PageCell>,
 }
 
-/// What a cell shows, and the number that it is sorted by.
+/// What a cell shows.
 #[derive(Debug, Serialize)]
-struct PageCell {
-    text: String,
-    sort: Option<f64>,
+#[serde(untagged)]
+enum PageCell {
+    Text(String),
+    /// A text that does not tell the number that it is sorted by.
+    Number(String, f64),
+}
+
+impl PageCell {
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Number(text, _) => text,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number(..)) || number(self.text()).is_some()
+    }
 }
 
 /// How a number of the table is shown.
@@ -55,24 +69,29 @@ const AFTER_AXES: [(&str, &str, &str, NumberText); 15] = [
     ("guarantee", "guarantee", "", exact),
 ];
 
-/// The columns, the first `shown` rows, and the guarantees that they refer to by number.
-pub(super) fn rows(
-    committed: &Committed,
-    shown: usize,
-    place: &str,
-) -> (Vec<PageColumn>, Vec<PageRow>, Vec<String>) {
+/// The table of an experiment on the page.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct PageTable {
+    pub columns: Vec<PageColumn>,
+    pub rows: Vec<PageRow>,
+    /// What the rows refer to by number.
+    pub guarantees: Vec<String>,
+}
+
+/// The table of an experiment, whose rows have addresses that begin with `place`.
+pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
     let axes: Vec<&str> =
         committed.headings.iter().map(String::as_str).filter(|h| !FIXED_COLUMNS.contains(h)).collect();
     let mut guarantees = GuaranteeNotes::default();
     let mut anchors = BTreeMap::new();
-    let mut rows = Vec::with_capacity(shown);
-    for row in &committed.rows[..shown] {
+    let mut rows = Vec::with_capacity(committed.rows.len());
+    for row in &committed.rows {
         let mut cells: Vec<PageCell> =
             axes.iter().map(|axis| cell(committed.field(row, axis), "", exact)).collect();
         for (name, column, spread, shown) in AFTER_AXES {
             let (text, spread) = (committed.field(row, column), committed.field(row, spread));
             cells.push(if name == "guarantee" {
-                PageCell { text: guarantees.reference(text), sort: None }
+                PageCell::Text(guarantees.reference(text))
             } else {
                 cell(text, spread, shown)
             });
@@ -87,18 +106,18 @@ pub(super) fn rows(
     let names = axes.iter().copied().chain(AFTER_AXES.iter().map(|(name, ..)| *name));
     let columns = names.enumerate().map(|(at, name)| PageColumn {
         name: name.to_owned(),
-        numeric: rows.iter().any(|row| row.cells[at].sort.is_some()),
+        numeric: rows.iter().any(|row| row.cells[at].is_number()),
     });
     let mut columns: Vec<PageColumn> = columns.collect();
     drop_empty(&mut columns, &mut rows);
-    (columns, rows, guarantees.texts)
+    PageTable { columns, rows, guarantees: guarantees.texts }
 }
 
 /// Leaves out the columns in which no row says anything.
 fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
     let mut kept = vec![false; columns.len()];
     for row in rows.iter() {
-        kept.iter_mut().zip(&row.cells).for_each(|(kept, cell)| *kept |= !cell.text.is_empty());
+        kept.iter_mut().zip(&row.cells).for_each(|(kept, cell)| *kept |= !cell.text().is_empty());
     }
     let mut of_column = kept.iter();
     columns.retain(|_| of_column.next() == Some(&true));
@@ -109,12 +128,15 @@ fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
 }
 
 fn cell(text: &str, spread: &str, shown: NumberText) -> PageCell {
-    let sort = number(text);
-    let mut text = sort.map_or_else(|| text.to_owned(), shown);
+    let value = number(text);
+    let mut text = value.map_or_else(|| text.to_owned(), shown);
     if !spread.is_empty() {
         text = format!("{text} ± {}", number(spread).map_or_else(|| spread.to_owned(), shown));
     }
-    PageCell { text, sort }
+    match value {
+        Some(value) if number(&text) != Some(value) => PageCell::Number(text, value),
+        _ => PageCell::Text(text),
+    }
 }
 
 fn number(text: &str) -> Option<f64> {

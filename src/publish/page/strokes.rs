@@ -1,4 +1,4 @@
-//! Fewer marks for the same strokes.
+//! Fewer and shorter marks for the same strokes.
 
 const OPEN: &str = "<polyline ";
 const POINTS: &str = " points=\"";
@@ -50,19 +50,37 @@ fn stroke(text: &str) -> Option<(Stroke<'_>, &str)> {
 }
 
 fn push(text: &mut String, strokes: &[Stroke<'_>]) {
-    if let [Stroke { style, points }] = strokes {
-        return text.push_str(&format!("{OPEN}{style}{POINTS}{points}{CLOSE}"));
-    }
-    if strokes[0].style.contains(OPACITY) {
-        text.push_str(&format!("<g {}>", strokes[0].style.replace(OPACITY, "stroke-opacity=")));
+    let style = strokes[0].style;
+    if strokes.len() > 1 && style.contains(OPACITY) {
+        text.push_str(&format!("<g {}>", style.replace(OPACITY, "stroke-opacity=")));
         strokes
             .iter()
-            .for_each(|stroke| text.push_str(&format!("<polyline points=\"{}{CLOSE}", stroke.points)));
+            .for_each(|stroke| text.push_str(&format!("<path d=\"{}{CLOSE}", steps(stroke.points))));
         return text.push_str("</g>");
     }
-    text.push_str(&format!("<path {} d=\"", strokes[0].style));
-    strokes.iter().for_each(|stroke| text.extend(["M", stroke.points]));
+    text.push_str(&format!("<path {style} d=\""));
+    strokes.iter().for_each(|stroke| text.push_str(&steps(stroke.points)));
     text.push_str(CLOSE);
+}
+
+/// The points of a polyline as a path of steps from each to the next, which repeat themselves where places do not.
+fn steps(points: &str) -> String {
+    let places: Option<Vec<[i64; 2]>> = points.split_whitespace().map(place).collect();
+    let Some([first, rest @ ..]) = places.as_deref() else { return format!("M{points}") };
+    let mut path = format!("M{} {}", first[0], first[1]);
+    let mut before = first;
+    for (i, next) in rest.iter().enumerate() {
+        let apart = if i == 0 { "l" } else { " " };
+        path.push_str(&format!("{apart}{} {}", next[0] - before[0], next[1] - before[1]));
+        before = next;
+    }
+    path
+}
+
+/// A point with integer coordinates.
+fn place(point: &str) -> Option<[i64; 2]> {
+    let (x, y) = point.split_once(',')?;
+    Some([x.parse().ok()?, y.parse().ok()?])
 }
 
 #[cfg(test)]
@@ -73,17 +91,24 @@ mod tests {
     fn neighbours_of_one_style_are_one_path() {
         let svg = "<svg><polyline stroke=\"#005\" points=\"1,2 3,4\"/><polyline stroke=\"#005\" points=\"5,6 7,8\"/><text/>\
                    <polyline stroke=\"#005\" points=\"1,2 3,4\"/><polyline stroke=\"#006\" points=\"1,2 3,4\"/></svg>";
-        let expected = "<svg><path stroke=\"#005\" d=\"M1,2 3,4M5,6 7,8\"/><text/>\
-                        <polyline stroke=\"#005\" points=\"1,2 3,4\"/><polyline stroke=\"#006\" points=\"1,2 3,4\"/></svg>";
+        let expected = "<svg><path stroke=\"#005\" d=\"M1 2l2 2M5 6l2 2\"/><text/>\
+                        <path stroke=\"#005\" d=\"M1 2l2 2\"/><path stroke=\"#006\" d=\"M1 2l2 2\"/></svg>";
         assert_eq!(joined(svg), expected);
+    }
+
+    #[test]
+    fn a_stroke_is_its_first_place_and_its_steps() {
+        assert_eq!(steps("10,20 13,15 13,16 "), "M10 20l3 -5 0 1");
+        assert_eq!(steps("10,20"), "M10 20");
+        assert_eq!(steps("1.5,2 3,4"), "M1.5,2 3,4", "a path of places, too");
+        assert_eq!(steps(""), "M");
     }
 
     #[test]
     fn strokes_that_one_sees_through_stay_apart() {
         let svg =
             "<polyline opacity=\"0.7\" points=\"1,2 3,4\"/><polyline opacity=\"0.7\" points=\"5,6 7,8\"/>";
-        let grouped =
-            "<g stroke-opacity=\"0.7\"><polyline points=\"1,2 3,4\"/><polyline points=\"5,6 7,8\"/></g>";
+        let grouped = "<g stroke-opacity=\"0.7\"><path d=\"M1 2l2 2\"/><path d=\"M5 6l2 2\"/></g>";
         assert_eq!(joined(svg), grouped);
         assert_eq!(joined("<polyline class=\"a\"/><polyline "), "<polyline class=\"a\"/><polyline ");
     }

@@ -31,6 +31,9 @@ pub enum PublishError {
     /// The page could not be put together.
     #[error("report: {0}")]
     Template(#[from] minijinja::Error),
+    /// The rows of the page could not be compressed.
+    #[error("report: {0}")]
+    Packing(std::io::Error),
     /// The figure could not be drawn.
     #[error("figure.svg: {0}")]
     Figure(#[from] FigureError),

@@ -7,6 +7,9 @@ use super::committed::Committed;
 use super::error::PublishError;
 use crate::task::Experiment;
 
+/// Where experiments stand that reproduce no paper.
+pub const BEYOND: &str = "beyond";
+
 /// An experiment and what stands in its result folder.
 #[derive(Debug)]
 pub struct Examined<'a> {
@@ -28,7 +31,7 @@ impl<'a> Examined<'a> {
         let mut papers: BTreeMap<&str, Vec<Self>> = BTreeMap::new();
         for experiment in experiments {
             let committed = Committed::read(&results.join(experiment.folder()))?;
-            let paper = experiment.meta.paper.as_deref().unwrap_or("beyond");
+            let paper = experiment.meta.paper.as_deref().unwrap_or(BEYOND);
             papers.entry(paper).or_default().push(Self { experiment, committed });
         }
         Ok(papers)
