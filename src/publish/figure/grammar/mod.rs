@@ -17,6 +17,7 @@ mod sides;
 mod spot;
 mod stage;
 mod surface;
+mod words;
 
 pub use layout::{Layout, WIDTH_OF_ONE};
 pub use legend::{LegendEntry, Swatch};

@@ -6,6 +6,7 @@ use super::legend::Head;
 use super::picture::{Panel, Picture};
 use super::spot::Rect;
 use super::stage::Stage;
+use super::words::described;
 use crate::publish::figure::error::FigureError;
 
 /// The gap between plots of a panel that stand one below the other.
@@ -48,7 +49,7 @@ pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> R
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
-    Ok(Rendered { svg, plots: plots.collect() })
+    Ok(Rendered { svg: described(svg, title, picture), plots: plots.collect() })
 }
 
 /// The plots of a panel, one below the other.
