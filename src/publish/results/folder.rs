@@ -3,21 +3,36 @@
 use std::path::Path;
 
 use super::error::PublishError;
-use super::manifest::manifest_json;
+use super::manifest::{manifest_json, timing_json};
 use crate::publish::figure::{figure_json, figure_svg};
 use crate::publish::report::Report;
 use crate::publish::table::{claims_csv, table_csv, table_markdown};
 use crate::run::{Provenance, Readers, write_atomically_for};
 
+/// What stands in a folder before it is written.
+#[derive(Debug)]
+pub(super) struct Before {
+    table: String,
+    manifest: String,
+}
+
+impl Before {
+    fn read(folder: &Path) -> Option<Self> {
+        let [table, manifest] =
+            ["table.csv", "manifest.json"].map(|name| std::fs::read_to_string(folder.join(name)));
+        Some(Self { table: table.ok()?, manifest: manifest.ok()? })
+    }
+}
+
 /// Writes `table.csv`, `table.md`, `claims.csv` (where it makes claims), `figure.svg` (where the spec has one), `figure.json` (where it shows more than the
-/// table) and `manifest.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
+/// table), `manifest.json` and `timing.json` into a folder. All texts are made before the first is written; files that are as they should be are left alone.
 /// What was computed from rows of the user's own is for their holder alone to read.
 ///
 /// # Errors
 /// [`PublishError`]; files that were there are replaced whole or not at all.
 pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> Result<(), PublishError> {
-    let before = std::fs::read_to_string(folder.join("manifest.json")).ok();
-    let files = files(report, provenance, before.as_deref())?;
+    let mut files = files(report, provenance, Before::read(folder))?;
+    files.push(("timing.json", timing_json(provenance)));
     std::fs::create_dir_all(folder).map_err(|cause| PublishError::io(folder, cause))?;
     for optional in ["claims.csv", "figure.svg", "figure.json"] {
         if !files.iter().any(|(name, _)| *name == optional) {
@@ -36,13 +51,15 @@ pub fn publish(folder: &Path, report: &Report<'_>, provenance: &Provenance) -> R
     Ok(())
 }
 
-/// The names and texts of a result folder.
+/// The names and texts of a result folder that every run of the experiment gives.
 pub(super) fn files(
     report: &Report<'_>,
     provenance: &Provenance,
-    manifest_before: Option<&str>,
+    before: Option<Before>,
 ) -> Result<Vec<(&'static str, String)>, PublishError> {
-    let mut files = vec![("table.csv", table_csv(report)?), ("table.md", table_markdown(report, provenance))];
+    let table = table_csv(report)?;
+    let manifest_before = before.filter(|before| before.table == table).map(|before| before.manifest);
+    let mut files = vec![("table.csv", table), ("table.md", table_markdown(report, provenance))];
     if !report.claims.is_empty() {
         files.push(("claims.csv", claims_csv(&report.claims)?));
     }
@@ -50,7 +67,7 @@ pub(super) fn files(
         files.push(("figure.svg", figure));
     }
     files.extend(figure_json(report).map(|shown| ("figure.json", shown)));
-    files.push(("manifest.json", manifest_json(report, provenance, manifest_before)));
+    files.push(("manifest.json", manifest_json(report, provenance, manifest_before.as_deref())));
     Ok(files)
 }
 

@@ -1,4 +1,4 @@
-//! `manifest.json`: where a result comes from.
+//! `manifest.json`: where a result comes from; `timing.json`: what it cost.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -10,7 +10,8 @@ use crate::run::{Provenance, PublicDigest, commit};
 /// The dependencies that the program was built with.
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
-/// The manifest as JSON text. While nothing changed but the program around the numbers, it stays as it was.
+/// The manifest as JSON text. `before` is that of the same table: while nothing changed but the program around the numbers, it
+/// stays as it was, and names the commit that first computed them.
 pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before: Option<&str>) -> String {
     let experiment = report.experiment;
     let files: Vec<Value> = provenance.data.iter().map(described).collect();
@@ -27,8 +28,6 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
         "data": files,
         "largest_jitter": report.jitter(),
         "host": { "system": std::env::consts::OS, "architecture": std::env::consts::ARCH },
-        "finished_unix": provenance.finished,
-        "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
     });
     if !experiment.changes.is_empty() {
         manifest["changed"] = json!(experiment.changes);
@@ -48,6 +47,15 @@ pub(super) fn manifest_json(report: &Report<'_>, provenance: &Provenance, before
     }
 }
 
+/// When results were finished and what they cost, which no two runs share, as JSON text.
+pub(super) fn timing_json(provenance: &Provenance) -> String {
+    let timing = json!({
+        "finished_unix": provenance.finished,
+        "cpu_seconds": (provenance.seconds * 1e3).round() / 1e3,
+    });
+    format!("{timing:#}\n")
+}
+
 /// A data file; without a digest if it is the user's own, since that would let anyone check a guess of its rows.
 fn described(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
     match sha256 {
@@ -56,15 +64,15 @@ fn described(PublicDigest { file, sha256 }: &PublicDigest) -> Value {
     }
 }
 
-/// Whether two manifests are of the same results, computed at the same time, and the first names a commit.
+/// Whether two manifests of one table are of the same computation, and the first names a commit.
 fn same_origin(before: &str, now: &Value) -> bool {
     let Ok(before) = serde_json::from_str::<Value>(before) else { return false };
     // Results of a tree with changes of its own get the name of a commit as soon as there is one.
     if before["program"]["commit"].as_str().is_some_and(|commit| commit.ends_with("-dirty")) {
         return false;
     }
-    let when = ["finished_unix", "cpu_seconds", "host", "clipped_targets_not_private"];
-    differing(&before, now).is_empty() && when.iter().all(|key| before.get(key) == now.get(key))
+    let clipped = "clipped_targets_not_private";
+    differing(&before, now).is_empty() && before.get(clipped) == now.get(clipped)
 }
 
 /// The keys in which two manifests say that other results were computed.

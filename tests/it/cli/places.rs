@@ -115,3 +115,30 @@ fn a_store_with_rubbish_in_it_is_read_around_it() {
     project.write("plain", "");
     project.dpgp(&["run", "study.toml", "--store", "plain"]).expect(5);
 }
+
+/// Whoever computes committed results again finds nothing changed that they would have to commit.
+#[test]
+fn the_same_numbers_leave_a_manifest_as_it_was() {
+    let project = Project::new();
+    let run = ["run", "smith2021/toy", "--store"];
+    project.dpgp(&[&run[..], &["a"]].concat()).expect(0);
+    let folder = "results/smith2021/toy";
+    let names = ["manifest.json", "table.csv", "table.md", "claims.csv", "figure.svg", "figure.json"];
+    let before = names.map(|name| project.read(&format!("{folder}/{name}")));
+    // As if another commit had computed them.
+    let other = before[0].replace("\"version\": \"", "\"version\": \"0.0.");
+    project.write(&format!("{folder}/manifest.json"), &other);
+    project.dpgp(&[&run[..], &["b"]].concat()).expect(0);
+    assert_eq!(project.read(&format!("{folder}/manifest.json")), other);
+    assert_eq!(
+        names[1..].iter().map(|name| project.read(&format!("{folder}/{name}"))).collect::<Vec<_>>(),
+        before[1..]
+    );
+    assert!(project.json(&format!("{folder}/timing.json"))["cpu_seconds"].is_number());
+    assert!(!before[0].contains("seconds") && !before[0].contains("finished"));
+    // Other numbers are of another computation.
+    let table = project.read(&format!("{folder}/table.csv"));
+    project.write(&format!("{folder}/table.csv"), &table.replacen('1', "2", 1));
+    project.dpgp(&[&run[..], &["b"]].concat()).expect(0);
+    assert_eq!(project.read(&format!("{folder}/manifest.json")), before[0]);
+}
