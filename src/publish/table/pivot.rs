@@ -98,6 +98,9 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Decimals after which a number is read no more: what is so small is written with a power of ten.
+const MOST_DECIMALS: usize = 9;
+
 /// A value with the digits that two digits of its spread make known; without a spread, four digits.
 fn shown(value: f64, spread: Option<f64>) -> String {
     match spread {
@@ -105,6 +108,9 @@ fn shown(value: f64, spread: Option<f64>) -> String {
             // The second digit of the spread; rounding up to the next power of ten moves it by one place.
             let rounded: f64 = format!("{spread:.1e}").parse().unwrap_or(spread);
             let digits = (1.0 - rounded.log10().floor()).max(0.0) as usize;
+            if digits > MOST_DECIMALS {
+                return with_spread(short(value), Some(short(spread)));
+            }
             with_spread(format!("{value:.digits$}"), Some(format!("{spread:.digits$}")))
         }
         _ => short(value),
@@ -122,6 +128,7 @@ mod tests {
         assert_eq!(shown(217_813.4, Some(4645.2)), "217813 ± 4645");
         assert_eq!(shown(1.0, Some(0.0)), "1.000");
         assert_eq!(shown(0.5, None), "0.5000");
-        assert_eq!(shown(0.5, Some(1e-9)), "0.5000000000 ± 0.0000000010");
+        assert_eq!(shown(0.5, Some(1e-8)), "0.500000000 ± 0.000000010");
+        assert_eq!(shown(-5e-17, Some(1.25e-16)), "-5.00e-17 ± 1.25e-16");
     }
 }
