@@ -6,14 +6,15 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
-use crate::publish::{Committed, Hides, RankedMethod, Ranking, RankingFilter, plain_table, short};
+use crate::publish::{Hides, RankedMethod, Ranking, RankingFilter, plain_table, short};
 use crate::run::Project;
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed tables of experiments whose spec says which number is best; computes nothing. Methods that differ from the
-best by less than two standard errors are level with it, marked =: in another run they may change places. What guarantees nothing
-has no place, and is what the others are compared with.
+Reads the committed tables of experiments whose spec says which number is best; computes nothing. Outside of a project these are
+the tables that come with dpgp, where there are no others. Methods that differ from the best by less than two standard errors are
+level with it, marked =: in another run they may change places. What guarantees nothing has no place, and is what the others are
+compared with.
 
 Examples:
   dpgp best --epsilon 1                    the best methods of every leaderboard
@@ -55,9 +56,7 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
     let mut rankings = Vec::new();
     for experiment in boards(&project, &arguments.names)? {
-        let folder = arguments.results.folder(&project).join(experiment.folder());
-        let committed = Committed::read(&folder)?;
-        let Some(committed) = committed else { return Err(CliError::NoTables(folder.display().to_string())) };
+        let committed = arguments.results.committed(&project, &experiment)?;
         rankings.extend(Ranking::of(&experiment, &committed, &filter));
     }
     if rankings.is_empty() {

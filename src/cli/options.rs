@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::CliError;
 use super::output::complain;
+use crate::publish::Committed;
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
 use crate::task::Experiment;
 
@@ -107,6 +109,16 @@ impl ResultsPlace {
     /// The folder: the one named, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
         self.directory.clone().unwrap_or_else(|| project.own("results"))
+    }
+
+    /// What was published of an experiment: in the folder, else what comes with the program with its own experiments.
+    pub fn committed(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
+        let folder = self.folder(project).join(experiment.folder());
+        let mut found = Committed::read(&folder)?;
+        if found.is_none() && self.directory.is_none() && project.is_shipped() {
+            found = Committed::shipped(experiment)?;
+        }
+        found.ok_or_else(|| CliError::NoTables(folder.display().to_string()))
     }
 }
 

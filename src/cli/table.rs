@@ -11,8 +11,9 @@ use crate::spec::TableLayout;
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
-Reads the committed table of an experiment; computes nothing. Axes that stand neither at the left nor at the top make tables of
-their own. A value has the digits that two digits of its spread make known.
+Reads the committed table of an experiment; computes nothing. Outside of a project it is the one that comes with dpgp, where there
+is no other. Axes that stand neither at the left nor at the top make tables of their own. A value has the digits that two digits of
+its spread make known.
 
 Examples:
   dpgp table beyond/leaderboard/houses
@@ -48,9 +49,7 @@ pub struct TableArguments {
 pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiment = project.only(&arguments.name)?;
-    let folder = arguments.results.folder(&project).join(experiment.folder());
-    let committed = Committed::read(&folder)?;
-    let Some(committed) = committed else { return Err(CliError::NoTables(folder.display().to_string())) };
+    let committed = arguments.results.committed(&project, &experiment)?;
     let layout = layout(arguments, &experiment, &committed)?;
     let pivots = Pivot::all(&experiment, &committed, &layout);
     if format == Format::Json {

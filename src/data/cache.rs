@@ -10,6 +10,7 @@ use super::fetch::{FetchOptions, fetch};
 use super::lock::Lock;
 use super::manifest::{DataFile, Dataset};
 use super::progress::Progress;
+use super::shipped::{place_shipped, shipped_data};
 
 /// The places that files are looked for in, and how missing ones are fetched.
 #[derive(Debug, Clone)]
@@ -130,7 +131,8 @@ impl Cache {
     /// Makes sure that every file of a dataset is here and right; gives their paths, in the order of the manifest.
     ///
     /// A file is looked for in the cache, then in the mirror, and then downloaded into the cache. Each is checked
-    /// against its digest; one without a published digest is recorded in the lock file, or checked against it.
+    /// against its digest; one without a published digest is recorded in the lock file, or checked against it. A file of the data
+    /// folder that is not there is put into the cache, if it comes with the program.
     ///
     /// # Errors
     /// [`DataError::Mismatch`] for a wrong file, which stays as it is; [`DataError::MissingOffline`],
@@ -192,6 +194,9 @@ impl Cache {
         if let Some(mirror) = self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
             return Err(DataError::NoMirror(mirror.clone()));
         }
+        if let Some(stamp) = place_shipped(file, target)? {
+            return Ok(stamp);
+        }
         if file.urls.is_empty() {
             return Err(self.no_address(dataset, file));
         }
@@ -230,7 +235,8 @@ impl Cache {
 
     fn file_status(&self, file: &DataFile) -> Status {
         let Some((place, path)) = self.find(file) else {
-            return if file.urls.is_empty() { Status::Unobtainable } else { Status::Missing };
+            let nowhere = file.urls.is_empty() && shipped_data(file).is_none();
+            return if nowhere { Status::Unobtainable } else { Status::Missing };
         };
         let size_right = fs::metadata(&path).is_ok_and(|data| file.expected.admits_size(data.len()));
         match place {

@@ -35,10 +35,10 @@ pub enum RunError {
         /// The nearest name, as a question.
         hint: String,
     },
-    /// No project folder.
+    /// A project without specs.
     #[error(
-        "no project here or above (a folder with `experiments` and `data/datasets.toml`); run dpgp in a clone of the \
-         project, or name the path of a spec"
+        "the folder `experiments` of the project here or above has no specs; name the path of a spec, or run dpgp outside \
+         of the project for the experiments that come with it"
     )]
     NoProject,
     /// Two specs that would write to one place.

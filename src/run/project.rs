@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::RunError;
 use super::store::RunHeader;
 use crate::data::suggest::closest;
-use crate::data::{Cache, Manifest, whole_text};
+use crate::data::{Cache, Manifest};
 use crate::setting::SourceSetting;
 use crate::spec::{Catalogue, Change, Coverage, NamedSpec, spec_name};
 use crate::task::Experiment;
@@ -22,13 +22,13 @@ pub struct DataPlaces {
     pub offline: bool,
 }
 
-/// A folder with `experiments` and `data/datasets.toml`, or any folder, which then holds no specs.
+/// A folder with `experiments` and `data/datasets.toml`; or any folder, in which the experiments that come with the program run.
 ///
 /// ```
 /// use dpgp::run::{DataPlaces, Project, RunError};
 ///
 /// let empty = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
-/// assert!(matches!(empty.find("smith2021/toy"), Err(RunError::NoProject)));
+/// assert!(empty.is_shipped() && empty.only("smith2021/toy").is_ok());
 /// assert!(empty.manifest.get("howell1").is_ok());
 /// # Ok::<(), RunError>(())
 /// ```
@@ -36,6 +36,7 @@ pub struct DataPlaces {
 pub struct Project {
     root: PathBuf,
     catalogue: Catalogue,
+    shipped: bool,
     /// The manifest of all datasets.
     pub manifest: Manifest,
     /// The cache that datasets are read from.
@@ -43,8 +44,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// The nearest project from the working directory upwards; without one the working directory, where only specs named
-    /// by their path can be run.
+    /// The nearest project from the working directory upwards; without one the working directory, with the
+    /// experiments that come with the program.
     ///
     /// # Errors
     /// As [`Project::at`].
@@ -53,15 +54,16 @@ impl Project {
         Self::at(found.unwrap_or_else(|| PathBuf::from(".")), places)
     }
 
-    /// The project in a folder, with the shipped manifest if it has none of its own.
+    /// The project in a folder, with the experiments and the manifest that come with the program if it has none of its own.
     ///
     /// # Errors
     /// [`RunError`] if a folder or the manifest cannot be read.
     pub fn at(root: PathBuf, places: &DataPlaces) -> Result<Self, RunError> {
         let specs = root.join("experiments");
-        let catalogue = match is_project(&root) {
-            true => Catalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
-            false => Catalogue::default(),
+        let shipped = !is_project(&root);
+        let catalogue = match shipped {
+            false => Catalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
+            true => Catalogue::shipped(),
         };
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
         let cache = Cache::new(directory, root.join("data"))
@@ -73,12 +75,17 @@ impl Project {
             Err(cause) if cause.kind() == ErrorKind::NotFound => Manifest::shipped().map_err(Box::new)?,
             Err(cause) => return Err(RunError::Io { path, cause }),
         };
-        Ok(Self { root, catalogue, manifest, cache })
+        Ok(Self { root, catalogue, shipped, manifest, cache })
     }
 
     /// The project's folder.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether the experiments are those that come with the program, and not those of a folder.
+    pub fn is_shipped(&self) -> bool {
+        self.shipped
     }
 
     /// A path inside the project, as messages show it.
@@ -112,9 +119,9 @@ impl Project {
     /// Whether columns of rows stand in a spec that is not a shipped one.
     pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
         let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
-        let file = std::fs::canonicalize(experiment.source.file()).ok();
+        let file = experiment.source.file();
         sources.any(|source| matches!(source, SourceSetting::Inline(_)))
-            && !self.catalogue.specs().iter().any(|spec| std::fs::canonicalize(&spec.path).ok() == file)
+            && !self.catalogue.specs().iter().any(|spec| is_at(spec, file))
     }
 
     /// The experiments that names mean, each once; all shipped ones without names; with reduced settings if `quick`.
@@ -218,7 +225,7 @@ impl Project {
     /// # Errors
     /// [`RunError`] if it cannot be read or is wrong.
     pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
-        let text = whole_text(&spec.path).map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
+        let text = spec.text().map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         Ok(Experiment::parse(&spec.name, path, text, &self.manifest).map_err(Box::new)?)
     }
@@ -229,11 +236,8 @@ impl Project {
 
     /// A shipped spec keeps its name however it is addressed; any other is named after its file.
     fn by_path(&self, path: &Path) -> NamedSpec {
-        let here = std::fs::canonicalize(path).ok();
-        let specs = self.catalogue.specs().iter();
-        let shipped =
-            specs.filter(|_| here.is_some()).find(|spec| std::fs::canonicalize(&spec.path).ok() == here);
-        shipped.cloned().unwrap_or_else(|| NamedSpec { name: spec_name(path), path: path.to_path_buf() })
+        let known = self.catalogue.specs().iter().find(|spec| is_at(spec, path));
+        known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
     }
 
     fn unknown(&self, name: &str) -> RunError {
@@ -249,6 +253,15 @@ impl Project {
 
 fn is_project(folder: &Path) -> bool {
     folder.join("experiments").is_dir() && folder.join("data/datasets.toml").is_file()
+}
+
+/// Whether a path means a spec of the catalogue. A file that is there is never one of those that come with the program.
+fn is_at(spec: &NamedSpec, path: &Path) -> bool {
+    if spec.shipped {
+        return spec.path == path && !path.exists();
+    }
+    std::fs::canonicalize(path)
+        .is_ok_and(|file| std::fs::canonicalize(&spec.path).is_ok_and(|own| own == file))
 }
 
 /// The working directory as `.`, then its parents.

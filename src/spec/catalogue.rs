@@ -1,6 +1,9 @@
 //! The shipped experiments and how users name them.
 
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
+
+use crate::data::{shipped_below, shipped_text, whole_text};
 
 /// A spec file and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,33 +12,76 @@ pub struct NamedSpec {
     pub name: String,
     /// The file.
     pub path: PathBuf,
+    /// Whether it comes with the program, and `path` is only what messages call it.
+    pub shipped: bool,
+}
+
+impl NamedSpec {
+    /// A file with a name.
+    pub fn file(name: String, path: PathBuf) -> Self {
+        Self { name, path, shipped: false }
+    }
+
+    /// The text of the spec.
+    ///
+    /// # Errors
+    /// The I/O error of a file that cannot be read.
+    pub fn text(&self) -> Result<String> {
+        if !self.shipped {
+            return whole_text(&self.path);
+        }
+        let text = self.path.to_str().and_then(shipped_text);
+        text.map(str::to_owned).ok_or_else(|| Error::from(ErrorKind::NotFound))
+    }
 }
 
 /// The specs below a folder, sorted by name.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     specs: Vec<NamedSpec>,
-    coverage: Vec<PathBuf>,
+    coverage: Vec<NamedSpec>,
 }
 
 /// The name of files that say what of a paper is checked.
 const COVERAGE: &str = "coverage.toml";
+
+/// The folder of the specs that come with the program.
+const SHIPPED: &str = "experiments";
 
 impl Catalogue {
     /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage are no specs.
     ///
     /// # Errors
     /// The I/O error of a folder that cannot be read.
-    pub fn read(folder: &Path) -> std::io::Result<Self> {
+    pub fn read(folder: &Path) -> Result<Self> {
         let mut found = Self::default();
         found.collect(folder, "")?;
-        found.specs.sort_by(|a, b| a.name.cmp(&b.name));
-        found.coverage.sort();
-        Ok(found)
+        Ok(found.sorted())
+    }
+
+    /// The specs that come with the program, for a user who has no folder of specs.
+    pub fn shipped() -> Self {
+        let mut found = Self::default();
+        for path in shipped_below(SHIPPED) {
+            let name = path.trim_start_matches(SHIPPED).trim_start_matches('/').trim_end_matches(".toml");
+            found.add(NamedSpec { name: name.to_owned(), path: path.into(), shipped: true });
+        }
+        found.sorted()
+    }
+
+    fn sorted(mut self) -> Self {
+        self.specs.sort_by(|a, b| a.name.cmp(&b.name));
+        self.coverage.sort_by(|a, b| a.path.cmp(&b.path));
+        self
+    }
+
+    fn add(&mut self, file: NamedSpec) {
+        let is_coverage = file.path.file_name().is_some_and(|name| name == COVERAGE);
+        if is_coverage { self.coverage.push(file) } else { self.specs.push(file) }
     }
 
     /// The files that say what of each paper is checked, sorted.
-    pub fn coverage(&self) -> &[PathBuf] {
+    pub fn coverage(&self) -> &[NamedSpec] {
         &self.coverage
     }
 
@@ -55,7 +101,7 @@ impl Catalogue {
         self.specs.iter().filter(|s| s.name.starts_with(&prefix)).collect()
     }
 
-    fn collect(&mut self, folder: &Path, prefix: &str) -> std::io::Result<()> {
+    fn collect(&mut self, folder: &Path, prefix: &str) -> Result<()> {
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             if path.to_str().is_none() {
@@ -64,10 +110,8 @@ impl Catalogue {
             let name = format!("{prefix}{}", spec_name(&path));
             if path.is_dir() {
                 self.collect(&path, &format!("{name}/"))?;
-            } else if path.file_name().is_some_and(|name| name == COVERAGE) {
-                self.coverage.push(path);
             } else if path.extension().is_some_and(|e| e == "toml") {
-                self.specs.push(NamedSpec { name, path });
+                self.add(NamedSpec::file(name, path));
             }
         }
         Ok(())

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::NamedSpec;
+
 /// Every figure, table, printed number and statement about results of a paper, and what checks it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,10 +57,15 @@ impl Coverage {
     ///
     /// # Errors
     /// [`CoverageError`] if it cannot be read, or says something else.
-    pub fn read(path: &Path) -> Result<Self, CoverageError> {
-        let error = |cause: String| CoverageError { path: path.to_path_buf(), cause };
-        let text = std::fs::read_to_string(path).map_err(|cause| error(cause.to_string()))?;
-        toml::from_str(&text).map_err(|cause| error(cause.to_string().trim_end().to_owned()))
+    pub fn read(file: &NamedSpec) -> Result<Self, CoverageError> {
+        let text = file.text().map_err(|cause| CoverageError::new(&file.path, &cause))?;
+        toml::from_str(&text).map_err(|cause| CoverageError::new(&file.path, &cause))
+    }
+}
+
+impl CoverageError {
+    fn new(path: &Path, cause: &impl ToString) -> Self {
+        Self { path: path.to_path_buf(), cause: cause.to_string().trim_end().to_owned() }
     }
 }
 

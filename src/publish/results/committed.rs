@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::counts::VerdictCounts;
 use super::error::PublishError;
+use crate::data::shipped_text;
 use crate::publish::table::claims::ClaimOutcome;
 use crate::publish::table::{Verdict, read_claims};
 use crate::spec::{Axis, FIXED_COLUMNS, Identity, Owner};
@@ -43,19 +44,33 @@ impl Committed {
     /// # Errors
     /// [`PublishError`] if the table cannot be read or is no CSV.
     pub fn read(folder: &Path) -> Result<Option<Self>, PublishError> {
-        let Some(table) = optional(&folder.join("table.csv"))? else { return Ok(None) };
-        let (headings, rows) = parsed(&table)
-            .map_err(|cause| PublishError::NotATable { path: folder.join("table.csv"), cause })?;
-        let manifest = optional(&folder.join("manifest.json"))?;
-        let claims = folder.join("claims.csv");
-        let read = optional(&claims)?.map(|text| read_claims(&text)).transpose();
+        Self::with(folder, optional)
+    }
+
+    /// The results of an experiment that come with the program, without figures; none if there are none.
+    ///
+    /// # Errors
+    /// As [`Committed::read`].
+    pub fn shipped(experiment: &Experiment) -> Result<Option<Self>, PublishError> {
+        let folder = Path::new("results").join(experiment.folder());
+        Self::with(&folder, |path| Ok(path.to_str().and_then(shipped_text).map(str::to_owned)))
+    }
+
+    fn with(
+        folder: &Path,
+        text: impl Fn(&Path) -> Result<Option<String>, PublishError>,
+    ) -> Result<Option<Self>, PublishError> {
+        let path = folder.join("table.csv");
+        let Some(table) = text(&path)? else { return Ok(None) };
+        let (headings, rows) = parsed(&table).map_err(|cause| PublishError::NotATable { path, cause })?;
+        let manifest = text(&folder.join("manifest.json"))?;
+        let path = folder.join("claims.csv");
+        let claims = text(&path)?.map(|text| read_claims(&text)).transpose();
         Ok(Some(Self {
-            claims: read
-                .map_err(|cause| PublishError::NotATable { path: claims, cause })?
-                .unwrap_or_default(),
+            claims: claims.map_err(|cause| PublishError::NotATable { path, cause })?.unwrap_or_default(),
             headings,
             rows,
-            figure: optional(&folder.join("figure.svg"))?,
+            figure: text(&folder.join("figure.svg"))?,
             manifest: manifest.and_then(|text| serde_json::from_str(&text).ok()),
         }))
     }

@@ -6,12 +6,56 @@ use crate::support::cli::{Project, Run};
 use crate::support::study::STUDY;
 
 #[test]
-fn without_a_project_there_is_nothing_to_select() {
+fn an_empty_folder_has_the_experiments_that_come_with_the_program() {
+    let (empty, whole) = (Project::empty(), Project::new());
+    assert_eq!(names(&empty), names(&whole));
+    let run = empty.dpgp(&["run", "smith2021/toy"]).expect(0);
+    assert!(run.out.contains("written to results/smith2021/toy\n"), "{}", run.out);
+    whole.dpgp(&["run", "smith2021/toy"]).expect(0);
+    let table = "results/smith2021/toy/table.csv";
+    assert_eq!(empty.read(table), whole.read(table));
+    let run = empty.dpgp(&["check", "experiments/smith2021/toy.toml"]).expect(0);
+    assert!(run.out.contains("smith2021/toy: passes"), "{}", run.out);
+    // Committed tables come with the program; a table of the user's own stands above them.
+    empty.dpgp(&["best", "--epsilon", "1"]).expect(0);
+    empty.dpgp(&["table", "beyond/leaderboard/houses"]).expect(0);
+    empty.put("results/beyond/leaderboard/houses/table.csv", "metric\n");
+    empty.dpgp(&["table", "beyond/leaderboard/houses"]).expect(2);
+    assert!(empty.dpgp(&["table", "smith2021/fig4", "--results", "mine"]).expect(2).err.contains("mine"));
+    assert!(!empty.path("experiments").exists() && !empty.path("data").exists());
+}
+
+fn names(project: &Project) -> Vec<String> {
+    let list = project.dpgp(&["list", "--format", "json"]).expect(0).json();
+    let experiments = list.as_array().unwrap().iter();
+    experiments.map(|experiment| experiment["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn data_that_come_with_the_program_need_no_folder() {
     let project = Project::empty();
+    let run = project.dpgp_without_mirror(&["data", "fetch", "census2011-ages", "--offline"]).expect(0);
+    assert!(project.path("cache/census2011/ages_E00172420.csv").is_file(), "{}", run.out);
+    let run = project.dpgp_without_mirror(&["data", "verify", "census2011-ages"]).expect(0);
+    assert!(run.out.contains("ages_E00172420.csv: ok"), "{}", run.out);
+}
+
+/// A file of the user's own is never taken for one that comes with the program, even at its path.
+#[test]
+fn a_file_at_the_path_of_a_shipped_spec_is_the_users() {
+    let project = Project::empty();
+    project.put("experiments/smith2021/toy.toml", STUDY);
+    let run = project.dpgp(&["run", "experiments/smith2021/toy.toml"]).expect(0);
+    assert!(run.out.contains("written to results/toy\n"), "{}", run.out);
+}
+
+#[test]
+fn a_project_without_specs_has_nothing_to_select() {
+    let project = Project::with_manifest("[dataset]\n");
     for arguments in
         [&["run", "--all"][..], &["check", "--all"], &["plan", "--all"], &["run", "--quick"], &["list"]]
     {
-        assert!(project.dpgp(arguments).expect(2).err.contains("no project here or above"), "{arguments:?}");
+        assert!(project.dpgp(arguments).expect(2).err.contains("has no specs"), "{arguments:?}");
     }
     assert!(!project.path("results").exists());
     project.write("study.toml", STUDY);

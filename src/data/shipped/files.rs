@@ -1,0 +1,51 @@
+//! Which files of the sources come with the program. The build script reads this file, too.
+
+use std::io::Result;
+use std::path::Path;
+
+/// Folders of which files come with the program.
+const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
+
+/// What of the results does: what other commands read, but neither figures nor reduced settings.
+const RESULTS: [&str; 3] = ["table.csv", "claims.csv", "manifest.json"];
+
+/// The paths of the files that come with the program, relative to the folder of the sources, with `/`, sorted. A folder that
+/// is not there, such as the results in a package of the sources, has none.
+///
+/// # Errors
+/// The I/O error of a folder that cannot be read.
+pub fn shipped_paths(sources: &Path) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    for folder in FOLDERS {
+        if sources.join(folder).is_dir() {
+            collect(sources, folder, &mut paths)?;
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn collect(sources: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> {
+    for entry in std::fs::read_dir(sources.join(folder))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let path = format!("{folder}/{name}");
+        if entry.path().is_dir() {
+            if name != "quick" {
+                collect(sources, &path, paths)?;
+            }
+        } else if is_shipped(&path, name) {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_shipped(path: &str, name: &str) -> bool {
+    match path.split('/').next() {
+        Some("results") => RESULTS.contains(&name),
+        Some("experiments") => name.ends_with(".toml"),
+        _ => true,
+    }
+}
