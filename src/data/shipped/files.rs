@@ -6,8 +6,11 @@ use std::path::Path;
 /// Folders of which files come with the program.
 const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
 
-/// What of the results does: what other commands read, but neither figures nor reduced settings.
+/// What of the results does: what other commands read, but no figures.
 const RESULTS: [&str; 3] = ["table.csv", "claims.csv", "manifest.json"];
+
+/// Folders of results of other settings than those of the specs.
+const OTHERS: [&str; 2] = ["quick", "changed"];
 
 /// The paths of the files that come with the program, relative to the folder of the sources, with `/`, sorted. A folder that
 /// is not there, such as the results in a package of the sources, has none.
@@ -32,7 +35,7 @@ fn collect(sources: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> 
         let Some(name) = name.to_str() else { continue };
         let path = format!("{folder}/{name}");
         if entry.path().is_dir() {
-            if name != "quick" {
+            if !OTHERS.contains(&name) {
                 collect(sources, &path, paths)?;
             }
         } else if is_shipped(&path, name) {
