@@ -2,6 +2,7 @@
 //! of their own, after the others, so that the load of a long computation makes none of them late.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod accessible;
 mod browser;
 mod fetch;
 mod html;

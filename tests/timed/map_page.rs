@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::accessible::assert_accessible;
 use crate::browser::Browser;
 use crate::html::assert_valid;
 use crate::support::cli::Project;
@@ -47,6 +48,14 @@ fn a_page_of_a_map_is_valid_html() {
     let project = Project::empty();
     let page = page(&project);
     assert_valid(&page);
+}
+
+#[test]
+fn everybody_can_read_a_map() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::empty();
+    browser.open(&page(&project));
+    assert_accessible(&browser);
 }
 
 #[test]

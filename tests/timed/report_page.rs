@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::accessible::assert_accessible;
 use crate::browser::Browser;
 use crate::html::assert_valid;
 use crate::support::cli::Project;
@@ -173,6 +174,15 @@ fn every_row_and_figure_of_the_results_is_on_the_page() {
     assert_eq!(browser.run("return document.querySelector('tr.target').id"), last);
     assert_eq!(browser.run("return document.querySelector('tr.target').closest('details').open"), true);
     assert_eq!(browser.console(), Vec::<Value>::new());
+}
+
+#[test]
+fn everybody_can_read_the_page() {
+    let Some(browser) = Browser::start() else { return };
+    let project = Project::new();
+    browser.open(&report(&project));
+    wait_until_unpacked(&browser);
+    assert_accessible(&browser);
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, 
 /// The drawing on a page, which has title and caption itself.
 pub(super) fn drawing(map: &ReleasedMap<'_>) -> Result<Rendered, MapError> {
     let rendered = render_captioned("", &picture(map), &[])?;
-    Ok(Rendered { svg: marked(map, &rendered.svg), ..rendered })
+    let name = format!("<svg aria-label=\"{}\" ", HtmlEscape(&map.title()));
+    Ok(Rendered { svg: marked(map, &rendered.svg).replacen("<svg ", &name, 1), ..rendered })
 }
 
 fn marked(map: &ReleasedMap<'_>, svg: &str) -> String {

@@ -14,12 +14,12 @@ pub const PLOT_GAP: f64 = 26.0;
 /// The room below the last row.
 const FOOT: f64 = 6.0;
 
-/// A picture below its title, as SVG text.
+/// A picture below its title, as SVG text that says in words what it shows.
 ///
 /// # Errors
 /// [`FigureError`] if the drawing library fails.
 pub fn render(title: &str, picture: &Picture) -> Result<String, FigureError> {
-    Ok(render_captioned(title, picture, &[])?.svg)
+    Ok(described(render_captioned(title, picture, &[])?.svg, title, picture))
 }
 
 /// A figure, and where its plots stand.
@@ -49,7 +49,7 @@ pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> R
         foot.paint(canvas, below)
     })?;
     let plots = panels.iter().flat_map(|(_, rects)| rects.iter().map(|rect| rect.times(FINE)));
-    Ok(Rendered { svg: described(svg, title, picture), plots: plots.collect() })
+    Ok(Rendered { svg, plots: plots.collect() })
 }
 
 /// The plots of a panel, one below the other.
