@@ -5,7 +5,7 @@ mod drawing;
 mod error;
 mod estimate;
 #[cfg(test)]
-mod fabricated;
+pub(super) mod fabricated;
 mod frames;
 pub(super) mod grammar;
 mod groups;

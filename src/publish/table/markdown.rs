@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::constant::worse_than_a_constant;
 use super::laid_out::laid_out;
 use super::lines::Lines;
 use super::markdown_text::markdown_text;
@@ -35,6 +36,9 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
         text.push_str("## All rows\n\n");
     }
     table(&mut text, report);
+    if let Some(worse) = worse_than_a_constant(report, usize::MAX) {
+        let _ = writeln!(text, "\n{}", markdown_text(&worse));
+    }
     failures(&mut text, report);
     provenance
         .clipped

@@ -3,6 +3,7 @@
 pub(super) mod claims;
 mod claims_csv;
 mod compare;
+mod constant;
 mod csv;
 mod fitted;
 mod laid_out;

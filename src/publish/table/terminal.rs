@@ -3,6 +3,7 @@
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 
 use super::claims::{ClaimOutcome, Outcome};
+use super::constant::worse_than_a_constant;
 use super::fitted::Fitted;
 use super::lines::Lines;
 use super::number::{exact, short};
@@ -28,6 +29,9 @@ pub(super) const HEADINGS: [&str; 9] = [
 /// Rows that are printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
 
+/// Cells that a sentence names.
+const MOST_NAMED: usize = 8;
+
 /// The table as text, with the claims and a legend of the guarantees below it.
 pub fn table_terminal(report: &Report<'_>) -> String {
     let lines = Lines::new(report, MOST_ROWS);
@@ -43,6 +47,9 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     }
     for (number, guarantee) in lines.notes.texts.iter().enumerate() {
         text.push_str(&format!("[{}] {}\n", number + 1, shown_line(guarantee)));
+    }
+    if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
+        text.push_str(&format!("{}\n", shown_line(&worse)));
     }
     if report.jitter() > 0.0 {
         text.push_str(&format!(
