@@ -108,9 +108,11 @@ pub(super) fn factor(
     noise_variance: f64,
     training: &DMatrix<f64>,
 ) -> Result<Cholesky, LinalgError> {
-    let mut k = kernel.matrix(training, training);
-    (0..k.nrows()).for_each(|i| k[(i, i)] += noise_variance);
-    Cholesky::new("K + sigma^2 I", &k)
+    Cholesky::assembled("K + sigma^2 I", || {
+        let mut k = kernel.matrix(training, training);
+        (0..k.nrows()).for_each(|i| k[(i, i)] += noise_variance);
+        k
+    })
 }
 
 #[cfg(test)]

@@ -38,9 +38,7 @@ pub fn fitc(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<LinearMap, LinalgError> {
-    let Factors { k_mm, scaled, a } = Factors::new(kernel, noise_variance, inducing, training)?;
-    let left = k_mm.half_solve(&kernel.matrix(inducing, test));
-    Ok(LinearMap::new(&(left.transpose() * a.solve(&scaled)), training).with_jitter(k_mm.jitter()))
+    Ok(Fitc::new(kernel, noise_variance, inducing, training)?.map(test))
 }
 
 /// The variances `k_** - k_*M (K_MM^-1 - Q^-1) k_M*` of the latent function at the test inputs (t), without the noise
@@ -57,11 +55,47 @@ pub fn fitc_variance(
     training: &DMatrix<f64>,
     test: &DMatrix<f64>,
 ) -> Result<Vec<f64>, LinalgError> {
-    let Factors { k_mm, a, .. } = Factors::new(kernel, noise_variance, inducing, training)?;
-    let u = k_mm.half_solve(&kernel.matrix(inducing, test));
-    let kept = a.half_solve(&u);
-    let beyond = unexplained(kernel, test, &u).into_iter().zip(kept.column_iter());
-    Ok(beyond.map(|(variance, column)| variance + column.norm_squared()).collect())
+    Ok(Fitc::new(kernel, noise_variance, inducing, training)?.variance(test))
+}
+
+/// FITC regression with m inducing inputs (m x d), factorised once for any number of predictions.
+pub struct Fitc<'a> {
+    kernel: &'a dyn Kernel,
+    inducing: &'a DMatrix<f64>,
+    training: &'a DMatrix<f64>,
+    factors: Factors,
+}
+
+impl<'a> Fitc<'a> {
+    /// Factorises `K_MM` and `A`. Cost `n m^2`.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if `K_MM` or `A` cannot be factorised.
+    pub fn new(
+        kernel: &'a dyn Kernel,
+        noise_variance: f64,
+        inducing: &'a DMatrix<f64>,
+        training: &'a DMatrix<f64>,
+    ) -> Result<Self, LinalgError> {
+        let factors = Factors::new(kernel, noise_variance, inducing, training)?;
+        Ok(Self { kernel, inducing, training, factors })
+    }
+
+    /// The map of [`fitc`] to test inputs (t x d).
+    pub fn map(&self, test: &DMatrix<f64>) -> LinearMap {
+        let Factors { k_mm, scaled, a } = &self.factors;
+        let left = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
+        LinearMap::new(&(left.transpose() * a.solve(scaled)), self.training).with_jitter(k_mm.jitter())
+    }
+
+    /// The variances of [`fitc_variance`] at test inputs (t x d), in squared units of the target.
+    pub fn variance(&self, test: &DMatrix<f64>) -> Vec<f64> {
+        let Factors { k_mm, a, .. } = &self.factors;
+        let u = k_mm.half_solve(&self.kernel.matrix(self.inducing, test));
+        let kept = a.half_solve(&u);
+        let beyond = unexplained(self.kernel, test, &u).into_iter().zip(kept.column_iter());
+        beyond.map(|(variance, column)| variance + column.norm_squared()).collect()
+    }
 }
 
 /// The factors of `K_MM` and of `A`, and `V D^-1`.

@@ -27,7 +27,7 @@ pub use binned::BinnedFamily;
 pub use exact::{Exact, exact, exact_variance};
 pub use features::{Features, exact_features, regressor_features};
 pub use fit::{Fit, fit};
-pub use fitc::{fitc, fitc_variance};
+pub use fitc::{Fitc, fitc, fitc_variance};
 pub use kmeans::{KMeans, kmeans};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
 pub use likelihood::{CovarianceFamily, negative_log_likelihood};

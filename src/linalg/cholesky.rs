@@ -42,7 +42,16 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite on the last rung.
     pub fn new(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        Self::on_ladder(matrix, a, &LADDER)
+        Self::on_ladder(matrix, || a.clone(), &LADDER)
+    }
+
+    /// As [`Cholesky::new`], in the memory of the matrix that `assemble` makes: of a large one there is no second. It is made again
+    /// for each further rung.
+    ///
+    /// # Errors
+    /// As [`Cholesky::new`].
+    pub fn assembled(matrix: &'static str, assemble: impl Fn() -> DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, assemble, &LADDER)
     }
 
     /// As [`Cholesky::new`], for a matrix that must be positive definite as it is.
@@ -50,21 +59,26 @@ impl Cholesky {
     /// # Errors
     /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite.
     pub fn without_jitter(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
-        Self::on_ladder(matrix, a, &LADDER[..1])
+        Self::on_ladder(matrix, || a.clone(), &LADDER[..1])
     }
 
-    fn on_ladder(matrix: &'static str, a: &DMatrix<f64>, ladder: &[f64]) -> Result<Self, LinalgError> {
-        let size = a.nrows();
-        // NaN fails every comparison of the factorisation, so that it would be reported as an indefinite matrix.
-        if a.iter().any(|v| !v.is_finite()) {
-            return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
-        }
-        let scale = a.diagonal().sum() / size.max(1) as f64;
-        let mut jitter = 0.0;
+    fn on_ladder(
+        matrix: &'static str,
+        assemble: impl Fn() -> DMatrix<f64>,
+        ladder: &[f64],
+    ) -> Result<Self, LinalgError> {
+        let (mut size, mut jitter) = (0, 0.0);
         for rung in ladder {
             // Each rung starts from A again: jitters that were added up would not be the one that is reported.
-            jitter = rung * scale;
-            if let Some(factor) = factorise(a, jitter) {
+            let mut a = assemble();
+            size = a.nrows();
+            // NaN fails every comparison of the factorisation, so that it would be reported as an indefinite matrix.
+            if a.iter().any(|v| !v.is_finite()) {
+                return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
+            }
+            jitter = rung * (a.diagonal().sum() / size.max(1) as f64);
+            (0..size).for_each(|i| a[(i, i)] += jitter);
+            if let Some(factor) = factorise(a) {
                 return Ok(Self { factor, jitter });
             }
         }
@@ -118,11 +132,9 @@ impl Cholesky {
     }
 }
 
-/// In place, on one copy of the matrix.
-fn factorise(a: &DMatrix<f64>, jitter: f64) -> Option<DMatrix<f64>> {
-    let mut factor = a.clone();
+/// In the memory of the matrix.
+fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
     let size = factor.nrows();
-    (0..size).for_each(|i| factor[(i, i)] += jitter);
     let params = Spec::<LltParams, f64>::default();
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
     let stack = MemStack::new(&mut memory);
@@ -154,6 +166,19 @@ mod tests {
         let a = DMatrix::from_element(6, 6, 1.0);
         let cholesky = Cholesky::new("ones", &a).unwrap();
         assert!(cholesky.jitter() > 0.0 && cholesky.jitter() <= 1e-8);
+    }
+
+    #[test]
+    fn a_matrix_is_assembled_once_for_each_rung() {
+        let made = std::cell::Cell::new(0);
+        let ones = Cholesky::assembled("ones", || {
+            made.set(made.get() + 1);
+            DMatrix::from_element(6, 6, 1.0)
+        });
+        let ones = ones.unwrap();
+        let rung = LADDER.iter().position(|rung| *rung == ones.jitter()).unwrap();
+        assert_eq!(made.get(), rung + 1);
+        assert_eq!(ones.factor(), Cholesky::new("ones", &DMatrix::from_element(6, 6, 1.0)).unwrap().factor());
     }
 
     #[test]

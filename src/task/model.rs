@@ -5,9 +5,8 @@ use nalgebra::DMatrix;
 use super::grid::grid;
 use super::{Streams, TaskError};
 use crate::gp::{
-    Features, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features, exact_moments,
-    exact_representer, exact_variance, fitc, fitc_moments, fitc_representer, fitc_variance, kmeans,
-    regressor_features,
+    Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
+    exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
 };
 use crate::kernel::Kernel;
 use crate::number::Positive;
@@ -23,6 +22,14 @@ pub(super) struct Process<'a> {
     training: &'a DMatrix<f64>,
     /// The inducing inputs of a sparse model.
     pub inducing: Option<DMatrix<f64>>,
+}
+
+/// What a process says of test inputs.
+pub(super) struct Fitted {
+    /// From training targets to predictions.
+    pub map: LinearMap,
+    /// Of the latent function, in squared units of the normalised target.
+    pub variance: Vec<f64>,
 }
 
 impl<'a> Process<'a> {
@@ -51,12 +58,18 @@ impl<'a> Process<'a> {
         })
     }
 
-    /// The variances of the latent function at test inputs, in squared units of the normalised target.
-    pub fn variance(&self, test: &DMatrix<f64>) -> Result<Vec<f64>, TaskError> {
+    /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
+    pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, TaskError> {
         let noise = noise_variance(self.setting)?;
         Ok(match &self.inducing {
-            None => exact_variance(self.kernel, noise, self.training, test)?,
-            Some(inducing) => fitc_variance(self.kernel, noise, inducing, self.training, test)?,
+            None => {
+                let exact = Exact::new(self.kernel, noise, self.training)?;
+                Fitted { map: exact.map(test), variance: exact.variance(test) }
+            }
+            Some(inducing) => {
+                let fitc = Fitc::new(self.kernel, noise, inducing, self.training)?;
+                Fitted { map: fitc.map(test), variance: fitc.variance(test) }
+            }
         })
     }
 

@@ -9,7 +9,7 @@ use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
-use crate::task::model::Process;
+use crate::task::model::{Fitted, Process};
 use crate::task::noises::{Designer, Noises};
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Job, OneTarget, Sampled, TaskError};
@@ -31,7 +31,7 @@ impl NoisyRegression {
         let Job { setting, streams, .. } = *context.job;
         let kernel = model.kernel.covariance(&rows.inputs);
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
-        let map = process.map(&rows.test)?;
+        let Fitted { map, variance } = process.fitted(&rows.test)?;
         let cells = context.job.cells.iter().map(|cell| Ok(OneTarget::of(cell)?.scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;
         let mechanism = &setting.privacy.mechanism;
@@ -41,7 +41,7 @@ impl NoisyRegression {
         Ok(Self {
             noises: designer.noises(&scales)?,
             sums: map.sum_groups(&rows.targets),
-            variance: DVector::from_vec(process.variance(&rows.test)?),
+            variance: DVector::from_vec(variance),
             map,
             scale: context.scale,
         })

@@ -8,7 +8,7 @@ use crate::privacy::Caveat;
 use crate::setting::{ModelSetting, PrivacySetting};
 use crate::task::PredictionTask;
 use crate::task::grid::grid;
-use crate::task::model::Process;
+use crate::task::model::{Fitted, Process};
 use crate::task::noise::Noise;
 use crate::task::noises::{Designer, Noises};
 use crate::task::normalise::{Normalised, caveats, normalise};
@@ -28,7 +28,7 @@ impl Task for PredictionTask {
         let kernel = model.kernel.covariance(&sample.inputs);
         let grid = grid(&self.grid);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
-        let map = process.map(&grid)?;
+        let Fitted { map, variance } = process.fitted(&grid)?;
         let cells = job.cells.iter().map(|cell| Ok(OneTarget::of_unit(cell, &job.setting.data)?.scale()));
         let scales: Vec<f64> = cells
             .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
@@ -44,7 +44,7 @@ impl Task for PredictionTask {
         let block = PredictionBlock {
             task: self,
             job,
-            variance: process.variance(&grid)?,
+            variance,
             mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
             beside: beside(self, model, &process, sample, &normalised)?,
             caveats: caveats(job.setting, &normalised),

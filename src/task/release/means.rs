@@ -6,7 +6,7 @@ use rand::Rng;
 use super::{BeforeNoise, PURPOSE, Points, Predictions, PreparedRelease};
 use crate::privacy::{LatticeMap, LatticeRelease, TargetLattice};
 use crate::setting::{NormaliseSetting, Sections};
-use crate::task::model::Process;
+use crate::task::model::{Fitted, Process};
 use crate::task::noises::Designer;
 use crate::task::normalise::{caveats, normalise};
 use crate::task::{OneTarget, Sample, Streams, TaskError};
@@ -49,7 +49,7 @@ impl Means {
         let kernel = model.kernel.covariance(&sample.inputs);
         let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
         let inputs = &points.inputs;
-        let map = process.map(inputs)?;
+        let Fitted { map, variance } = process.fitted(inputs)?;
         let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;
         let scale = target.scale() / normalised.scale;
         let mechanism = &setting.privacy.mechanism;
@@ -66,7 +66,7 @@ impl Means {
         let means = Self {
             sums: map.sum_whole_groups(&whole),
             gp_sd: noise
-                .model_variances(process.variance(inputs)?, scale)
+                .model_variances(variance, scale)
                 .iter()
                 .map(|v| v.sqrt() * normalised.scale)
                 .collect(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{PURPOSE, Points};
 use crate::number::Epsilon;
 use crate::setting::Sections;
-use crate::task::model::Process;
+use crate::task::model::{Fitted, Process};
 use crate::task::noises::Designer;
 use crate::task::normalise::normalise;
 use crate::task::{OneTarget, Streams, TaskError};
@@ -62,8 +62,7 @@ impl Foreknown<'_> {
         let kernel = model.kernel.covariance(self.inputs);
         let process = Process::new(model, kernel.as_ref(), self.inputs, self.streams, PURPOSE);
         let points = &self.points.inputs;
-        let map = process.map(points)?;
-        let variance = process.variance(points)?;
+        let Fitted { map, variance } = process.fitted(points)?;
         let mechanism = &self.setting.privacy.mechanism;
         let denoise = mechanism.denoises_releases();
         let weights = self.points.weights.as_deref();
