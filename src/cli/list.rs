@@ -34,8 +34,8 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let specs = project.specs()?;
     let (mut experiments, mut failures) = (Vec::new(), Vec::new());
-    for spec in specs {
-        match project.load(spec) {
+    for (spec, experiment) in specs.iter().zip(project.each_experiment()?) {
+        match experiment {
             Ok(experiment) => experiments.push(experiment),
             Err(error) => failures.push((spec.name.clone(), error.into())),
         }

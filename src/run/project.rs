@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
+use super::pool::Pool;
 use super::store::RunHeader;
 use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
@@ -107,7 +108,21 @@ impl Project {
     /// # Errors
     /// [`RunError`] if a spec is wrong.
     pub fn experiments(&self) -> Result<Vec<Experiment>, RunError> {
-        self.specs()?.iter().map(|spec| self.load(spec)).collect()
+        self.each_experiment()?.into_iter().collect()
+    }
+
+    /// All shipped experiments, or what is wrong with the spec of each, in the order of [`Project::specs`].
+    ///
+    /// # Errors
+    /// [`RunError::NoProject`] if there are none.
+    pub fn each_experiment(&self) -> Result<Vec<Result<Experiment, RunError>>, RunError> {
+        let specs = self.specs()?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match Pool::new(cores) {
+            Ok(pool) => Ok(pool.each(specs, |_, spec| self.load(spec))),
+            // Where the system gives no threads there is one.
+            Err(_) => Ok(specs.iter().map(|spec| self.load(spec)).collect()),
+        }
     }
 
     /// Whether an experiment reads rows of the user's own: a file, or columns in a spec that is not a shipped one.

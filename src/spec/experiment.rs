@@ -91,9 +91,10 @@ impl<T: TaskSection> Experiment<T> {
         quick: bool,
     ) -> Result<Self, SpecError> {
         let axes = axes(&document, &source)?;
-        let cells = expand(&document.base(), &axes, &source, manifest)?;
+        let cells = expand::<T>(&document.base(), &axes, &source, manifest)?;
         let replicates = document.experiment.replicates;
-        let context = Context { axes: &axes, cells: &cells, source: &source, replicates, quick };
+        let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
+        let context = Context { axes: &axes, cells: &cells, source: &source, metrics, quick };
         let counterparts = context.counterparts(&document)?;
         let claims = context.all(&document.claim, Context::claim)?;
         let broken = context.all(&document.broken, Context::broken)?;
@@ -165,7 +166,8 @@ pub(super) struct Context<'a, T> {
     pub(super) axes: &'a [Axis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,
-    replicates: u32,
+    /// What a cell measures.
+    metrics: Vec<String>,
     pub(super) quick: bool,
 }
 
@@ -296,8 +298,7 @@ impl<T: TaskSection> Context<'_, T> {
     }
 
     fn metric_that(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
-        let metrics = |cell: &Cell<T>| cell.setting().task.metrics(self.replicates);
-        let known = self.cells.first().map(metrics).unwrap_or_default();
+        let known = &self.metrics;
         if known.iter().any(|known| is(known)) {
             return Ok(());
         }
