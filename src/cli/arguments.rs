@@ -22,6 +22,7 @@ use super::predict::PredictArguments;
 use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
+use super::show::ShowArguments;
 use super::stats::StatsArguments;
 use super::table::TableArguments;
 use super::verify::VerifyArguments;
@@ -70,6 +71,8 @@ pub struct Arguments {
 pub enum Verb {
     /// List the experiments: paper, artefact, dataset, cells, and whether the data are here
     List(ListArguments),
+    /// Show one experiment: what it reproduces, its axes, and what its results say
+    Show(ShowArguments),
     /// Run experiments and write their tables and figures; missing data are fetched first
     Run(RunArguments),
     /// Release private predictions at the points of a grid, from the operating system's randomness

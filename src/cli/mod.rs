@@ -38,6 +38,7 @@ mod preview;
 mod report;
 mod run;
 mod schema;
+mod show;
 mod stats;
 mod table;
 mod targets;
@@ -88,6 +89,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Check(check) => check::check(check, format),
         Verb::Audit(audit) => audit::audit(audit, format),
         Verb::Best(best) => best::best(best, format),
+        Verb::Show(show) => show::show(show, format),
         Verb::Diff(diff) => diff::diff(diff, format),
         Verb::Report(report) => report::report(report, format),
         Verb::Collect(collect) => collect::collect(collect, format),

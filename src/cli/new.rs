@@ -11,13 +11,16 @@ use super::new_data::{OwnFile, Protected, spec_for};
 use super::options::Format;
 use super::output::{print, print_json, write_new};
 use crate::data::ColumnNames;
+use crate::run::{DataPlaces, Project};
+use crate::spec::copied;
 
 const EXAMPLES: &str = "\
-Without --data the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
+Without --data and --from the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
 the columns of the file, and public bounds and lengthscales are left to fill in: they must not be read off the data.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml
+  dpgp new mine --from smith2021/table1       a shipped experiment to change, without the numbers of the paper
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
@@ -30,9 +33,12 @@ const TEMPLATE: &str = include_str!("new.toml");
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct NewArguments {
-    /// The name of the experiment; its spec is NAME.toml [default with --data: the name of the file]
-    #[arg(value_name = "NAME", required_unless_present = "data")]
+    /// The name of the experiment; its spec is NAME.toml [default with --data or --from: the name of the file]
+    #[arg(value_name = "NAME", required_unless_present_any = ["data", "from"])]
     name: Option<String>,
+    /// A shipped experiment: its settings are copied, and what a paper prints and says is left out
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "data")]
+    from: Option<String>,
     /// A CSV file with a header, or a Parquet file; the names of its columns are put into the spec
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -49,8 +55,8 @@ pub struct NewArguments {
 
 /// Writes a spec to start from; never over a file that is there.
 pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
-    let stem =
-        arguments.data.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
+    let origin = arguments.data.as_deref().or(arguments.from.as_deref().map(Path::new));
+    let stem = origin.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     let said = arguments.name.clone().or(stem).unwrap_or_default();
     let name = said.strip_suffix(".toml").unwrap_or(&said);
     if name.is_empty() || name.ends_with('/') {
@@ -58,9 +64,10 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
-    let text = match &arguments.data {
-        None => TEMPLATE.to_owned(),
-        Some(file) => {
+    let text = match (&arguments.data, &arguments.from) {
+        (None, None) => TEMPLATE.to_owned(),
+        (None, Some(name)) => copy_of(name)?,
+        (Some(file), _) => {
             let file = OwnFile { path: file, name: &beside(&path, file), columns: arguments.column_names() };
             spec_for(&file, protected)?
         }
@@ -74,6 +81,16 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         None => print(&format!("{} is written; try: {run}\n", path.display())),
         Some(_) => print(&format!("{} is written; fill in every `nan` in it, then: {run}\n", path.display())),
     }
+}
+
+/// The spec of a shipped experiment, for changes.
+fn copy_of(name: &str) -> Result<String, CliError> {
+    let experiment = Project::open(&DataPlaces::default())?.only(name)?;
+    let settings = copied(experiment.source.text()).unwrap_or_default();
+    let (name, version) = (&experiment.name, env!("CARGO_PKG_VERSION"));
+    Ok(format!(
+        "# A copy of {name} (dpgp {version}) for changes, without what a paper prints or says.\n{settings}"
+    ))
 }
 
 impl NewArguments {

@@ -1,14 +1,28 @@
 //! What a run shows of an experiment, in one sentence.
 
+use super::committed::Committed;
 use super::counts::{OutcomeCounts, VerdictCounts};
 use crate::publish::report::Report;
-use crate::spec::ClaimOwner;
+use crate::spec::{ClaimOwner, Owner};
 
 /// How many printed numbers agree, and how many claims hold; none where nothing is printed and nothing is claimed.
 pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
     let verdicts = VerdictCounts::of(report.rows.iter().map(|row| row.verdict().name()));
     let mut outcomes = OutcomeCounts::of(&report.claims, ClaimOwner::Paper);
     outcomes.add(OutcomeCounts::of(&report.claims, ClaimOwner::Ours));
+    sentence(verdicts, outcomes)
+}
+
+impl Committed {
+    /// The same of results that were published before.
+    pub fn closing_sentence(&self) -> Option<String> {
+        let mut outcomes = OutcomeCounts::of(&self.claims, ClaimOwner::Paper);
+        outcomes.add(OutcomeCounts::of(&self.claims, ClaimOwner::Ours));
+        sentence(self.counts(Owner::Paper), outcomes)
+    }
+}
+
+fn sentence(verdicts: VerdictCounts, outcomes: OutcomeCounts) -> Option<String> {
     let parts = [numbers(verdicts), claims(outcomes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -2,7 +2,8 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 22] = [
+const VERBS: [&str; 23] = [
+    "show",
     "table",
     "best",
     "map",

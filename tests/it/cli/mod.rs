@@ -5,6 +5,7 @@ mod audit;
 mod bits;
 mod check;
 mod class_stats;
+mod copies;
 mod diff;
 mod emit;
 mod end_to_end;

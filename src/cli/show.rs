@@ -1,0 +1,127 @@
+//! `dpgp show`.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::list::presence;
+use super::options::{Format, Places, ResultsPlace};
+use super::output::{print, print_json};
+use crate::publish::Committed;
+use crate::run::Project;
+use crate::spec::Owner;
+use crate::task::Experiment;
+
+const EXAMPLES: &str = "\
+Examples:
+  dpgp show smith2021/table1               what it reproduces, its axes, and what its results say
+  dpgp show my.toml --format json";
+
+/// Labels of an axis that are named.
+const MOST_LABELS: usize = 16;
+
+/// `dpgp show`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ShowArguments {
+    /// The experiment, or the path of a spec
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Says what an experiment is and what its results say.
+pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let experiment = project.only(&arguments.name)?;
+    let committed = match arguments.results.committed(&project, &experiment) {
+        Ok(committed) => Some(committed),
+        Err(CliError::NoTables(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let shown = Shown { project: &project, experiment: &experiment, committed };
+    match format {
+        Format::Json => print_json(&shown.json()),
+        Format::Text => print(&shown.text()),
+    }
+}
+
+/// An experiment and its results.
+struct Shown<'a> {
+    project: &'a Project,
+    experiment: &'a Experiment,
+    committed: Option<Committed>,
+}
+
+impl Shown<'_> {
+    fn text(&self) -> String {
+        let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
+        let mut lines = vec![format!("{name}: {}", meta.title)];
+        if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
+            lines.push(format!("of:       {paper}, {artefact}"));
+        }
+        let data = self.experiment.datasets().join(", ");
+        let presence = presence(self.experiment, self.project);
+        lines.push(match data.is_empty() {
+            true => "data:     in the spec, or drawn".to_owned(),
+            false => format!("data:     {data} ({presence})"),
+        });
+        lines.push(format!("cells:    {}, each {} times", cells.len(), meta.replicates));
+        for axis in axes {
+            let more = axis.labels.len().saturating_sub(MOST_LABELS);
+            let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+            let labels = axis.labels[..axis.labels.len().min(MOST_LABELS)].join(", ");
+            lines.push(format!("  {} = {labels}{more}", axis.name));
+        }
+        let [paper, others] = self.numbers();
+        lines.push(format!("beside:   {paper} printed numbers, {others} of others, {} claims", claims.len()));
+        lines.push(format!("results:  {}", self.standing()));
+        lines.push(format!("run it:   dpgp run {name}"));
+        lines.join("\n") + "\n"
+    }
+
+    fn json(&self) -> Value {
+        let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
+        let axes =
+            axes.iter().map(|axis| json!({ "name": axis.name, "path": axis.path, "labels": axis.labels }));
+        let [paper, others] = self.numbers();
+        json!({
+            "name": name,
+            "title": meta.title,
+            "paper": meta.paper,
+            "artefact": meta.artefact,
+            "tags": meta.tags,
+            "datasets": self.experiment.datasets(),
+            "data": presence(self.experiment, self.project),
+            "cells": cells.len(),
+            "replicates": meta.replicates,
+            "axes": axes.collect::<Vec<Value>>(),
+            "printed_numbers": paper,
+            "other_numbers": others,
+            "claims": claims.len(),
+            "results": self.standing(),
+        })
+    }
+
+    /// How many numbers of the paper, and how many of others, stand beside ours.
+    fn numbers(&self) -> [usize; 2] {
+        let all = &self.experiment.counterparts;
+        let paper = all.iter().filter(|one| one.owner == Owner::Paper).count();
+        [paper, all.len() - paper]
+    }
+
+    fn standing(&self) -> String {
+        match &self.committed {
+            None => "not run".to_owned(),
+            Some(committed) if committed.is_stale(self.experiment) => {
+                "of another version of the spec".to_owned()
+            }
+            Some(committed) => {
+                committed.closing_sentence().unwrap_or_else(|| "nothing to compare them with".to_owned())
+            }
+        }
+    }
+}
