@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use super::audit::AuditArguments;
 use super::best::BestArguments;
 use super::check::CheckArguments;
+use super::cite::CiteArguments;
 use super::collect::CollectArguments;
 use super::completions::CompletionsArguments;
 use super::data::DataArguments;
@@ -12,6 +13,7 @@ use super::diff::DiffArguments;
 use super::emit::EmitArguments;
 use super::explain::ExplainArguments;
 use super::generate::GenerateArguments;
+use super::grade::GradeArguments;
 use super::ledger::LedgerVerb;
 use super::list::ListArguments;
 use super::map::MapArguments;
@@ -93,6 +95,10 @@ pub enum Verb {
     Best(BestArguments),
     /// Print a committed table with the axes that are asked for at the left and at the top, for a paper
     Table(TableArguments),
+    /// Judge somebody else's table of an experiment by the verdicts that ours have
+    Grade(GradeArguments),
+    /// Print BibTeX of the program, and of the papers and data of experiments
+    Cite(CiteArguments),
     /// Put two result trees or commits side by side, what changed first
     Diff(DiffArguments),
     /// Write one HTML page with every table, figure, claim and deviation

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::interrupt::INTERRUPTED;
 use crate::audit::SampledProblem;
 use crate::data::DataError;
-use crate::publish::{MapError, PublishError};
+use crate::publish::{GradeError, MapError, PublishError};
 use crate::release::ReleaseError;
 use crate::release::ledger::{LedgerError, Receipt};
 use crate::run::store::StoreError;
@@ -90,6 +90,12 @@ pub enum CliError {
     /// Releases that no ledger knows.
     #[error("{missing} of {all} releases stand in none of these ledgers")]
     NotEntered { missing: usize, all: usize },
+    /// Somebody else's table cannot be judged.
+    #[error("{} {cause}", path.display())]
+    Grade { path: PathBuf, cause: GradeError },
+    /// Somebody else's table does not have the numbers of the paper, or refutes a claim.
+    #[error("{differs} printed numbers differ, {fails} claims fail")]
+    GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
     CheckFailed { failed: usize, all: usize },
@@ -176,6 +182,7 @@ impl CliError {
         match self {
             Self::Map(MapError::Figure(_) | MapError::Template(_)) => BUG,
             Self::CheckFailed { .. }
+            | Self::GradeFailed { .. }
             | Self::Incomplete(_)
             | Self::AuditFailed { .. }
             | Self::MutantsWrong { .. }
@@ -187,6 +194,7 @@ impl CliError {
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::NotInTable { .. }
+            | Self::Grade { .. }
             | Self::FewNumbers { .. }
             | Self::NumbersForNames(_)
             | Self::NamedColumns(_)

@@ -8,6 +8,7 @@ mod audit_samples;
 mod best;
 mod check;
 mod check_forms;
+mod cite;
 mod collect;
 mod completions;
 mod data;
@@ -17,6 +18,7 @@ mod environment;
 mod error;
 mod explain;
 mod generate;
+mod grade;
 mod interrupt;
 mod ledger;
 mod ledger_options;
@@ -90,6 +92,8 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Audit(audit) => audit::audit(audit, format),
         Verb::Best(best) => best::best(best, format),
         Verb::Show(show) => show::show(show, format),
+        Verb::Cite(cite) => cite::cite(cite, format),
+        Verb::Grade(grade) => grade::grade(grade, format),
         Verb::Diff(diff) => diff::diff(diff, format),
         Verb::Report(report) => report::report(report, format),
         Verb::Collect(collect) => collect::collect(collect, format),

@@ -1,7 +1,9 @@
 //! From result rows to tables, figures and verdicts. This room knows what was published, not how a number
 //! was computed.
 
+mod bibtex;
 mod figure;
+mod grade;
 mod map;
 mod page;
 mod ranking;
@@ -10,7 +12,9 @@ mod report;
 mod results;
 mod table;
 
+pub use bibtex::BibliographyEntry;
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
+pub use grade::{GradeError, Graded, GradedNumber, grade};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapSlice, draw_map};
 pub use page::{is_report, report_html};
 pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};

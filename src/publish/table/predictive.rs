@@ -50,19 +50,27 @@ impl Predictive {
         if spread == 0.0 {
             return Self { low: exact, high: exact, law: None };
         }
-        let law = Law {
-            centre,
-            scale: spread * (1.0 / f64::from(runs) + 1.0 / count).sqrt(),
-            freedom: count - 1.0,
-        };
+        let law = Law::of(centre, spread, count, runs);
         let rank = (TAIL * (count + 1.0)).floor() as usize;
         if runs == 1 && rank >= 1 {
             let mut sorted = replicates.to_vec();
             sorted.sort_by(f64::total_cmp);
             return Self { low: sorted[rank - 1], high: sorted[sorted.len() - rank], law: Some(law) };
         }
-        let reach = law.scale * student(law.freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL));
-        Self { low: centre - reach, high: centre + reach, law: Some(law) }
+        law.interval()
+    }
+
+    /// The mean of so many more runs, by the mean and the standard deviation of `count` of them, at least two.
+    pub fn of_moments(mean: f64, spread: f64, count: u32, runs: u32) -> Self {
+        if spread == 0.0 {
+            return Self::told(mean, mean);
+        }
+        Law::of(mean, spread, f64::from(count), runs).interval()
+    }
+
+    /// An interval that somebody says; without a law.
+    pub fn told(low: f64, high: f64) -> Self {
+        Self { low, high, law: None }
     }
 
     /// The standard deviation over `count` more runs: `(s' / s)^2` has the F distribution.
@@ -114,6 +122,17 @@ impl Predictive {
         }
         let wide = effect.is_some_and(|effect| self.high - self.low > effect);
         if wide { Verdict::Inconclusive } else { Verdict::Agrees }
+    }
+}
+
+impl Law {
+    fn of(centre: f64, spread: f64, count: f64, runs: u32) -> Self {
+        Self { centre, scale: spread * (1.0 / f64::from(runs) + 1.0 / count).sqrt(), freedom: count - 1.0 }
+    }
+
+    fn interval(self) -> Predictive {
+        let reach = self.scale * student(self.freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL));
+        Predictive { low: self.centre - reach, high: self.centre + reach, law: Some(self) }
     }
 }
 

@@ -79,8 +79,7 @@ impl Judged {
     /// By the replicates of a row.
     pub fn new(row: &Row, counterpart: &Counterpart, conditions: Conditions) -> Self {
         let predictive = predictive(row, counterpart);
-        let verdict = predictive.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
-        let verdict = excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions);
+        let verdict = verdict_by(predictive, counterpart, conditions);
         let spread = counterpart.spread.and_then(|spread| {
             let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
             // No setting was chosen so that a spread fits.
@@ -100,6 +99,16 @@ impl Judged {
             _ => self.predictive?.p_value(self.counterpart.value),
         }
     }
+}
+
+/// What is said of a number by where another run lies; none where that is not known.
+pub fn verdict_by(
+    interval: Option<Predictive>,
+    counterpart: &Counterpart,
+    conditions: Conditions,
+) -> Verdict {
+    let verdict = interval.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
+    excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions)
 }
 
 /// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another

@@ -2,8 +2,10 @@
 
 use crate::support::cli::Project;
 
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 25] = [
     "show",
+    "cite",
+    "grade",
     "table",
     "best",
     "map",

@@ -1,0 +1,62 @@
+//! `dpgp cite`.
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::options::{Format, Places};
+use super::output::{print_data, print_json};
+use crate::publish::BibliographyEntry;
+use crate::run::Project;
+
+const EXAMPLES: &str = "\
+Prints BibTeX: of the program, and of the papers and the data of the experiments that are named. What is not known is left out.
+
+Examples:
+  dpgp cite
+  dpgp cite smith2021/table1 >> paper.bib
+  dpgp cite beyond/leaderboard             all data of the leaderboards";
+
+/// `dpgp cite`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CiteArguments {
+    /// Experiments, a prefix, a tag, or the path of a spec
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Prints the entries.
+pub fn cite(arguments: &CiteArguments, format: Format) -> Result<(), CliError> {
+    let mut entries = vec![BibliographyEntry::program()];
+    if !arguments.names.is_empty() {
+        entries.extend(of_experiments(&arguments.places.project()?, &arguments.names)?);
+    }
+    if format == Format::Json {
+        return print_json(&json!(entries));
+    }
+    let texts: Vec<String> = entries.iter().map(BibliographyEntry::text).collect();
+    print_data(&texts.join("\n"))
+}
+
+/// Each paper and each dataset once, in the order of the experiments.
+fn of_experiments(project: &Project, names: &[String]) -> Result<Vec<BibliographyEntry>, CliError> {
+    let papers = project.coverage()?;
+    let (mut cited, mut data) = (Vec::new(), Vec::new());
+    for experiment in project.selected(names, false)? {
+        let paper = papers.iter().find(|paper| Some(&paper.paper) == experiment.meta.paper.as_ref());
+        cited.extend(paper.map(BibliographyEntry::paper));
+        for name in experiment.datasets() {
+            data.push(BibliographyEntry::dataset(project.manifest.get(name)?));
+        }
+    }
+    let mut entries: Vec<BibliographyEntry> = Vec::new();
+    for entry in cited.into_iter().chain(data) {
+        if !entries.contains(&entry) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}

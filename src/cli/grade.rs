@@ -1,0 +1,149 @@
+//! `dpgp grade`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+
+use super::CliError;
+use super::options::{Format, Places};
+use super::output::{print, print_data, print_json};
+use crate::data::whole_text;
+use crate::publish::{Graded, GradedNumber, grade as graded, plain_table, short};
+use crate::task::Experiment;
+
+const EXAMPLES: &str = "\
+Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the
+experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind, repeats,
+interval_low and interval_high say how far another run would lie. Rows of no cell are counted and left alone. Computes nothing.
+
+The exit code is 1 where a number differs or a claim fails.
+
+Examples:
+  dpgp grade theirs.csv --experiment smith2021/table1
+  dpgp grade theirs.csv --experiment smith2021/table1 --as md > grade.md
+  dpgp grade results/smith2021/table1/table.csv --experiment smith2021/table1      our own, by the same rules";
+
+/// `dpgp grade`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct GradeArguments {
+    /// The table, as CSV
+    #[arg(value_name = "TABLE.csv")]
+    table: PathBuf,
+    /// The experiment that it is of
+    #[arg(long, value_name = "NAME")]
+    experiment: String,
+    /// It was computed with the reduced settings of the spec
+    #[arg(long)]
+    quick: bool,
+    /// What the verdicts are written in
+    #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
+    form: GradeForm,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// What verdicts are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GradeForm {
+    /// For a terminal.
+    Text,
+    /// Markdown, for a review.
+    Md,
+}
+
+/// Judges a table.
+pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    project.only(&arguments.experiment)?;
+    let experiment =
+        project.selected(std::slice::from_ref(&arguments.experiment), arguments.quick)?.remove(0);
+    let path = &arguments.table;
+    let text = whole_text(path).map_err(CliError::io(path))?;
+    let result = graded(&experiment, &text).map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
+    match (format, arguments.form) {
+        (Format::Json, _) => print_json(&json!({ "experiment": experiment.name, "grade": result }))?,
+        (_, GradeForm::Text) => print(&plain(&experiment, &result))?,
+        (_, GradeForm::Md) => print_data(&markdown(&experiment, &result))?,
+    }
+    if result.fails() {
+        return Err(CliError::GradeFailed { differs: result.verdicts.differs, fails: result.outcomes.fails });
+    }
+    Ok(())
+}
+
+fn headings(experiment: &Experiment) -> Vec<&str> {
+    let axes = experiment.axes.iter().map(|axis| axis.name.as_str());
+    axes.chain(["metric", "theirs", "one run of theirs", "published", "verdict"]).collect()
+}
+
+fn cells(number: &GradedNumber) -> Vec<String> {
+    let GradedNumber { labels, metric, value, interval, published, verdict } = number;
+    let interval = interval.map(|[low, high]| format!("{} to {}", short(low), short(high)));
+    let own = [
+        metric.clone(),
+        short(*value),
+        interval.unwrap_or_default(),
+        short(*published),
+        (*verdict).to_owned(),
+    ];
+    labels.iter().cloned().chain(own).collect()
+}
+
+/// What is counted, a sentence each.
+fn sentences(result: &Graded) -> Vec<String> {
+    let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
+    let mut sentences = vec![
+        format!(
+            "{} of {} printed numbers agree, {} differ",
+            verdicts.agrees,
+            verdicts.total(),
+            verdicts.differs
+        ),
+        format!("{} of {} claims hold, {} fail", outcomes.holds, outcomes.total(), outcomes.fails),
+    ];
+    let others = [
+        (verdicts.inconclusive, "numbers are inconclusive"),
+        (verdicts.not_judged, "numbers are not judged: the table does not say how far another run would lie"),
+        (verdicts.fitted, "numbers agree by a setting that was chosen so"),
+        (verdicts.stand_in, "numbers are of an experiment on other data than the paper's"),
+        (outcomes.undecided, "claims are undecided"),
+        (result.unknown_rows, "rows are of no cell of the experiment"),
+        (result.missing_numbers, "printed numbers have no row"),
+        (result.missing_claims, "claims are about rows that the table has not"),
+    ];
+    sentences
+        .extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
+    sentences
+}
+
+/// Each claim with its outcome.
+fn claims(result: &Graded) -> impl Iterator<Item = String> {
+    result
+        .claims
+        .iter()
+        .map(|claim| format!("{}, {}: {}", claim.outcome.name(), claim.from.name(), claim.text))
+}
+
+fn plain(experiment: &Experiment, result: &Graded) -> String {
+    let table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
+    let lines: Vec<String> = claims(result).chain(sentences(result)).collect();
+    format!("{}: {}\n{table}{}\n", experiment.name, experiment.meta.title, lines.join("\n"))
+}
+
+fn markdown(experiment: &Experiment, result: &Graded) -> String {
+    let mut text = format!("# {}: {}\n\n", experiment.name, experiment.meta.title);
+    let headings: Vec<String> = headings(experiment).into_iter().map(str::to_owned).collect();
+    text += &line(&headings);
+    text += &line(&vec!["---".to_owned(); headings.len()]);
+    result.numbers.iter().for_each(|number| text += &line(&cells(number)));
+    text += "\n";
+    claims(result).chain(sentences(result)).for_each(|said| text += &format!("- {said}\n"));
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    format!("| {} |\n", cells.join(" | "))
+}

@@ -1,0 +1,178 @@
+//! The verdicts on somebody else's table.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::given::{Given, GivenTable, GradeError};
+use crate::privacy::Certificate;
+use crate::publish::results::{OutcomeCounts, VerdictCounts};
+use crate::publish::table::Predictive;
+use crate::publish::table::claims::{ClaimOutcome, ClaimRow, check};
+use crate::publish::table::verdict::{Conditions, verdict_by};
+use crate::spec::{ClaimOwner, Counterpart, DeviationKind, Owner, SpreadKind};
+use crate::task::{Experiment, Row};
+
+/// A number of the table beside the one that the paper prints.
+#[derive(Debug, Clone, Serialize)]
+pub struct GradedNumber {
+    /// The cell's label on each axis.
+    pub labels: Vec<String>,
+    /// The metric.
+    pub metric: String,
+    /// The number of the table.
+    pub value: f64,
+    /// Where another run of theirs lies, as far as their table tells.
+    pub interval: Option<[f64; 2]>,
+    /// What the paper prints.
+    pub published: f64,
+    /// What is said of it.
+    pub verdict: &'static str,
+}
+
+/// What is said of a table.
+#[derive(Debug, Clone, Serialize)]
+pub struct Graded {
+    /// The numbers that the paper prints, too, in grid order.
+    pub numbers: Vec<GradedNumber>,
+    /// The claims of the experiment, checked by the rows of the table.
+    pub claims: Vec<ClaimOutcome>,
+    /// The verdicts, counted.
+    pub verdicts: VerdictCounts,
+    /// The outcomes of the claims, counted.
+    pub outcomes: OutcomeCounts,
+    /// Rows of no cell of the experiment.
+    pub unknown_rows: usize,
+    /// Printed numbers that the table has no row for.
+    pub missing_numbers: usize,
+    /// Claims about rows that the table has not, which are left out.
+    pub missing_claims: usize,
+}
+
+impl Graded {
+    /// Whether a number differs or a claim fails.
+    pub fn fails(&self) -> bool {
+        self.verdicts.differs + self.outcomes.fails > 0
+    }
+}
+
+/// Judges a table as CSV by the numbers that the paper prints, and by all claims of the experiment.
+///
+/// It needs the columns `metric`, `value` and one for each axis, as `table.csv` of our own results has them. Where another run lies
+/// comes from `interval_low` and `interval_high`; else from the spread over `repeats` runs in a row of kind `sd-replicates` (of the metric or
+/// of `METRIC-replicates`); a number without any spread stands for itself. Claims have no pairs of replicates here, so that some are
+/// undecided that our own rows decide.
+///
+/// # Errors
+/// [`GradeError`], with all columns that are missing, or the line that is wrong.
+pub fn grade(experiment: &Experiment, table: &str) -> Result<Graded, GradeError> {
+    let table = GivenTable::read(table, experiment)?;
+    let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
+    let conditions = Conditions { stand_in, reduced: experiment.quick };
+    let printed = experiment.counterparts.iter().filter(|one| one.owner == Owner::Paper);
+    let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
+    let mut missing = 0;
+    for counterpart in printed {
+        match table.judged(experiment, counterpart, conditions) {
+            Some(number) => {
+                numbers.insert((counterpart.cell, &counterpart.metric), number);
+            }
+            None => missing += 1,
+        }
+    }
+    let rows: Vec<Row> = table.numbers.iter().map(|((cell, metric), _)| table.row(*cell, metric)).collect();
+    let seen: Vec<ClaimRow<'_>> =
+        rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row }).collect();
+    let all = experiment.claims.iter().map(|claim| check(claim, &seen));
+    // A claim about no pair of rows says nothing of the table.
+    let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
+    let mut outcomes = OutcomeCounts::of(&claims, ClaimOwner::Paper);
+    outcomes.add(OutcomeCounts::of(&claims, ClaimOwner::Ours));
+    Ok(Graded {
+        verdicts: VerdictCounts::of(numbers.values().map(|number| number.verdict)),
+        missing_numbers: missing,
+        missing_claims: experiment.claims.len() - claims.len(),
+        numbers: numbers.into_values().collect(),
+        unknown_rows: table.unknown,
+        claims,
+        outcomes,
+    })
+}
+
+impl GivenTable {
+    fn get(&self, cell: usize, metric: &str) -> Option<&Given> {
+        self.numbers.get(&(cell, metric.to_owned()))
+    }
+
+    fn judged(
+        &self,
+        experiment: &Experiment,
+        counterpart: &Counterpart,
+        conditions: Conditions,
+    ) -> Option<GradedNumber> {
+        let Counterpart { cell, metric, .. } = counterpart;
+        let given = self.get(*cell, metric)?;
+        let interval = match given.interval {
+            Some([low, high]) => Some(Predictive::told(low, high)),
+            None => {
+                let widened = counterpart.tolerance.unwrap_or(0.0);
+                let own = self.predictive(*cell, metric, counterpart.runs);
+                own.map(|own| own.printed_to(counterpart.precision).widened(widened))
+            }
+        };
+        Some(GradedNumber {
+            labels: experiment.cells[*cell].labels().to_vec(),
+            metric: metric.clone(),
+            value: given.value,
+            interval: interval.map(|interval| [interval.low, interval.high]),
+            published: counterpart.value,
+            verdict: verdict_by(interval, counterpart, conditions).name(),
+        })
+    }
+
+    /// Where so many more runs lie; none where the table does not tell.
+    fn predictive(&self, cell: usize, metric: &str, runs: u32) -> Option<Predictive> {
+        let given = self.get(cell, metric)?;
+        let over_runs = self.over_runs(cell, metric);
+        match (over_runs.and_then(|one| Some((one.spread?, one.repeats?))), given.spread) {
+            (Some((spread, count)), _) if count > 1 => {
+                Some(Predictive::of_moments(given.value, spread, count, runs))
+            }
+            (_, None) if given.repeats.is_none_or(|count| count <= 1) => {
+                Some(Predictive::told(given.value, given.value))
+            }
+            _ => None,
+        }
+    }
+
+    /// The row that says how much runs differ.
+    fn over_runs(&self, cell: usize, metric: &str) -> Option<&Given> {
+        let own = self.get(cell, metric).filter(|given| given.spread_kind == SpreadKind::SdReplicates);
+        own.or_else(|| self.get(cell, &format!("{metric}-replicates")))
+    }
+
+    /// A row as claims look at it: its error is that of the mean over runs where the table tells how much they differ.
+    fn row(&self, cell: usize, metric: &str) -> Row {
+        let none = Given {
+            value: f64::NAN,
+            spread: None,
+            spread_kind: SpreadKind::None,
+            repeats: None,
+            interval: None,
+        };
+        let given = self.get(cell, metric).copied().unwrap_or(none);
+        let error_of = self.over_runs(cell, metric).copied().unwrap_or(given);
+        Row {
+            cell,
+            metric: metric.to_owned(),
+            value: given.value,
+            spread: error_of.spread,
+            spread_kind: error_of.spread_kind,
+            repeats: error_of.repeats.unwrap_or(1) as usize,
+            replicates: Vec::new(),
+            fold_spreads: Vec::new(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+        }
+    }
+}
