@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
+use crate::data::whole_text;
 use crate::publish::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
 const EXAMPLES: &str = "\
@@ -139,7 +140,7 @@ fn experiment_of(table: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path).map_err(CliError::io(path))
+    whole_text(path).map_err(CliError::io(path))
 }
 
 /// Every `table.csv` below a folder, by the folder that it stands in.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
-use crate::data::rows::RowWriter;
+use crate::data::rows::{RowMeter, RowWriter};
 use crate::data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
 use crate::run::write_file_atomically;
 
@@ -33,6 +33,9 @@ pub struct GenerateArguments {
     /// The seed
     #[arg(long, value_name = "S", default_value = "1")]
     seed: u32,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
 }
 
 /// The most rows: what a number of 64 bits counts exactly.
@@ -47,7 +50,7 @@ fn rows(text: &str) -> Result<u64, String> {
 
 /// Writes trips batch by batch; never over a file that is there.
 pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), CliError> {
-    let GenerateArguments { rows, out: path, seed } = arguments;
+    let GenerateArguments { rows, out: path, seed, quiet } = arguments;
     let ending = path.extension().unwrap_or_default();
     if !["csv", "parquet"].iter().any(|known| ending.eq_ignore_ascii_case(known)) {
         return Err(CliError::Ending(path.clone()));
@@ -57,10 +60,14 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
     }
     write_file_atomically(path, |file| {
         let mut writer = RowWriter::new(file.try_clone()?, path, &TRIP_COLUMNS)?;
+        let mut meter = (!quiet).then(|| RowMeter::stderr("writing", Some(*rows)));
         for batch in 0..rows.div_ceil(TRIP_BATCH as u64) {
             let left = rows - batch * TRIP_BATCH as u64;
             let some = usize::try_from(left).unwrap_or(usize::MAX).min(TRIP_BATCH);
             writer.write(&trips(u64::from(*seed), batch, some))?;
+            if let Some(meter) = &mut meter {
+                meter.advance(some as u64, 0.0);
+            }
         }
         writer.finish()
     })

@@ -45,6 +45,7 @@ mod stats;
 mod table;
 mod targets;
 mod verify;
+mod waiting;
 
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use super::emit::shell;
 use super::new_data::{OwnFile, Protected, spec_for};
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use super::waiting::Waiting;
 use crate::data::ColumnNames;
 use crate::run::{DataPlaces, Project};
 use crate::spec::copied;
@@ -51,6 +52,9 @@ pub struct NewArguments {
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
 }
 
 /// Writes a spec to start from; never over a file that is there.
@@ -68,6 +72,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         (None, None) => TEMPLATE.to_owned(),
         (None, Some(name)) => copy_of(name)?,
         (Some(file), _) => {
+            let _waiting = Waiting::on(&format!("reading {}", file.display()), arguments.quiet);
             let file = OwnFile { path: file, name: &beside(&path, file), columns: arguments.column_names() };
             spec_for(&file, protected)?
         }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_new};
+use super::waiting::Waiting;
 use crate::publish::{is_report, report_html};
 use crate::run::{commit, write_atomically};
 
@@ -35,11 +36,15 @@ pub struct ReportArguments {
     results: ResultsPlace,
     #[command(flatten)]
     places: Places,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
 }
 
 /// Writes the report on the experiments named, or on all of the project.
 pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliError> {
     let path = &arguments.out;
+    let waiting = Waiting::on("writing the page", arguments.quiet);
     let earlier = earlier_report(path)?;
     let project = arguments.places.project()?;
     let mut experiments = Vec::new();
@@ -60,6 +65,7 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
         Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
         None => write_new(path, &html)?,
     }
+    drop(waiting);
     if format == Format::Json {
         return print_json(
             &json!({ "written": path, "bytes": html.len(), "experiments": experiments.len() }),

@@ -9,6 +9,7 @@ use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use crate::release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
+use crate::run::watcher;
 
 const EXAMPLES: &str = "\
 What is checked needs neither the data nor the spec: that the certificate is about this file, byte for byte; that mu is the
@@ -41,13 +42,18 @@ pub struct VerifyArguments {
     /// Who must have signed [default: anybody in that file]
     #[arg(long, value_name = "NAME", requires = "signers")]
     signer: Option<String>,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
 }
 
 /// Checks a published release.
 pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliError> {
-    let VerifyArguments { certificate, predictions, signers, signer } = arguments;
+    let VerifyArguments { certificate, predictions, signers, signer, quiet } = arguments;
     let signers = signers.clone().map(|file| Signers { file, signer: signer.clone() });
-    let verified = verify_release(certificate, predictions.as_deref(), signers.as_ref())?;
+    let watcher = watcher(*quiet);
+    let verified =
+        verify_release(certificate, predictions.as_deref(), signers.as_ref(), watcher.downloads())?;
     match format {
         Format::Text => print(&text(&verified))?,
         Format::Json => {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -10,6 +10,8 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::error::{Action, DataError, Doing};
+use super::progress::{Progress, Silent};
+use super::whole_file::{MOST, too_large};
 
 /// How many bytes are read and hashed at a time.
 const BLOCK: usize = 1 << 16;
@@ -84,17 +86,38 @@ impl Digest {
 /// # Errors
 /// [`DataError::Io`] when the file cannot be read.
 pub fn stamp(path: &Path) -> Result<Stamp, DataError> {
-    let mut file = File::open(path).doing(Action::Read, path)?;
+    File::open(path).and_then(|file| hashed(file, u64::MAX, &Silent)).doing(Action::Read, path)
+}
+
+/// The same of a file or a pipe that a user names. What is no file of a disk may have no end, and has a most of bytes.
+///
+/// # Errors
+/// The I/O error; [`io::ErrorKind::FileTooLarge`] for more than 256 MB of a pipe or a device.
+pub fn watched_stamp(path: &Path, progress: &dyn Progress) -> io::Result<Stamp> {
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    let (total, most) = if about.is_file() { (Some(about.len()), u64::MAX) } else { (None, MOST) };
+    progress.start(&path.to_string_lossy(), total);
+    let stamp = hashed(file, most, progress);
+    progress.finish();
+    stamp
+}
+
+fn hashed(mut from: impl Read, most: u64, progress: &dyn Progress) -> io::Result<Stamp> {
     let mut hasher = Sha256::new();
     let mut block = vec![0; BLOCK];
     let mut bytes = 0;
     loop {
-        let read = file.read(&mut block).doing(Action::Read, path)?;
+        let read = from.read(&mut block)?;
         if read == 0 {
             return Ok(Stamp { digest: Digest(hasher.finalize().into()), bytes });
         }
-        hasher.update(&block[..read]);
         bytes += read as u64;
+        if bytes > most {
+            return Err(too_large(most));
+        }
+        hasher.update(&block[..read]);
+        progress.advance(read as u64);
     }
 }
 
@@ -134,5 +157,13 @@ mod tests {
             found.digest.to_string(),
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
         );
+    }
+
+    #[test]
+    fn what_has_no_end_has_a_most_of_bytes() {
+        let exactly = hashed(&b"abc"[..], 3, &Silent).unwrap();
+        assert_eq!(exactly, Stamp { digest: Digest::of(b"abc"), bytes: 3 });
+        let beyond = hashed(std::io::repeat(0), 3 << 20, &Silent).unwrap_err();
+        assert_eq!(beyond.kind(), io::ErrorKind::FileTooLarge);
     }
 }

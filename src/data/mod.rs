@@ -48,7 +48,7 @@ mod whole_file;
 pub use cache::{Cache, FileCheck, Outcome, Status};
 pub use clock::hour_of_week;
 pub use decoding::is_decoding;
-pub use digest::{Digest, Stamp};
+pub use digest::{Digest, Stamp, watched_stamp};
 pub use error::{DataError, Place, Stamps};
 pub use expected::Expected;
 pub use fetch::{FetchOptions, fetch};

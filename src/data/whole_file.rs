@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The most bytes of a text that is read as a whole: far beyond the parts of sums over the most inducing inputs, and a device
 /// that never ends fills no memory.
-const MOST: u64 = 256 << 20;
+pub(super) const MOST: u64 = 256 << 20;
 
 /// The text of a file or a pipe.
 ///
@@ -22,8 +22,13 @@ fn text_of(from: impl Read, most: u64) -> Result<String> {
     if text.len() as u64 <= most {
         return Ok(text);
     }
+    Err(too_large(most))
+}
+
+/// Says that there are more bytes than these.
+pub(super) fn too_large(most: u64) -> Error {
     let why = format!("has more than {} MB, the most of a text that is read as a whole", most >> 20);
-    Err(Error::new(ErrorKind::FileTooLarge, why))
+    Error::new(ErrorKind::FileTooLarge, why)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::new_file::signature_of;
 use super::{ReleaseError, Signers};
-use crate::data::{Digest, whole_text};
+use crate::data::{Digest, Progress, watched_stamp, whole_text};
 use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
 
 /// Numbers of a certificate are compared to this relative precision: they were computed from calibrations in doubles.
@@ -72,6 +72,7 @@ pub fn verify(
     path: &Path,
     predictions: Option<&Path>,
     signers: Option<&Signers>,
+    progress: &dyn Progress,
 ) -> Result<VerifiedRelease, ReleaseError> {
     let text = whole_text(path).map_err(ReleaseError::io(path))?;
     let published = read(path, &text)?;
@@ -83,8 +84,8 @@ pub fn verify(
     }
     match (&published.predictions_sha256, predictions) {
         (Some(claimed), Some(file)) => {
-            let bytes = std::fs::read(file).map_err(ReleaseError::io(file))?;
-            let holds = Digest::of(&bytes).to_string() == *claimed;
+            let found = watched_stamp(file, progress).map_err(ReleaseError::io(file))?;
+            let holds = found.digest.to_string() == *claimed;
             checks.push(VerifiedFact::new(format!("the digest is that of {}", file.display()), holds));
         }
         (Some(_), None) => return Err(no_certificate(path, "name the file that it is about, too")),

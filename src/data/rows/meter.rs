@@ -1,4 +1,4 @@
-//! What a user sees while rows are read.
+//! What a user sees while rows are read or written.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, Prog
 /// Steps of a whole bar.
 const STEPS: u64 = 1000;
 
-/// A bar on standard error, drawn only if that is a terminal: rows that were read, how many in a second, and the time left.
+/// A bar on standard error, drawn only if that is a terminal: rows that are done, how many in a second, and the time left.
 pub struct RowMeter {
     bar: ProgressBar,
     start: Instant,
@@ -28,8 +28,8 @@ impl RowMeter {
         Self { bar, start: Instant::now(), expected, rows: 0 }
     }
 
-    /// So many more rows were read; `share` of all bytes are read by now.
-    pub(super) fn advance(&mut self, rows: u64, share: f64) {
+    /// So many more rows are done. How far that is follows from the rows expected, else from `share`, such as that of the bytes.
+    pub fn advance(&mut self, rows: u64, share: f64) {
         self.rows += rows;
         let share = self.expected.map_or(share, |all| self.rows as f64 / all.max(1) as f64).min(1.0);
         self.bar.set_position((share * STEPS as f64) as u64);

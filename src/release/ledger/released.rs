@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::error::LedgerError;
 use super::listing::{LedgerState, Listed};
+use crate::data::whole_text;
 
 /// What the file of a release says of its ledger.
 #[derive(Debug, Deserialize)]
@@ -38,7 +39,7 @@ pub enum Entered {
 /// # Errors
 /// [`LedgerError::NoRelease`] for a file that is no release.
 pub fn entered(path: &Path, ledgers: &[Listed]) -> Result<Entered, LedgerError> {
-    let text = std::fs::read_to_string(path).map_err(|cause| no_release(path, cause))?;
+    let text = whole_text(path).map_err(|cause| no_release(path, cause))?;
     let file: ReleaseFile = serde_json::from_str(&text).map_err(|cause| no_release(path, cause))?;
     let Some(id) = file.release_id else { return Ok(Entered::Unnamed) };
     for Listed { path, state } in ledgers {

@@ -30,6 +30,8 @@ mod parts;
 mod persons;
 mod places;
 mod plan;
+mod progress;
+mod refusals;
 mod risk;
 mod run;
 mod shards;

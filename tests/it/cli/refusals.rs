@@ -1,0 +1,146 @@
+//! What cannot be verified, charged, previewed or drawn is refused with its reason, and nothing is written.
+
+use serde_json::{Value, json};
+
+use crate::support::cli::{Project, Run};
+use crate::support::energy::{RECORDS, TARGETS, energy_project};
+
+const PREDICT: &[&str] = &["predict", "energy.toml", "--at", "grid.csv", "--out", "p.csv", "--quiet"];
+const STATS: &[&str] = &["stats", "energy.toml", "--quiet"];
+const CERTIFICATE: &str = "p.csv.certificate.json";
+
+/// Runs a command that must fail, and say why.
+fn refused(project: &Project, arguments: &[&[&str]], code: i32, why: &str) {
+    let run = project.dpgp(&arguments.concat()).expect(code);
+    assert!(run.err.contains(why), "{arguments:?}: {}", run.err);
+}
+
+#[test]
+fn what_is_no_certificate_is_not_verified() {
+    let project = energy_project(TARGETS);
+    project.dpgp(PREDICT).expect(0);
+    project.write("energy.toml", RECORDS);
+    project.dpgp(&[STATS, &["energy.csv", "--release", "s.json", "--no-ledger"]].concat()).expect(0);
+    project.write("empty.json", "{}");
+    for (arguments, code, why) in [
+        (&["energy.csv"][..], 2, "energy.csv is no certificate that can be verified"),
+        (&["empty.json"], 2, "missing field `certificate`"),
+        (&[CERTIFICATE], 2, "name the file that it is about, too"),
+        (&["s.json", "p.csv"], 2, "it is about no other file"),
+        (&[CERTIFICATE, "none.csv"], 5, "none.csv"),
+        (&[CERTIFICATE, "p.csv", "--signers", "grid.csv"], 5, "the signature was not checked"),
+    ] {
+        refused(&project, &[&["verify"], arguments], code, why);
+    }
+    let run = project.dpgp(&["verify", CERTIFICATE, "grid.csv"]).expect(1);
+    assert!(run.out.contains("FAILED the digest is that of grid.csv"), "{}", run.out);
+    project.dpgp(&["verify", "s.json"]).expect(0);
+}
+
+/// Each number of a certificate follows from the others, so that none can be changed alone.
+#[test]
+fn changed_certificates_do_not_hold() {
+    let project = energy_project(TARGETS);
+    project.dpgp(PREDICT).expect(0);
+    let sound = project.json(CERTIFICATE);
+    for (place, number, failed) in [
+        ("/mu", json!(0.5), "FAILED mu = 0.5"),
+        ("/noise/sd", json!(1e9), "FAILED mu = "),
+        ("/certificate/delta_exact", json!(1e-9), "FAILED the exact delta"),
+        ("/certificate/delta_exact", Value::Null, "FAILED the exact delta"),
+        ("/certificate/delta", json!(1e-9), "FAILED it is at most the delta that is claimed, 1e-9"),
+        ("/certificate/epsilon", json!(0.5), "FAILED it is at most the delta"),
+        ("/certificate/epsilon", Value::Null, "FAILED something is claimed"),
+    ] {
+        let mut changed = sound.clone();
+        *changed.pointer_mut(place).unwrap() = number;
+        project.put("changed.json", changed.to_string());
+        let run = project.dpgp(&["verify", "changed.json", "p.csv"]).expect(1);
+        assert!(run.out.contains(failed), "{place}: {}", run.out);
+    }
+    project.put("same.json", sound.to_string());
+    project.dpgp(&["verify", "same.json", "p.csv"]).expect(0);
+}
+
+/// A map says what the certificate says of its noise, and no more.
+#[test]
+fn maps_say_where_the_noise_came_from() {
+    let project = energy_project(TARGETS);
+    project.dpgp(PREDICT).expect(0);
+    let sound = project.json(CERTIFICATE);
+    for (made, said) in [
+        (Some("by dice"), "Of the noise the certificate says: by dice."),
+        (None, "The certificate does not say where the noise came from."),
+    ] {
+        let mut changed = sound.clone();
+        let noise = changed["noise"].as_object_mut().unwrap();
+        noise.remove("made");
+        noise.extend(made.map(|made| ("made".to_owned(), json!(made))));
+        project.put(CERTIFICATE, changed.to_string());
+        project.remove("m.svg");
+        project.dpgp(&["map", "p.csv", "--out", "m.svg"]).expect(0);
+        assert!(project.read("m.svg").replace('\n', " ").contains(said), "{}", project.read("m.svg"));
+    }
+}
+
+#[test]
+fn what_holds_no_predictions_is_not_drawn() {
+    let project = Project::empty();
+    let header = "x,private_mean,gp_sd,noise_sd,low,high\n";
+    for (rows, why) in [
+        (
+            "private_mean,gp_sd,noise_sd,low,high\n1,1,1,0,2\n".to_owned(),
+            "its columns are not inputs and then",
+        ),
+        (header.to_owned(), "it has no rows"),
+        (format!("{header}1,1,1,1,0,2\n2,1,one,1,0,2\n"), "line 3 has \"one\" where a number belongs"),
+        (format!("{header}1,1,1,inf,0,2\n"), "line 2 has \"inf\" where a number belongs"),
+        (format!("{header}1,1,1\n"), "p.csv does not hold predictions"),
+    ] {
+        project.write("p.csv", &rows);
+        refused(&project, &[&["map", "p.csv", "--out", "m.svg"]], 2, why);
+        assert!(!project.path("m.svg").exists());
+    }
+}
+
+#[test]
+fn what_cannot_be_charged_is_not_released() {
+    let project = energy_project(&format!("{RECORDS}[grid]\n\"privacy.epsilon\" = [0.5, 1.0, inf]\n"));
+    let release = ["--release", "s.json"];
+    refused(&project, &[STATS, &["energy.csv"], &release], 2, "the spec has several epsilons, [0.5, 1.0]");
+    project.write("energy.toml", RECORDS);
+    // Where there is no state folder sums are made all the same, but nothing knows which rows they are of.
+    let mut command = project.command(&[STATS, &["energy.csv", "--out", "sums.json"]].concat());
+    for name in ["DPGP_STATE", "XDG_STATE_HOME", "HOME"] {
+        command.env_remove(name);
+    }
+    Run::new(command.output().unwrap()).expect(0);
+    let added = ["--add", "sums.json"];
+    refused(&project, &[STATS, &added, &release], 2, "these sums do not say which rows they are of");
+    for (epsilon, delta, why) in [
+        ("0", "1e-5", "the budget: epsilon must be greater than 0 and finite, found 0"),
+        ("inf", "1e-5", "the budget: epsilon must be greater than 0 and finite, found inf"),
+        ("1", "0", "the budget: delta must be greater than 0 and less than 1, found 0"),
+        ("1", "1", "the budget: delta must be greater than 0 and less than 1, found 1"),
+    ] {
+        let budget = ["--budget-epsilon", epsilon, "--budget-delta", delta];
+        refused(&project, &[STATS, &["energy.csv"], &release, &budget], 2, why);
+    }
+    assert!(!project.path("s.json").exists());
+    project.dpgp(&[STATS, &added, &release, &["--no-ledger"]].concat()).expect(0);
+}
+
+#[test]
+fn what_describes_no_predictions_is_not_predicted() {
+    let project = energy_project(TARGETS);
+    project.write("weighted.csv", "temperature,days\n5,1\n10,2\n");
+    let weighted = ["predict", "energy.toml", "--at", "weighted.csv", "--weights", "days"];
+    refused(&project, &[&weighted], 2, "weights of points are for the objective risk");
+    let none = "target = \"kwh\", filter = [{ column = \"day\", is = \"<\", value = -1.0 }] }";
+    project.write("energy.toml", &TARGETS.replace("target = \"kwh\" }", none));
+    refused(&project, &[PREDICT], 2, "no row of the data is left to fit a model to");
+    project.write("energy.toml", RECORDS);
+    let preview = ["predict", "energy.toml", "--at", "grid.csv", "--preview"];
+    refused(&project, &[&preview], 2, "a preview is of cloaking, function or moments, not of sums");
+    assert!(!project.path("p.csv").exists());
+}
