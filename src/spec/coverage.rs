@@ -15,6 +15,18 @@ pub struct Coverage {
     pub paper: String,
     /// Authors, title and year.
     pub reference: String,
+    /// The title, to cite it by.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The authors, each as `Family, Given`.
+    #[serde(default)]
+    pub authors: Vec<String>,
+    /// The year.
+    #[serde(default)]
+    pub year: Option<u16>,
+    /// What kind of work it is, if it is no article.
+    #[serde(default)]
+    pub note: Option<String>,
     /// Its parts.
     #[serde(rename = "item")]
     pub items: Vec<CoverageItem>,
