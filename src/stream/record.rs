@@ -57,8 +57,13 @@ impl<S: Sum> Record<S> {
         Self { identity, ..self }
     }
 
-    /// Whether this program makes such blocks, of the files, and their sums fit others.
+    /// Whether this program makes such blocks, of the files, and their sums fit others. What is known of the rows must be of the
+    /// same files.
     pub fn is_sound(&self, other: &S) -> bool {
+        let rows = || self.files.iter().map(|file| file.rows);
+        if !self.identity.as_ref().is_none_or(|identity| identity.fits(rows())) {
+            return false;
+        }
         let blocks = &self.part.blocks;
         let of_files = blocks.start <= blocks.end && self.blocks().is_some_and(|all| blocks.end <= all);
         self.block == BLOCK && of_files && self.part.sums.fits(other)

@@ -39,7 +39,7 @@ pub struct Fingerprint {
 impl FilePart {
     /// Adds more rows.
     pub fn add(&mut self, other: &Self) {
-        self.rows += other.rows;
+        self.rows = self.rows.saturating_add(other.rows);
         self.total.add(&other.total);
     }
 }
@@ -50,6 +50,11 @@ impl Fingerprint {
         let mut whole = FilePart::default();
         self.parts.iter().for_each(|part| whole.add(part));
         whole
+    }
+
+    /// Whether it is of files with at most so many rows each.
+    pub fn fits(&self, mut rows: impl ExactSizeIterator<Item = u64>) -> bool {
+        rows.len() == self.parts.len() && rows.by_ref().zip(&self.parts).all(|(most, part)| part.rows <= most)
     }
 
     /// Adds the rows of another part of the same files.

@@ -17,7 +17,7 @@ const PIECES: [&[u8]; 10] =
     [b"\"", b"\n", b",", b"\r", b"\xef\xbb\xbf", b"\xff\xfe", b"\0", b"inf", b"1e999", b"\"\","];
 
 /// Takes bytes away, writes others over them, repeats some, or cuts the end off.
-fn damage(bytes: &mut Vec<u8>, stream: &mut Pcg64) {
+pub fn damage(bytes: &mut Vec<u8>, stream: &mut Pcg64) {
     let at = stream.random_range(0..=bytes.len());
     let to = (at + stream.random_range(0..4)).min(bytes.len());
     match stream.random_range(0..5) {

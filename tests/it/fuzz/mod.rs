@@ -4,7 +4,9 @@
 //! `scripts/fuzz` runs the program itself on such files.
 
 mod files;
+mod releases;
 mod specs;
+mod stores;
 mod tree;
 
 use rand::SeedableRng;

@@ -1,4 +1,4 @@
-//! Mutations of trees of TOML.
+//! Mutations of trees of TOML, and of JSON, which has the same values but for null.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -29,6 +29,51 @@ pub fn mutate(tree: &mut Value, stream: &mut Pcg64) {
     if let Some(found) = find(tree, &mut place) {
         change(found, stream);
     }
+}
+
+/// The tree of a text of JSON. A field that is null is as one that is not there.
+pub fn json_of(text: &str) -> Value {
+    Value::try_from(without_nulls(serde_json::from_str(text).unwrap())).unwrap()
+}
+
+fn without_nulls(value: serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Object(fields) => {
+            let kept = fields.into_iter().filter(|(_, value)| !value.is_null());
+            kept.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        serde_json::Value::Array(list) => list.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
+/// The text of a tree with so many changes. Lists are long: a place is sought from level to level, so that one key is changed as
+/// often as another. A number that is none is null.
+pub fn mutated_json(tree: &Value, changes: u32, stream: &mut Pcg64) -> String {
+    let mut tree = tree.clone();
+    for _ in 0..changes {
+        change(descend(&mut tree, stream), stream);
+    }
+    serde_json::to_string(&tree).unwrap()
+}
+
+/// A value on the way from the root to some leaf.
+fn descend<'t>(value: &'t mut Value, stream: &mut Pcg64) -> &'t mut Value {
+    let children = match value {
+        Value::Table(fields) => fields.len(),
+        Value::Array(list) => list.len(),
+        _ => 0,
+    };
+    if children == 0 || stream.random_bool(0.2) {
+        return value;
+    }
+    let place = stream.random_range(0..children);
+    let child = match value {
+        Value::Table(fields) => fields.iter_mut().map(|(_, child)| child).nth(place),
+        Value::Array(list) => list.get_mut(place),
+        _ => None,
+    };
+    descend(child.unwrap(), stream)
 }
 
 /// The values of a tree, itself among them.
