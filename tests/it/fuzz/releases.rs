@@ -91,9 +91,9 @@ fn damaged_moments_predict_or_are_refused() {
 /// Those of sums and of predictions; one that has no guarantee any more is none.
 #[test]
 fn damaged_certificates_are_checked_or_refused() {
-    damaged("moments.json", |path| verify(path, None, None).map(drop));
+    damaged("moments.json", |path| verify(path, None, None, &dpgp::data::Silent).map(drop));
     let csv = RELEASED.path("p.csv");
-    damaged("p.csv.certificate.json", |path| verify(path, Some(&csv), None).map(drop));
+    damaged("p.csv.certificate.json", |path| verify(path, Some(&csv), None, &dpgp::data::Silent).map(drop));
 }
 
 /// The rows stand beside a whole certificate, and the other way round.
