@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::correlated::{Correlated, Seen};
-use super::squares::Squares;
+use super::squares::Energy;
 use crate::linalg::{Cholesky, LinalgError, transposed_product};
 
 /// One choice of hyperparameters; the kernel by its place in the grid.
@@ -29,7 +29,13 @@ pub(super) struct SiteMember {
     pub log_evidence: f64,
 }
 
-impl SiteMember {
+/// A member whose evidence is that of b alone so far, and what the sum of squares will add to it.
+pub(super) struct Unsquared {
+    pub member: SiteMember,
+    pub energy: Energy,
+}
+
+impl Unsquared {
     /// With the covariance of b by the error of the counts.
     pub fn new(
         chosen: Chosen,
@@ -47,11 +53,24 @@ impl SiteMember {
         let cross = correlated.crossed(chosen.variance, seen);
         let mean = transposed_product(&cross, &weights).column(0).into_owned();
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
-        let squares = Squares { chosen, seen, correlated, mean: &mean, half: &factor.half_solve(&cross) };
-        let log_evidence = chosen.log_prior - 0.5 * b.dot(&weights.column(0)) - logs + squares.log_density();
-        Ok(Self { chosen, factor, weights, mean, log_evidence })
+        let energy = Energy::new(chosen, seen, correlated, &mean, &factor.half_solve(&cross));
+        let log_evidence = chosen.log_prior - 0.5 * b.dot(&weights.column(0)) - logs;
+        Ok(Self { member: SiteMember { chosen, factor, weights, mean, log_evidence }, energy })
     }
 
+    /// The place of its kernel in the grid.
+    pub fn kernel(&self) -> usize {
+        self.member.chosen.kernel
+    }
+
+    /// With all of its evidence.
+    pub fn squared(mut self, seen: &Seen<'_>) -> SiteMember {
+        self.member.log_evidence += self.energy.log_density(&self.member.chosen, seen);
+        self.member
+    }
+}
+
+impl SiteMember {
     /// `E[f f']` of what b sees (G x G, or m x m): `K - K L' Q^-1 L K + m m'`.
     pub fn second_moment(&self, seen: &Seen<'_>, correlated: &Correlated) -> DMatrix<f64> {
         let half = self.factor.half_solve(&correlated.crossed(self.chosen.variance, seen));

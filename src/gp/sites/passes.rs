@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::correlated::{Correlated, Seen};
-use super::member::{Chosen, SiteMember};
+use super::member::{Chosen, SiteMember, Unsquared};
+use super::squares::add_quadratics;
 use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
 use crate::linalg::LinalgError;
 
@@ -53,11 +54,16 @@ impl Mixed {
         second: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         let error = seen.inputs.error(seen.features, second);
-        let members: Vec<SiteMember> = choices(grid)
+        let mut members: Vec<Unsquared> = choices(grid)
             .collect::<Vec<Chosen>>()
             .into_par_iter()
-            .map(|chosen| SiteMember::new(chosen, seen, &correlated[chosen.kernel], &error))
+            .map(|chosen| Unsquared::new(chosen, seen, &correlated[chosen.kernel], &error))
             .collect::<Result<_, _>>()?;
+        if let SiteInputs::Counts(counts) = seen.inputs {
+            let of_kernels = members.par_chunk_by_mut(|one, other| one.kernel() == other.kernel());
+            of_kernels.for_each(|of_one| add_quadratics(of_one, counts, &correlated[of_one[0].kernel()]));
+        }
+        let members: Vec<SiteMember> = members.into_iter().map(|each| each.squared(seen)).collect();
         let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);
         let shares: Vec<f64> = members.iter().map(|member| (member.log_evidence - most).exp()).collect();
         let total: f64 = shares.iter().sum();

@@ -1,27 +1,18 @@
 //! What the sum of squared targets says of hyperparameters.
+//!
+//! It pins the noise variance down, and with it the width of intervals.
 
 use nalgebra::{DMatrix, DVector};
 
 use super::correlated::{Correlated, Seen, quadratic};
 use super::inputs::SeenWeights;
-use super::member::Chosen;
+use super::member::{Chosen, Unsquared};
 use super::{SiteCounts, SiteInputs};
 use crate::linalg::{product, transposed_product};
 
-/// What the sum of squared targets says of a choice, given b. It pins the noise variance down, and with it the width of
-/// intervals.
-pub(super) struct Squares<'a> {
-    pub chosen: Chosen,
-    pub seen: &'a Seen<'a>,
-    pub correlated: &'a Correlated,
-    /// The mean m of what b sees.
-    pub mean: &'a DVector<f64>,
-    /// `F^-1 L K` for the factor F of Q.
-    pub half: &'a DMatrix<f64>,
-}
-
-/// The sum `f' N f` of the squares of the process over the rows, with N the counts or the Gram matrix and V the posterior covariance of f.
-struct Energy {
+/// The sum `f' N f` of the squares of the process over the rows, with N the counts or the Gram matrix, m the mean and V the covariance of
+/// what b sees of f, given b.
+pub(super) struct Energy {
     /// `m' N m`.
     mean: f64,
     /// `tr(N V)`.
@@ -34,57 +25,93 @@ struct Energy {
     of_inputs: f64,
 }
 
-impl Squares<'_> {
-    /// `ln N(q; E + n s^2, v)` up to a constant, with `E = E[f' N f]` and v the variance of q under the posterior: that of the noise on q,
-    /// of the noise on targets, of f, and of the inputs.
-    pub fn log_density(&self) -> f64 {
-        let (n, noise) = (self.seen.released.sums.rows as f64, self.chosen.noise);
-        let energy = match self.seen.inputs {
-            SiteInputs::Counts(counts) => self.at_sites(counts),
-            SiteInputs::Gram(weights) => self.of_weights(weights),
-        };
-        let expected = energy.mean + energy.spread;
-        let variance = self.seen.released.squares
-            + 2.0 * n * noise * noise
-            + 4.0 * noise * expected
-            + 4.0 * energy.of_mean.max(0.0)
-            + energy.fourth
-            + energy.of_inputs;
-        let residual = self.seen.released.sums.squares - expected - n * noise;
-        -0.5 * residual * residual / variance - 0.5 * variance.ln()
+impl Energy {
+    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratics`] adds what is missing.
+    pub fn new(
+        chosen: Chosen,
+        seen: &Seen<'_>,
+        correlated: &Correlated,
+        mean: &DVector<f64>,
+        half: &DMatrix<f64>,
+    ) -> Self {
+        match seen.inputs {
+            SiteInputs::Counts(counts) => Self::at_sites(counts, chosen, seen, correlated, mean, half),
+            SiteInputs::Gram(weights) => {
+                let prior = correlated.covariance(chosen.variance, seen);
+                Self::of_weights(weights, &(prior - transposed_product(half, half)), mean)
+            }
+        }
     }
 
-    /// `N = diag(p)`; the part of fourth order takes the correlations a priori.
-    fn at_sites(&self, counts: &SiteCounts) -> Energy {
-        let at_sites = self.chosen.variance + self.seen.bias;
-        let variances = self.half.column_iter().map(|column| at_sites - column.norm_squared());
+    /// `N = diag(p)`; the part of fourth order takes the correlations a priori. Without the quadratic forms of G x G matrices.
+    fn at_sites(
+        counts: &SiteCounts,
+        chosen: Chosen,
+        seen: &Seen<'_>,
+        correlated: &Correlated,
+        mean: &DVector<f64>,
+        half: &DMatrix<f64>,
+    ) -> Self {
+        let at_sites = chosen.variance + seen.bias;
+        let variances = half.column_iter().map(|column| at_sites - column.norm_squared());
         let spread: f64 = counts.mean.iter().zip(variances).map(|(count, variance)| count * variance).sum();
-        let squares = self.mean.component_mul(self.mean);
-        let weights = counts.mean.component_mul(self.mean);
-        let prior = self.chosen.variance * quadratic(&self.correlated.correlations, &weights)
-            + self.seen.bias * weights.sum().powi(2);
-        Energy {
-            mean: counts.mean.dot(&squares),
+        let weights = counts.mean.component_mul(mean);
+        Self {
+            mean: weights.dot(mean),
             spread,
-            of_mean: prior - (self.half * weights).norm_squared(),
-            fourth: 2.0 * spread * spread * self.correlated.square,
-            of_inputs: quadratic(&counts.covariance, &squares),
+            of_mean: seen.bias * weights.sum().powi(2) - (half * weights).norm_squared(),
+            fourth: 2.0 * spread * spread * correlated.square,
+            of_inputs: 0.0,
         }
     }
 
     /// N is the Gram matrix.
-    fn of_weights(&self, weights: &SeenWeights) -> Energy {
+    fn of_weights(weights: &SeenWeights, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
         let gram = &weights.gram.mean;
-        let prior = self.correlated.covariance(self.chosen.variance, self.seen);
-        let covariance = prior - transposed_product(self.half, self.half);
-        let spread = product(gram, &covariance);
-        let mean = gram * self.mean;
-        Energy {
-            mean: self.mean.dot(&mean),
+        let spread = product(gram, covariance);
+        let seen = gram * mean;
+        Self {
+            mean: mean.dot(&seen),
             spread: spread.trace(),
-            of_mean: quadratic(&covariance, &mean),
+            of_mean: quadratic(covariance, &seen),
             fourth: 2.0 * spread.component_mul(&spread.transpose()).sum(),
-            of_inputs: weights.gram.quadratic_error(&weights.map, self.mean),
+            of_inputs: weights.gram.quadratic_error(&weights.map, mean),
         }
     }
+
+    /// `ln N(q; E + n s^2, v)` up to a constant, with `E = E[f' N f]` and v the variance of q under the posterior: that of the noise on q,
+    /// of the noise on targets, of f, and of the inputs.
+    pub fn log_density(&self, chosen: &Chosen, seen: &Seen<'_>) -> f64 {
+        let (n, noise) = (seen.released.sums.rows as f64, chosen.noise);
+        let expected = self.mean + self.spread;
+        let variance = seen.released.squares
+            + 2.0 * n * noise * noise
+            + 4.0 * noise * expected
+            + 4.0 * self.of_mean.max(0.0)
+            + self.fourth
+            + self.of_inputs;
+        let residual = seen.released.sums.squares - expected - n * noise;
+        -0.5 * residual * residual / variance - 0.5 * variance.ln()
+    }
+}
+
+/// Adds `variance (p o m)' C (p o m)` to what the mean is known by, and `(m o m)' V (m o m)` for the covariance V of the counts: for all
+/// members with one matrix C of correlations at once, since to read G^2 numbers for each would be most of the time.
+pub(super) fn add_quadratics(members: &mut [Unsquared], counts: &SiteCounts, correlated: &Correlated) {
+    let means: Vec<&DVector<f64>> = members.iter().map(|each| &each.member.mean).collect();
+    let weights: Vec<DVector<f64>> = means.iter().map(|mean| counts.mean.component_mul(mean)).collect();
+    let squares: Vec<DVector<f64>> = means.iter().map(|mean| mean.component_mul(mean)).collect();
+    let of_means = quadratics(&correlated.correlations, &weights);
+    let of_inputs = quadratics(&counts.covariance, &squares);
+    for ((each, of_mean), of_inputs) in members.iter_mut().zip(of_means).zip(of_inputs) {
+        each.energy.of_mean += each.member.chosen.variance * of_mean;
+        each.energy.of_inputs += of_inputs;
+    }
+}
+
+/// `x' A x` for each x.
+fn quadratics(a: &DMatrix<f64>, all: &[DVector<f64>]) -> Vec<f64> {
+    let columns = DMatrix::from_columns(all);
+    let products = product(a, &columns);
+    columns.column_iter().zip(products.column_iter()).map(|(x, ax)| x.dot(&ax)).collect()
 }
