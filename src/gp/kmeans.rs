@@ -97,17 +97,19 @@ fn lloyd(points: &[Vec<f64>], mut centres: Vec<Vec<f64>>, steps: usize) -> Vec<V
     centres
 }
 
-/// Moves each centre to the mean of its points; a centre without points stays where it is.
+/// Moves each centre to the mean of its points; a centre without points stays where it is. One pass over the points, which of images
+/// are far more than a cache holds.
 fn move_to_means(points: &[Vec<f64>], assignment: &[usize], centres: &mut [Vec<f64>]) {
-    for (c, centre) in centres.iter_mut().enumerate() {
-        let own = points.iter().zip(assignment).filter(|(_, a)| **a == c);
-        let members: Vec<&Vec<f64>> = own.map(|(point, _)| point).collect();
-        if members.is_empty() {
-            continue;
+    let mut members = vec![0usize; centres.len()];
+    for (point, centre) in points.iter().zip(assignment) {
+        if members[*centre] == 0 {
+            centres[*centre].fill(0.0);
         }
-        for (dimension, value) in centre.iter_mut().enumerate() {
-            *value = members.iter().map(|point| point[dimension]).sum::<f64>() / members.len() as f64;
-        }
+        members[*centre] += 1;
+        centres[*centre].iter_mut().zip(point).for_each(|(sum, value)| *sum += value);
+    }
+    for (centre, members) in centres.iter_mut().zip(members).filter(|(_, members)| *members > 0) {
+        centre.iter_mut().for_each(|sum| *sum /= members as f64);
     }
 }
 
