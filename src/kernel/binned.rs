@@ -78,18 +78,12 @@ impl BinKernel {
     }
 
     /// One dimension's covariances ([`both`]), or their derivatives ([`both_slope`]), between its distinct intervals: n
-    /// bins of a grid have far fewer of them than `n^2` pairs.
+    /// bins of a grid have far fewer of them than `n^2` pairs. They are a regular cut, so that an entry depends on how many steps apart
+    /// the intervals are (a Toeplitz matrix), and those of the first interval are all.
     fn factor(&self, bins: &Bins, dimension: usize, entry: Between) -> DMatrix<f64> {
         let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
-        let mut factor = DMatrix::zeros(axis.len(), axis.len());
-        for i in 0..axis.len() {
-            for j in 0..=i {
-                // One half is computed and copied, so that the matrix is symmetric to the last bit.
-                factor[(i, j)] = entry(self.observed, l, axis[i], axis[j]);
-                factor[(j, i)] = factor[(i, j)];
-            }
-        }
-        factor
+        let apart: Vec<f64> = axis.iter().map(|other| entry(self.observed, l, *other, axis[0])).collect();
+        DMatrix::from_fn(axis.len(), axis.len(), |i, j| apart[i.abs_diff(j)])
     }
 
     /// One dimension's covariances between the points and its distinct intervals.
@@ -102,10 +96,15 @@ impl BinKernel {
 
     /// For each pair of bins the variance times the product of one entry of each factor.
     fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
-        DMatrix::from_fn(bins.len(), bins.len(), |i, j| {
-            let places = bins.place(i).iter().zip(bins.place(j));
-            self.variance * factors.iter().zip(places).map(|(f, (&a, &b))| f[(a, b)]).product::<f64>()
-        })
+        let mut product = DMatrix::from_element(bins.len(), bins.len(), self.variance);
+        for (dimension, factor) in factors.iter().enumerate() {
+            let places: Vec<usize> = (0..bins.len()).map(|bin| bins.place(bin)[dimension]).collect();
+            for (mut column, place) in product.column_iter_mut().zip(&places) {
+                let entries = factor.column(*place);
+                column.iter_mut().zip(&places).for_each(|(value, at)| *value *= entries[*at]);
+            }
+        }
+        product
     }
 }
 
