@@ -136,7 +136,9 @@ fn squared_distance(a: &[f64], b: &[f64], limit: f64) -> Option<f64> {
     for (a, b) in a_blocks.chunks(4).zip(b_blocks.chunks(4)) {
         let mut lanes = [0.0; LANES];
         for (a, b) in a.iter().zip(b) {
-            lanes.iter_mut().zip(a.iter().zip(b)).for_each(|(lane, (x, y))| *lane += (x - y) * (x - y));
+            for lane in 0..LANES {
+                lanes[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
+            }
         }
         sum += lanes.iter().sum::<f64>();
         // Squares only add: of images with 784 pixels most are given up after some tens.

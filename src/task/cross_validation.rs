@@ -57,6 +57,14 @@ pub(super) struct FoldRows {
 }
 
 impl FoldRows {
+    /// The mean squared error of the constant that a method without privacy would predict, the mean of the training targets, on the scale
+    /// of the model.
+    pub fn error_of_constant(&self) -> f64 {
+        let mean = self.targets.iter().sum::<f64>() / self.targets.len() as f64;
+        let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
+        squares / self.truth.len() as f64
+    }
+
     /// The folds of a sample, one after the other.
     pub fn of<'a>(
         sample: &'a Sample,

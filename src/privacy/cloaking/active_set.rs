@@ -7,7 +7,7 @@ use crate::linalg::{LinalgError, largest};
 
 /// Up to so many columns the interior point takes all of them at once, and so many times the rank.
 const SMALL: usize = 600;
-const SMALL_PER_RANK: usize = 12;
+const SMALL_PER_RANK: usize = 5;
 /// Most columns that enter in a round, times the rank.
 const ENTERING_PER_RANK: usize = 3;
 /// Most rounds.

@@ -27,10 +27,7 @@ impl Scorer {
     pub const COUNT: usize = LeaderboardTask::METRICS.len();
 
     pub fn new(rows: &FoldRows, noise_variance: f64, scale: f64) -> Self {
-        let mean = rows.targets.iter().sum::<f64>() / rows.targets.len() as f64;
-        let squares: f64 = rows.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
-        let constant = squares / rows.truth.len() as f64;
-        Self { truth: rows.truth.clone(), constant, noise_variance, scale }
+        Self { truth: rows.truth.clone(), constant: rows.error_of_constant(), noise_variance, scale }
     }
 
     /// - `rmse`: root mean squared error of the means, in units of the target;

@@ -24,20 +24,15 @@ pub(super) fn binning(
         let denoised = DenoisedBins::of(job, &rows, &fold.binned, normalised.scale)?;
         folds.push(BinnedFold { denoised, ..fold });
     }
-    let binning = Binning {
-        setting,
-        draws: task.draws.get(),
-        scale: normalised.scale,
-        folds,
-        caveats: caveats(job.setting, &normalised),
-    };
+    let binning =
+        Binning { task, setting, scale: normalised.scale, folds, caveats: caveats(job.setting, &normalised) };
     job.cells.iter().map(|cell| binning.cell(job, cell)).collect()
 }
 
 /// What all cells of a block share.
 struct Binning<'a> {
+    task: &'a RegressionTask,
     setting: &'a BinningSetting,
-    draws: usize,
     /// Units of the target per unit of the normalised one.
     scale: f64,
     folds: Vec<BinnedFold>,
@@ -48,14 +43,16 @@ impl Binning<'_> {
     fn cell(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let target = OneTarget::of(cell)?;
         let noise = BinNoise { target, statistic: self.setting.statistic, scale: self.scale };
-        let draws = if target.is_private() { self.draws } else { 1 };
+        let draws = if target.is_private() { self.task.draws.get() } else { 1 };
         let mut values = Vec::with_capacity(self.folds.len());
         for fold in &self.folds {
             values.push(fold.rmse(self.setting, noise.sd(), draws, job.streams)? * self.scale);
         }
+        let constants: Vec<f64> =
+            self.folds.iter().map(|fold| fold.constant * self.scale * self.scale).collect();
         let released: Vec<&Binned> = self.folds.iter().map(|fold| &fold.binned).collect();
         let certified = noise.certify(job, &released, &self.caveats)?;
-        Ok(certified.measured_often(0.0, [("rmse", values)]))
+        Ok(certified.measured_often(0.0, self.task.scored(values, &constants)))
     }
 }
 
@@ -66,6 +63,8 @@ struct BinnedFold {
     denoised: Option<DenoisedBins>,
     test: DMatrix<f64>,
     truth: DVector<f64>,
+    /// The mean squared error of a constant, on the scale of the model.
+    constant: f64,
 }
 
 impl BinnedFold {
@@ -76,6 +75,7 @@ impl BinnedFold {
             denoised: None,
             test: rows.test.clone(),
             truth: DVector::from_column_slice(&rows.truth),
+            constant: rows.error_of_constant(),
         }
     }
 

@@ -19,7 +19,8 @@ use crate::task::{Certified, Job, LinearRelease, Measured, OneTarget, Sampled, T
 
 /// The metric `rmse`: for each fold the mean over noise draws of the RMSE over its test rows. With no draws it is
 /// `expected-rmse`, the root of the expectation over the noise of the mean squared error, which is exact:
-/// `sqrt(|e|^2 / t + s^2 |L|_F^2 / t)` for errors e of the released mean and noise `s L z`.
+/// `sqrt(|e|^2 / t + s^2 |L|_F^2 / t)` for errors e of the released mean and noise `s L z`. The metric `r2` says what that is beside the
+/// error of a constant.
 impl Task for RegressionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         if let MechanismSetting::Binning(setting) = &job.setting.privacy.mechanism {
@@ -36,6 +37,15 @@ impl Task for RegressionTask {
     }
 }
 
+impl RegressionTask {
+    /// The errors of the folds, and what they are beside those of a constant (mean squared errors, in squared units of the target).
+    pub(super) fn scored(&self, rmse: Vec<f64>, constants: &[f64]) -> [(&'static str, Vec<f64>); 2] {
+        let beside =
+            rmse.iter().zip(constants).map(|(rmse, constant)| 1.0 - rmse * rmse / constant).collect();
+        [(self.metric(), rmse), (Self::AGAINST_CONSTANT, beside)]
+    }
+}
+
 fn measured(
     task: &RegressionTask,
     job: &Job<'_>,
@@ -44,9 +54,10 @@ fn measured(
     caveats: &[(Caveat, bool)],
 ) -> Result<Measured, TaskError> {
     let target = OneTarget::of_unit(cell, &job.setting.data)?;
-    let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect::<Result<_, TaskError>>()?;
+    let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect::<Result<Vec<f64>, TaskError>>()?;
+    let constants: Vec<f64> = folds.iter().map(|fold| fold.constant).collect();
     let jitter = largest(folds.iter().map(|fold| fold.map.jitter()));
-    Ok(certified(job, target, folds, caveats)?.measured_often(jitter, [(task.metric(), rmse)]))
+    Ok(certified(job, target, folds, caveats)?.measured_often(jitter, task.scored(rmse, &constants)))
 }
 
 /// The guarantee of the worst fold: each is a release of its own.
@@ -79,6 +90,8 @@ struct FoldErrors<'a> {
     /// The sums of the targets of equal inputs, and the targets that are held out, on the scale of the model.
     sums: DVector<f64>,
     truth: DVector<f64>,
+    /// The mean squared error of a constant, in squared units of the target.
+    constant: f64,
     /// The designs; none without privacy.
     noises: Option<Noises>,
     /// The name of its random streams.
@@ -143,6 +156,7 @@ impl FoldFit<'_> {
             fit: self,
             sums: map.sum_groups(&rows.targets),
             truth: DVector::from_column_slice(&rows.truth),
+            constant: rows.error_of_constant() * self.scale * self.scale,
             noises: self.noises(&process, &map, &rows.test)?,
             map,
             purpose,

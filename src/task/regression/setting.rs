@@ -24,6 +24,10 @@ pub struct RegressionTask {
 }
 
 impl RegressionTask {
+    /// What compares it with a constant: `1 - rmse^2 / MSE of the mean of the training targets`, fold by fold; less than 0 is worse than
+    /// that mean.
+    pub const AGAINST_CONSTANT: &'static str = "r2";
+
     /// The metric that it measures.
     pub fn metric(&self) -> &'static str {
         if self.draws.get() == 0 { "expected-rmse" } else { "rmse" }
@@ -72,7 +76,8 @@ impl Described for RegressionTask {
         let ends =
             [("", 1), ("-replicates", 2), ("-low", FEWEST_FOR_QUANTILES), ("-high", FEWEST_FOR_QUANTILES)];
         let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
-        shown.map(|(end, _)| format!("{}{end}", self.metric())).collect()
+        let names = [self.metric(), Self::AGAINST_CONSTANT];
+        shown.flat_map(|(end, _)| names.map(|name| format!("{name}{end}"))).collect()
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

@@ -38,7 +38,7 @@ fn the_grid_extends_the_study() {
     project.write("heights.csv", &heights());
     project.dpgp(&["run", "study.toml", "--quiet"]).expect(0);
     let table = project.read("results/study/table.csv");
-    assert_eq!(table.lines().count(), 1 + 4 * 2 * 2);
+    assert_eq!(table.lines().count(), 1 + 4 * 2 * 2 * 2);
 }
 
 #[test]
