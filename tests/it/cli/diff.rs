@@ -12,19 +12,19 @@ fn what_changed_comes_first() {
     project.write("study.toml", &STUDY.replace("[5.0, 10.0]", "[5.0, 11.0]"));
     project.dpgp(&["run", "study.toml", "--results", "b"]).expect(0);
     let run = project.dpgp(&["diff", "a", "b"]).expect(0);
-    assert!(run.out.starts_with("8 of 12 rows changed"), "{}", run.out);
-    assert_eq!(run.out.lines().count(), 2 + 8, "{}", run.out);
+    assert!(run.out.starts_with("16 of 24 rows changed"), "{}", run.out);
+    assert_eq!(run.out.lines().count(), 2 + 16, "{}", run.out);
     let run = project.dpgp(&["diff", "a", "b", "--all"]).expect(0);
-    assert_eq!(run.out.lines().count(), 2 + 12, "{}", run.out);
+    assert_eq!(run.out.lines().count(), 2 + 24, "{}", run.out);
     let lines: Vec<&str> = run.out.lines().collect();
     let first_same = lines.iter().position(|line| line.contains("= 5,")).unwrap();
     assert!(lines[2..first_same].iter().all(|line| line.contains("the row is")), "{}", run.out);
     let run = project.dpgp(&["diff", "a", "a"]).expect(0);
-    assert_eq!(run.out, "0 of 8 rows changed\n");
+    assert_eq!(run.out, "0 of 16 rows changed\n");
     // The folder of one experiment, or its table, is known by what the table says.
     for side in ["a/study", "a/study/table.csv"] {
         let run = project.dpgp(&["diff", side, "a"]).expect(0);
-        assert!(run.out.starts_with("0 of 8 rows changed"), "{}", run.out);
+        assert!(run.out.starts_with("0 of 16 rows changed"), "{}", run.out);
     }
     assert!(project.dpgp(&["diff", "a", "study.toml"]).expect(5).err.contains("study.toml is not a table"));
     assert!(project.dpgp(&["diff", "a", "nowhere"]).expect(2).err.contains("nowhere"));
@@ -48,7 +48,7 @@ fn cells_with_other_settings_meet_at_their_place() {
     project.dpgp(&["run", "study.toml"]).expect(0);
     let run = project.dpgp(&["diff", "HEAD", "results", "--format", "json"]).expect(0);
     let rows = run.json();
-    assert_eq!(rows.as_array().unwrap().len(), 8);
+    assert_eq!(rows.as_array().unwrap().len(), 16);
     for row in rows.as_array().unwrap() {
         assert_eq!(row["experiment"], "study");
         assert!(row["changes"].as_array().unwrap().iter().any(|change| change["column"] == "value"), "{row}");

@@ -58,7 +58,7 @@ fn settings_are_changed_for_one_run() {
     let before = project.read("results/study/table.csv");
     let change = ["run", "study.toml", "--set", "privacy.epsilon=1.0, 2", "--format", "json"];
     let run = project.dpgp(&change).expect(0).json();
-    assert_eq!((run["stored_before"].as_u64(), run["rows"].as_array().unwrap().len()), (Some(4), 8));
+    assert_eq!((run["stored_before"].as_u64(), run["rows"].as_array().unwrap().len()), (Some(4), 16));
     let folder = run["results"].as_str().unwrap().to_owned();
     assert!(folder.starts_with("results/study/changed/"), "{folder}");
     let table = table_rows(&project.read(&format!("{folder}/table.csv")));
