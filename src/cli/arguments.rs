@@ -16,6 +16,7 @@ use super::generate::GenerateArguments;
 use super::grade::GradeArguments;
 use super::ledger::LedgerVerb;
 use super::list::ListArguments;
+use super::man::ManArguments;
 use super::map::MapArguments;
 use super::new::NewArguments;
 use super::options::Format;
@@ -121,4 +122,6 @@ pub enum Verb {
     Schema(SchemaArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
+    /// Print a page of the manual
+    Man(ManArguments),
 }

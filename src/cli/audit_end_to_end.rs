@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::paired_verbs::{run_predict, run_stats};
@@ -19,7 +20,7 @@ use crate::task::Experiment;
 #[derive(Debug, Args)]
 pub struct EndToEndArguments {
     /// Attack the release path of a spec: replace records by extremes and compare what would be written
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["names", "all", "quick", "mutants", "samples"])]
+    #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "mutants", "samples"])]
     end_to_end: Option<String>,
     /// Predict at the points of this file [default: at inputs of the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
 use crate::publish::{Hides, RankedMethod, Ranking, RankingFilter, plain_table, short};
@@ -26,7 +27,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct BestArguments {
     /// Experiments, a prefix (beyond/leaderboard), or a tag (houses) [default: everything with the tag leaderboard]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
     /// The privacy parameter; inf is without privacy [default: every one of the tables]
     #[arg(long, value_name = "E", value_parser = epsilon)]

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print_data, print_json};
 use crate::publish::BibliographyEntry;
@@ -22,7 +23,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct CiteArguments {
     /// Experiments, a prefix, a tag, or the path of a spec
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
     #[command(flatten)]
     places: Places,

@@ -1,11 +1,12 @@
 //! `dpgp completions`.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 use serde_json::json;
 
 use super::CliError;
-use super::arguments::Arguments;
+use super::completed::ASKED;
 use super::options::Format;
 use super::output::{print, print_json};
 
@@ -24,10 +25,14 @@ pub struct CompletionsArguments {
     shell: Shell,
 }
 
-/// Prints a completion script.
+/// Prints a script by which the shell asks the program what could follow: verbs, options, names of experiments and of datasets.
 pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "dpgp", &mut script);
+    let shell = arguments.shell.to_string();
+    if let Some(completer) = Shells::builtins().completer(&shell) {
+        // Only a writer can fail, and this one is memory.
+        let _ = completer.write_registration(ASKED, "dpgp", "dpgp", "dpgp", &mut script);
+    }
     let script = String::from_utf8_lossy(&script);
     if format == Format::Json { print_json(&json!({ "script": script })) } else { print(&script) }
 }

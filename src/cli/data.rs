@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::completed::datasets;
 use super::list::status_name;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
@@ -41,7 +42,7 @@ enum DataVerb {
 #[derive(Debug, Args)]
 struct DataSelection {
     /// Names of datasets [default: all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = datasets())]
     names: Vec<String>,
     #[command(flatten)]
     places: Places,

@@ -51,6 +51,9 @@ pub enum CliError {
     /// A metric or an axis that a table has not.
     #[error("the table has no {what} {name:?}; it has {known}")]
     NotInTable { what: &'static str, name: String, known: String },
+    /// A page of the manual that there is not.
+    #[error("there is no verb {0:?}; `dpgp --help` lists them")]
+    NoVerb(String),
     /// A folder that is none.
     #[error("{0} is not a folder")]
     NotAFolder(PathBuf),
@@ -188,6 +191,7 @@ impl CliError {
             | Self::MutantsWrong { .. }
             | Self::Refuted { .. } => FAILED,
             Self::NotAFolder(_)
+            | Self::NoVerb(_)
             | Self::Exists(_)
             | Self::NamedTwice(_)
             | Self::NoName(_)

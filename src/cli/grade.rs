@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_data, print_json};
 use crate::data::whole_text;
@@ -32,7 +33,7 @@ pub struct GradeArguments {
     #[arg(value_name = "TABLE.csv")]
     table: PathBuf,
     /// The experiment that it is of
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = experiments())]
     experiment: String,
     /// It was computed with the reduced settings of the spec
     #[arg(long)]

@@ -10,6 +10,7 @@ mod check;
 mod check_forms;
 mod cite;
 mod collect;
+mod completed;
 mod completions;
 mod data;
 mod diff;
@@ -23,6 +24,7 @@ mod interrupt;
 mod ledger;
 mod ledger_options;
 mod list;
+mod man;
 mod map;
 mod map_file;
 mod new;
@@ -59,6 +61,7 @@ use crate::data::is_decoding;
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
+    completed::answer();
     outcome_code(dispatch(&environment::arguments()))
 }
 
@@ -107,6 +110,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::New(new) => new::new(new, format),
         Verb::Schema(schema) => schema::schema(schema, format),
         Verb::Completions(completions) => completions::completions(completions, format),
+        Verb::Man(man) => man::man(man, format),
     }
 }
 

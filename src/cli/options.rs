@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::CliError;
+use super::completed::experiments;
 use super::output::complain;
 use crate::publish::Committed;
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
@@ -38,7 +39,7 @@ pub struct Places {
 #[derive(Debug, Args)]
 pub struct Selection {
     /// An experiment (smith2021/table1), a prefix (smith2021), a tag, or the path of a spec
-    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME")]
+    #[arg(required_unless_present_any = ["all", "quick"], value_name = "NAME", add = experiments())]
     pub names: Vec<String>,
     /// All shipped experiments
     #[arg(long, conflicts_with = "names")]

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::ledger_options::{LedgerArguments, balance};
 use super::map_file::{MapTarget, NewMap};
 use super::options::{Format, Places};
@@ -51,7 +52,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct PredictArguments {
     /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
-    #[arg(value_name = "SPEC", required_unless_present = "from")]
+    #[arg(value_name = "SPEC", required_unless_present = "from", add = experiments())]
     spec: Option<String>,
     #[command(flatten)]
     points: PointsArguments,

@@ -8,6 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_new};
 use super::waiting::Waiting;
@@ -27,7 +28,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct ReportArguments {
     /// Experiments, prefixes, tags or paths of specs [default: all shipped experiments]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
     /// The file to write, or the pipe; over an earlier report, never over another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]

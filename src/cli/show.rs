@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::completed::experiments;
 use super::list::presence;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
@@ -25,7 +26,7 @@ const MOST_LABELS: usize = 16;
 #[command(after_help = EXAMPLES)]
 pub struct ShowArguments {
     /// The experiment, or the path of a spec
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     name: String,
     #[command(flatten)]
     results: ResultsPlace,

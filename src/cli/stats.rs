@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
@@ -56,7 +57,7 @@ Examples:
 )]
 pub struct StatsArguments {
     /// An experiment with task.surface, task.dirichlet or task.density, or the path of a spec
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     name: String,
     /// Files of rows, CSV (.csv.gz too) or Parquet, in the order of their rows; folders of such files; patterns in quotes
     #[arg(value_name = "FILE", required_unless_present = "add")]

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
 use crate::publish::{Committed, Pivot, TableLanguage};
@@ -25,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct TableArguments {
     /// The experiment
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     name: String,
     /// What is shown [default: that of the layout in the spec, else the first of the table]
     #[arg(long, value_name = "METRIC")]

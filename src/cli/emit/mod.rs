@@ -11,6 +11,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, StorePlace};
 use super::output::{print_data, print_json, write_new};
+use crate::cli::completed::experiments;
 use crate::data::rows::is_address;
 
 const EXAMPLES: &str = "\
@@ -32,7 +33,7 @@ pub struct EmitArguments {
     #[arg(value_enum)]
     target: Scheduler,
     /// An experiment, or the path of a spec
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = experiments())]
     name: String,
     /// Into how many parts the work is cut
     #[arg(long, value_name = "N")]

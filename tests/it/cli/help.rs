@@ -1,8 +1,9 @@
 //! What a stranger reads first: help, completions, and a spec to start from.
 
-use crate::support::cli::Project;
+use crate::support::cli::{Project, Run};
+use crate::support::study::STUDY;
 
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "show",
     "cite",
     "grade",
@@ -28,6 +29,7 @@ const VERBS: [&str; 25] = [
     "new",
     "schema",
     "completions",
+    "man",
 ];
 
 #[test]
@@ -48,8 +50,44 @@ fn completions_for_every_shell() {
     let project = Project::empty();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = project.dpgp(&["completions", shell]).expect(0).out;
-        assert!(VERBS.iter().all(|verb| script.contains(verb)), "{shell}");
+        assert!(script.contains("DPGP_COMPLETE"), "{shell}: {script}");
     }
+    assert!(VERBS.iter().all(|verb| completed(&project, &[""]).contains(*verb)));
+}
+
+/// What a shell of bash is told to offer for the last word.
+fn completed(project: &Project, words: &[&str]) -> String {
+    let mut command = project.command(&["--", "dpgp"]);
+    command.args(words).env("DPGP_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", words.len().to_string());
+    Run::new(command.output().unwrap()).expect(0).out
+}
+
+#[test]
+fn names_are_completed_where_they_are_asked_for() {
+    let project = Project::new();
+    project.write("my.toml", STUDY);
+    let offered = completed(&project, &["run", "smith2021/t"]);
+    assert!(offered.contains("smith2021/table1") && !offered.contains("lawrence"), "{offered}");
+    assert!(completed(&project, &["predict", "my"]).contains("my.toml"));
+    assert!(completed(&project, &["data", "verify", "ab"]).contains("abalone"));
+    assert!(completed(&project, &["run", "--sha"]).contains("--shard"));
+    // An empty variable is none.
+    let mut command = project.command(&["list", "toy"]);
+    assert!(
+        Run::new(command.env("DPGP_COMPLETE", "").output().unwrap()).expect(0).out.contains("smith2021/toy")
+    );
+}
+
+#[test]
+fn the_manual_has_a_page_for_every_verb() {
+    let project = Project::empty();
+    let page = project.dpgp(&["man"]).expect(0).out;
+    assert!(page.contains(".TH dpgp 1") && VERBS.iter().all(|verb| page.contains(verb)), "{page}");
+    for verb in VERBS {
+        let page = project.dpgp(&["man", verb]).expect(0).out;
+        assert!(page.contains(&format!(".TH dpgp-{verb} 1")) && page.contains("Examples:"), "{page}");
+    }
+    assert!(project.dpgp(&["man", "nonesuch"]).expect(2).err.contains("nonesuch"));
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! `dpgp man`.
+
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+use serde_json::json;
+
+use super::CliError;
+use super::arguments::Arguments;
+use super::options::Format;
+use super::output::{print, print_json};
+
+const EXAMPLES: &str = "\
+Examples:
+  dpgp man > ~/.local/share/man/man1/dpgp.1
+  dpgp man predict | man -l -";
+
+/// `dpgp man`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ManArguments {
+    /// The verb whose page it is [default: the page of the whole command]
+    #[arg(value_name = "VERB")]
+    verb: Option<String>,
+}
+
+/// Prints a page of the manual.
+pub fn man(arguments: &ManArguments, format: Format) -> Result<(), CliError> {
+    let mut command = Arguments::command();
+    command.build();
+    let page = match &arguments.verb {
+        None => page(command),
+        Some(verb) => page(of_verb(&command, verb)?),
+    };
+    if format == Format::Json { print_json(&json!({ "page": page })) } else { print(&page) }
+}
+
+fn of_verb(command: &Command, verb: &str) -> Result<Command, CliError> {
+    command.find_subcommand(verb).cloned().ok_or_else(|| CliError::NoVerb(verb.to_owned()))
+}
+
+/// A verb is called as its page is, `dpgp-run`.
+fn page(command: Command) -> String {
+    let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let mut page = Vec::new();
+    // Only a writer can fail, and this one is memory.
+    let _ = Man::new(command).title(title).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
+}
