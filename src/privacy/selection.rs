@@ -101,10 +101,10 @@ pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> V
 mod tests {
     use super::*;
 
-    /// Three configurations with SSEs of 1, 1 and 5, `epsilon = 2 D ln 3 / 4`: weights of 1, 1 and 1/3.
+    /// Three configurations with SSEs of 2, 2 and 6, `epsilon = 2 D ln 3 / 4`: weights of 1, 1 and 1/3.
     #[test]
     fn the_exponential_mechanism_has_its_law() {
-        let p = selection_probabilities(&[1.0, 5.0, 1.0], 7.0, 3.5 * 3f64.ln());
+        let p = selection_probabilities(&[2.0, 6.0, 2.0], 7.0, 3.5 * 3f64.ln());
         for (found, expected) in p.iter().zip([3.0 / 7.0, 1.0 / 7.0, 3.0 / 7.0]) {
             assert!((found - expected).abs() < 1e-14);
         }

@@ -151,6 +151,18 @@ mod tests {
         }
     }
 
+    /// At order 3: half of `ln((1-q)^3 + 3 (1-q)^2 q + 3 (1-q) q^2 e^(1/s^2) + q^3 e^(3/s^2))` for each step.
+    #[test]
+    fn poisson_samples_have_a_closed_form() {
+        let (q, noise) = (0.25, 1.5);
+        let event = Event { noise_multiplier: noise, sampling: Sampling::Poisson { rate: q }, steps: 5 };
+        let (rest, shift) = (1.0 - q, f64::exp(1.0 / (noise * noise)));
+        let moment =
+            rest.powi(3) + 3.0 * rest * rest * q + 3.0 * rest * q * q * shift + q.powi(3) * shift.powi(3);
+        let found = Renyi.divergence(&event, Relation::AddRemove, 3.0).unwrap();
+        assert!((found / (2.5 * moment.ln()) - 1.0).abs() < 1e-11, "{found}");
+    }
+
     /// The first points divide the interval in the golden ratio, and one more narrows it by that ratio.
     #[test]
     fn golden_sections_find_a_minimum() {

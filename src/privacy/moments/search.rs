@@ -151,5 +151,8 @@ mod tests {
         // Weights in proportion to the roots of the slopes stay.
         let same = stepped(&[0.2, 0.8], &[1.0, 16.0]);
         assert!((same[0] - 0.2).abs() < 1e-15 && (same[1] - 0.8).abs() < 1e-15);
+        // One that is zero becomes a millionth of the greatest.
+        let least = stepped(&[1.0, 0.0], &[1.0, 1.0]);
+        assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
     }
 }
