@@ -179,4 +179,16 @@ mod tests {
         let run = || kmeans(&inputs, OPTIONS, &mut Pcg64::from_seed([9; 32]));
         assert_eq!(run(), run());
     }
+
+    /// 1 + 4 + 9 + .. over any number of coordinates, in blocks and beside them; given up where it is not below the limit.
+    #[test]
+    fn squared_distances_of_any_length() {
+        let point: Vec<f64> = (1..=80).map(f64::from).collect();
+        for d in 1..=80usize {
+            let (zero, sum) = (vec![0.0; d], (d * (d + 1) * (2 * d + 1) / 6) as f64);
+            assert_eq!(squared_distance(&point[..d], &zero, f64::INFINITY), Some(sum), "{d}");
+            assert_eq!(squared_distance(&point[..d], &zero, sum), None);
+            assert_eq!(squared_distance(&point[..d], &zero, sum + 1.0), Some(sum));
+        }
+    }
 }

@@ -85,3 +85,21 @@ pub fn epsilon_of(mu: f64, delta: f64) -> f64 {
 fn is_within(mu: f64, epsilon: f64, delta: f64) -> bool {
     Budget { epsilon, delta }.delta_at(mu) <= delta
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Releases with `mu` of 3/5 and 4/5 of the limit are one with the limit, whose exact delta is the budget's.
+    #[test]
+    fn what_is_left_fills_the_budget() {
+        let budget = Budget { epsilon: 0.7, delta: 1e-6 };
+        let limit = budget.left(0.0);
+        assert!((gaussian_delta(1.0 / limit, 0.7) / 1e-6 - 1.0).abs() < 1e-6);
+        assert!((budget.left(0.6 * limit) / (0.8 * limit) - 1.0).abs() < 1e-12);
+        assert!((composed_mu([0.6 * limit, 0.8 * limit]) / limit - 1.0).abs() < 1e-14);
+        assert_eq!(budget.left(1.1 * limit), 0.0);
+        let left = budget.epsilon_left(0.6 * limit, 1e-8);
+        assert!((gaussian_delta(1.0 / (0.8 * limit), left) / 1e-8 - 1.0).abs() < 1e-6);
+    }
+}

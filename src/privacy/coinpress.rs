@@ -101,3 +101,14 @@ pub fn coinpress_mean(values: &mut [f64], within: Within, shares: &[f64], stream
     }
     centre
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `d = 4`, `ln(1/beta) = 9`: `4 + 2 sqrt(36) + 18`.
+    #[test]
+    fn the_tail_bound_has_a_closed_form() {
+        assert!((tail_bound(4, f64::exp(-9.0)).powi(2) - 34.0).abs() < 1e-12);
+    }
+}

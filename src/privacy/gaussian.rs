@@ -204,4 +204,11 @@ mod tests {
             assert!(gaussian_delta(0.99 * sigma, epsilon) > delta, "{epsilon} {delta}: {sigma}");
         }
     }
+
+    /// `delta = 2 e^-8` and `delta = 1.25 e^-8` at epsilon 2: `sqrt(16) / 2`.
+    #[test]
+    fn the_classic_calibrations_have_closed_forms() {
+        assert!((Calibration::Classic.sigma(2.0, 2.0 * f64::exp(-8.0)) - 2.0).abs() < 1e-14);
+        assert!((Calibration::Textbook.sigma(2.0, 1.25 * f64::exp(-8.0)) - 2.0).abs() < 1e-14);
+    }
 }

@@ -96,3 +96,23 @@ pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> V
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|w| w / total).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three configurations with SSEs of 2, 2 and 6, `epsilon = 2 D ln 3 / 4`: weights of 1, 1 and 1/3.
+    #[test]
+    fn the_exponential_mechanism_has_its_law() {
+        let p = selection_probabilities(&[2.0, 6.0, 2.0], 7.0, 3.5 * 3f64.ln());
+        for (found, expected) in p.iter().zip([3.0 / 7.0, 1.0 / 7.0, 3.0 / 7.0]) {
+            assert!((found - expected).abs() < 1e-14);
+        }
+    }
+
+    /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
+    #[test]
+    fn a_row_that_trains_nothing_moves_its_own_error() {
+        assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
+    }
+}

@@ -183,3 +183,48 @@ fn at_least(sd: f64, unit: f64) -> Result<RoundedGaussian, OutOfRange> {
 fn normal(stream: &mut impl Rng) -> f64 {
     StandardNormal.sample(stream)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use nalgebra::{DMatrix, DVector};
+    use rand::SeedableRng;
+
+    /// At the free split Eq. 6 is `2 R_y R_k`, and beyond it more.
+    #[test]
+    fn noise_on_b_is_free_up_to_a_split() {
+        let bounds = RecordBounds { features: 2.0, target: 3.0 };
+        let free = free_split(bounds);
+        assert!((SumsRule::Published.sensitivity(bounds, free) - 12.0).abs() < 1e-12);
+        assert!(SumsRule::Exact.sensitivity(bounds, 1.01 * free) > 12.0);
+    }
+
+    /// A change of class moves `k = 2` and `sqrt(c) k^2` twice: `sqrt(2 (4 + 16 c))`.
+    #[test]
+    fn a_change_of_class_moves_four_sums() {
+        assert!((class_sums_sensitivity(2.0, 0.5) - 24f64.sqrt()).abs() < 1e-14);
+    }
+
+    /// The root mean squares of the noise on 150 entries of A and of the diagonal, and of 11175 beside it.
+    #[test]
+    fn a_simulated_release_has_the_noise_that_it_states() {
+        let size = 150;
+        let sums = Statistics {
+            a: DVector::from_element(size, 5.0),
+            b: DMatrix::from_element(size, size, 7.0),
+            rows: 9,
+        };
+        let mut stream = rand_pcg::Pcg64::seed_from_u64(5);
+        let noisy = SumsNoise { sd_a: 2.0, sd_b: 3.0 }.release(&sums, &mut stream);
+        let (a, b) = (noisy.a.add_scalar(-5.0), noisy.b.add_scalar(-7.0));
+        assert_eq!(b, b.transpose());
+        let on_diagonal = b.diagonal().norm_squared();
+        let beside = (b.norm_squared() - on_diagonal) / (size * (size - 1)) as f64;
+        // Five standard deviations of a mean of 150 squares are .58 of it, and of 11175 .067.
+        assert!((a.norm_squared() / size as f64 / 4.0 - 1.0).abs() < 0.58);
+        assert!((on_diagonal / size as f64 / 9.0 - 1.0).abs() < 0.58);
+        assert!((beside / 4.5 - 1.0).abs() < 0.067, "{beside}");
+        assert!(a.mean().abs() < 1.0 && b.mean().abs() < 0.2);
+    }
+}

@@ -67,3 +67,28 @@ pub fn zcdp_rho_of_pure(epsilon: f64) -> f64 {
 pub fn gaussian_rho(epsilon: f64, delta: f64) -> f64 {
     0.5 / Calibration::Analytic.sigma(epsilon, delta).powi(2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `rho = 1/2`, `delta = e^-2`: `1/2 + 2 sqrt(1)`.
+    #[test]
+    fn the_classic_epsilon_has_a_closed_form() {
+        assert!((zcdp_epsilon_classic(0.5, f64::exp(-2.0)) - 2.5).abs() < 1e-14);
+    }
+
+    /// No order of a fine scan does better, and the best of the scan is as good but for its steps.
+    #[test]
+    fn the_best_order_is_found() {
+        for (rho, delta) in [(0.02, 1e-6), (0.5, 1e-5), (3.0, 1e-3)] {
+            let orders = (1..40_000).map(|i| 1.0 + 0.0025 * f64::from(i));
+            let bounds =
+                orders.map(|a| rho * a + (1.0 / (a * delta)).ln() / (a - 1.0) + f64::ln(1.0 - 1.0 / a));
+            let least = bounds.fold(f64::INFINITY, f64::min);
+            let epsilon = zcdp_epsilon(rho, delta);
+            assert!(epsilon <= least + 1e-12 && epsilon > least - 1e-4, "{epsilon} {least}");
+            assert!((zcdp_rho(epsilon, delta) / rho - 1.0).abs() < 1e-9);
+        }
+    }
+}

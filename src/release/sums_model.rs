@@ -160,3 +160,21 @@ impl HeldDescription {
 pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
     matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands beside the diagonal has noise that is `sqrt 2` times smaller.
+    #[test]
+    fn noisy_numbers_know_their_noise() {
+        let sums =
+            serde_json::json!({ "sd_a": 2.0, "sd_b": 4.0, "a": [1.0, 5.0], "b": [[6.0, 7.0], [7.0, 8.0]] });
+        let found = NoisyNumber::of_sums(&sums);
+        let numbers: Vec<f64> = found.iter().map(|noisy| noisy.number).collect();
+        assert_eq!(numbers, [1.0, 5.0, 6.0, 7.0, 8.0]);
+        for (noisy, sd) in found.iter().zip([2.0, 2.0, 4.0, 8f64.sqrt(), 4.0]) {
+            assert!((noisy.sd - sd).abs() < 1e-14);
+        }
+    }
+}

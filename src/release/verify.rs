@@ -172,3 +172,17 @@ fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
 fn is_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= PRECISION * one.abs().max(other.abs())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_is_relative() {
+        for scale in [1e-30, 1.0, 1e30] {
+            assert!(is_close(scale, scale * (1.0 + 0.5 * PRECISION)));
+            assert!(!is_close(scale, scale * (1.0 + 2.0 * PRECISION)));
+            assert!(!is_close(scale, -scale) && !is_close(scale, 0.0));
+        }
+    }
+}

@@ -121,3 +121,27 @@ pub struct CountedRows {
     /// The sum of the squares of all targets.
     pub squares: i128,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_coordinates() {
+        let lattice = Lattice::new(5, 3);
+        assert_eq!((lattice.dimensions(), lattice.len()), (3, 125));
+        for place in 0..125 {
+            let along = lattice.coordinates(place);
+            assert_eq!(along.iter().fold(0, |sum, cell| 5 * sum + cell), place as i64);
+            assert_eq!(lattice.place(&lattice.midpoint(place)), place);
+        }
+    }
+
+    /// Of cells a fifth wide: 1.29 are 6.45 of them, and a period is never less than the box.
+    #[test]
+    fn periods_are_whole_cells() {
+        let lattice = Lattice::new(5, 1);
+        assert_eq!((lattice.turn(1.29), lattice.turn(1.31), lattice.turn(0.4)), (6, 7, 5));
+        assert_eq!(lattice.period(1.29), 1.2);
+    }
+}

@@ -125,3 +125,65 @@ fn golden_section(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     }
     fa.min(fb)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Steps of full batches are rho-zCDP with `rho = T s^2 / (2 m^2)`, and both conversions are Proposition 12 of Canonne,
+    /// Kamath and Steinke 2020: the epsilon is that of rho, by a scan of ten thousand orders here.
+    #[test]
+    fn full_batches_are_concentrated() {
+        for (relation, sensitivity) in [(Relation::AddRemove, 1.0), (Relation::ReplaceOne, 2.0)] {
+            let event = Event { noise_multiplier: 4.0, sampling: Sampling::FullBatch, steps: 3 };
+            let rho = 3.0 * f64::powi(sensitivity / 4.0, 2) / 2.0;
+            let by_order = Renyi.divergence(&event, relation, 7.0).unwrap();
+            assert!((by_order / (7.0 * rho) - 1.0).abs() < 1e-14);
+            let delta = 1e-5f64;
+            let scan = (1..10_000).map(|i| 1.0 + 0.01 * f64::from(i));
+            let bounds = scan.map(|a| a * rho + f64::ln((a - 1.0) / a) - (delta.ln() + a.ln()) / (a - 1.0));
+            let least = bounds.fold(f64::INFINITY, f64::min);
+            let epsilon = Renyi.epsilon(&event, relation, delta).unwrap().upper;
+            assert!(epsilon <= least && epsilon > least * (1.0 - 1e-4), "{epsilon} {least}");
+            // The same orders give back the delta.
+            let back = Renyi.delta(&event, relation, epsilon).unwrap().upper;
+            assert!((back / delta - 1.0).abs() < 1e-6, "{back}");
+        }
+    }
+
+    /// At order 3: half of `ln((1-q)^3 + 3 (1-q)^2 q + 3 (1-q) q^2 e^(1/s^2) + q^3 e^(3/s^2))` for each step.
+    #[test]
+    fn poisson_samples_have_a_closed_form() {
+        let (q, noise) = (0.25, 1.5);
+        let event = Event { noise_multiplier: noise, sampling: Sampling::Poisson { rate: q }, steps: 5 };
+        let (rest, shift) = (1.0 - q, f64::exp(1.0 / (noise * noise)));
+        let moment =
+            rest.powi(3) + 3.0 * rest * rest * q + 3.0 * rest * q * q * shift + q.powi(3) * shift.powi(3);
+        let found = Renyi.divergence(&event, Relation::AddRemove, 3.0).unwrap();
+        assert!((found / (2.5 * moment.ln()) - 1.0).abs() < 1e-11, "{found}");
+    }
+
+    /// The first points divide the interval in the golden ratio, and one more narrows it by that ratio.
+    #[test]
+    fn golden_sections_find_a_minimum() {
+        let golden = 0.618_033_988_749_895;
+        for lowest in [1.01, 1.6, 2.0, 2.5, 2.99] {
+            let points = std::cell::RefCell::new(Vec::new());
+            let least = golden_section(
+                |x| {
+                    points.borrow_mut().push(x);
+                    2.0 + (x - lowest).abs()
+                },
+                1.0,
+                3.0,
+            );
+            let points = points.into_inner();
+            assert!((2.0..2.0 + 1e-7).contains(&least), "{lowest}: {least}");
+            assert!((points[0] - (3.0 - 2.0 * golden)).abs() < 1e-12);
+            assert!((points[1] - (1.0 + 2.0 * golden)).abs() < 1e-12);
+            assert!(points.iter().all(|x| (1.0..=3.0).contains(x)));
+            // ln(2e7) / -ln(.618) = 34.9.
+            assert_eq!(points.len(), 2 + 35);
+        }
+    }
+}

@@ -39,3 +39,14 @@ impl From<Budget> for Guarantee {
         Self { epsilon: budget.epsilon.get(), delta: budget.delta.get() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_add_up() {
+        let each = Guarantee { epsilon: 0.5, delta: 0.125 };
+        assert_eq!(each.times(4), Guarantee { epsilon: 2.0, delta: 0.5 });
+    }
+}

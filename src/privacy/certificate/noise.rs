@@ -35,3 +35,23 @@ impl RoundedNoise {
         self.sensitivity > 0.0 && self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_release_has_noise_without_end_or_measure() {
+        for (sensitivity, sd, sound) in [
+            (1.0, 2.0, true),
+            (0.0, 2.0, false),
+            (1.0, 0.0, false),
+            (-1.0, -2.0, false),
+            (f64::NAN, 1.0, false),
+            (1.0, f64::INFINITY, false),
+            (1e300, 1e-300, false),
+        ] {
+            assert_eq!(RoundedNoise { sensitivity, sd }.is_sound(), sound, "{sensitivity} {sd}");
+        }
+    }
+}

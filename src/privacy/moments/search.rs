@@ -138,3 +138,21 @@ pub(super) fn normalised(weights: Vec<f64>) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     weights.into_iter().map(|u| u / total).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights of 1/2 and slopes of 1 and 16: the roots' shares are 1/5 and 4/5, and the geometric means are as 1 to 2.
+    #[test]
+    fn a_step_is_a_geometric_mean() {
+        let next = stepped(&[0.5, 0.5], &[1.0, 16.0]);
+        assert!((next[0] - 1.0 / 3.0).abs() < 1e-15 && (next[1] - 2.0 / 3.0).abs() < 1e-15);
+        // Weights in proportion to the roots of the slopes stay.
+        let same = stepped(&[0.2, 0.8], &[1.0, 16.0]);
+        assert!((same[0] - 0.2).abs() < 1e-15 && (same[1] - 0.8).abs() < 1e-15);
+        // One that is zero becomes a millionth of the greatest.
+        let least = stepped(&[1.0, 0.0], &[1.0, 1.0]);
+        assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
+    }
+}

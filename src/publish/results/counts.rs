@@ -93,3 +93,28 @@ impl OutcomeCounts {
         self.undecided += other.undecided;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up() {
+        let one =
+            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
+        let mut sum = VerdictCounts::default();
+        (0..3).for_each(|_| sum.add(one));
+        let thrice = VerdictCounts {
+            agrees: 3,
+            differs: 6,
+            inconclusive: 9,
+            not_judged: 12,
+            fitted: 15,
+            stand_in: 18,
+        };
+        assert_eq!((sum, sum.total()), (thrice, 63));
+        let mut outcomes = OutcomeCounts::default();
+        (0..3).for_each(|_| outcomes.add(OutcomeCounts { holds: 1, fails: 2, undecided: 3 }));
+        assert_eq!((outcomes, outcomes.total()), (OutcomeCounts { holds: 3, fails: 6, undecided: 9 }, 18));
+    }
+}

@@ -59,4 +59,13 @@ mod tests {
         assert!(Uniformity::of(&piled).unwrap().p_value < 1e-6);
         assert_eq!(Uniformity::of(&[0.5]), None);
     }
+
+    /// Of one p-value of .1 and four of .9 a fifth lies below .9: the distance is .7, on either side of the middle.
+    #[test]
+    fn the_distance_counts_both_sides() {
+        for p_values in [[0.1, 0.9, 0.9, 0.9, 0.9], [0.9, 0.1, 0.1, 0.1, 0.1]] {
+            let found = Uniformity::of(&p_values).unwrap().distance;
+            assert!((found - 0.7).abs() < 1e-15, "{found}");
+        }
+    }
 }

@@ -57,3 +57,21 @@ impl Account {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `mu` of 3/5 of the limit is 9/25 of the budget, and leaves 4/5 of the limit.
+    #[test]
+    fn shares_add_up() {
+        let budget = Budget { epsilon: 1.5, delta: 1e-6 };
+        let limit = budget.left(0.0);
+        let account = Account { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
+        assert!((account.share().unwrap() - 0.36).abs() < 1e-12);
+        let left = account.epsilon_left(1e-7).unwrap();
+        assert!((left / epsilon_of(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
+        let free = Account { budget: None, ..account };
+        assert_eq!((free.share(), free.epsilon_left(1e-7)), (None, None));
+    }
+}

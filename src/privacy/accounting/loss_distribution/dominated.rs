@@ -68,3 +68,23 @@ fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> LossCell {
     let end = pair.cut(pair.point(loss).max(start.x + 1e-9 * pair.sd));
     LossCell { end, masses: start.to(&end) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loss of a cell is just above the grid point that it is rounded down to, wherever the cell starts.
+    #[test]
+    fn cells_end_just_above_a_grid_point() {
+        for (sd, width) in [(2.0, 0.06), (0.7, 0.15)] {
+            let pair = DominatingPair { p: 1.0, q: 0.0, sd };
+            for place in -30..30 {
+                let start = pair.cut(0.1 * sd * f64::from(place) + 0.013);
+                let goal = (pair.loss(start.x) / width + 0.125).floor() + 1.0;
+                let LossCell { end, masses } = end_of_cell(&pair, width, &start);
+                let over = (masses.p / masses.q).ln() / width - goal;
+                assert!(end.x > start.x && (0.0..3.0 * AIM).contains(&over), "{sd} {place}: {over}");
+            }
+        }
+    }
+}

@@ -104,3 +104,34 @@ impl<'a> LossSum<'a> {
         high
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Losses of 1/2 and -1/2, as likely as each other: `K(t) = ln cosh(t / 2)`.
+    fn coin() -> Discrete {
+        Discrete { first: -1, width: 0.5, masses: vec![0.5, 0.0, 0.5], infinite: 0.0 }
+    }
+
+    /// The mean of ten tilted coins is `5 tanh(t / 2)`.
+    #[test]
+    fn a_tilt_moves_the_mean() {
+        let coin = coin();
+        let sum = LossSum::new(&coin, 10);
+        for mean in [0.01, 2.0, 4.9] {
+            let tilt = 2.0 * f64::atanh(mean / 5.0);
+            let ratio = sum.tilt_for_mean(mean) / tilt;
+            assert!((1.0 - 1e-9..1.03 + 1e-9).contains(&ratio), "{mean}: {ratio}");
+        }
+        assert_eq!((sum.tilt_for_mean(-1.0), sum.tilt_for_mean(6.0)), (0.0, 200.0));
+    }
+
+    /// Where a function has no root the end of the range is taken, which goes with the width.
+    #[test]
+    fn tilts_have_a_range() {
+        let coin = coin();
+        let sum = LossSum::new(&coin, 1);
+        assert_eq!((sum.rising_root(|_| 1.0), sum.rising_root(|_| -1.0)), (2e-12, 200.0));
+    }
+}

@@ -135,3 +135,26 @@ fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Ra
     };
     Bounds { enclosure, fits }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For full batches the loss at `x = s z` is `z / s - 1 / (2 s^2)`: normal with standard deviation `1 / s`.
+    #[test]
+    fn the_deviation_of_a_gaussian_is_known() {
+        for sd in [0.5, 3.0, 20.0] {
+            let found = deviation(&DominatingPair { p: 1.0, q: 0.0, sd });
+            // Beyond four standard deviations lies 1.1e-3 of the variance.
+            assert!((found * sd - 1.0).abs() < 2e-3, "{sd}: {found}");
+        }
+    }
+
+    /// Bounds of 2 and 3 are a third apart.
+    #[test]
+    fn the_excess_counts_tolerances() {
+        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
+        let found = refinement.excess(Enclosure { lower: 2.0, upper: 3.0 }, Given::Delta(0.1));
+        assert!((found - 100.0 / 3.0).abs() < 1e-12);
+    }
+}
