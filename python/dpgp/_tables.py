@@ -9,6 +9,8 @@ from .errors import InputError
 
 def names_of(table):
     """The names of the columns of a frame, an Arrow table or a dictionary; none of anything else."""
+    if hasattr(table, "toarray"):
+        return None
     if isinstance(table, dict):
         return [str(name) for name in table]
     if hasattr(table, "column_names"):
