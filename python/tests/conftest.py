@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[2]
+PROJECT = Path(os.environ.get("DPGP_PROJECT") or Path(__file__).resolve().parents[2])
 
 
 @pytest.fixture(autouse=True)

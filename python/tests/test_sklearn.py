@@ -13,10 +13,10 @@ CLASSES = "the classes are named in public and never read off y; these data have
 NOISE = "what is released has noise of the operating system, so that no two fits agree"
 
 REGRESSOR = dpgp.DPGPRegressor(
-    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), target_bounds=(-5.0, 5.0), ledger=False
+    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), target_bounds=(-5.0, 5.0), lengthscale=20.0, ledger=False
 )
 CLASSIFIER = dpgp.DPGPClassifier(
-    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), classes=(0, 1), ledger=False
+    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), classes=(0, 1), lengthscale=20.0, ledger=False
 )
 DENSITY = dpgp.DPDensity(epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), bins=2, ledger=False)
 

@@ -20,9 +20,23 @@ fn versions(lock: &Table) -> BTreeMap<String, Vec<String>> {
     versions
 }
 
+/// Takes the profile of the library, which is a dependency of the package, out of a manifest.
+fn library(manifest: &mut Table, profile: &str) -> Table {
+    let packages = manifest["profile"][profile]["package"].as_table_mut().unwrap();
+    packages.remove("dpgp").unwrap().as_table().unwrap().clone()
+}
+
 #[test]
 fn it_has_the_profiles_of_the_program() {
-    assert_eq!(table("python/Cargo.toml")["profile"], table("Cargo.toml")["profile"]);
+    let (mut own, of_program) = (table("python/Cargo.toml"), table("Cargo.toml"));
+    for profile in ["dev", "release"] {
+        let (library, program) = (library(&mut own, profile), &of_program["profile"][profile]);
+        for key in ["opt-level", "debug"] {
+            let unless_said = (profile == "release" && key == "opt-level").then_some(Value::Integer(3));
+            assert_eq!(library.get(key).cloned(), program.get(key).cloned().or(unless_said), "{profile} {key}");
+        }
+    }
+    assert_eq!(own["profile"], of_program["profile"]);
 }
 
 #[test]
