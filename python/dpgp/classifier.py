@@ -28,6 +28,7 @@ class DPGPClassifier(MomentsEstimator):
         lengthscale=None,
         noise_variance=0.5,
         kernel=None,
+        additive=None,
         rows=None,
         ledger=True,
         budget=None,
@@ -42,6 +43,7 @@ class DPGPClassifier(MomentsEstimator):
         self.lengthscale = lengthscale
         self.noise_variance = noise_variance
         self.kernel = kernel
+        self.additive = additive
         self.rows = rows
         self.ledger = ledger
         self.budget = budget
@@ -62,7 +64,9 @@ class DPGPClassifier(MomentsEstimator):
             raise InputError("classes must name two different classes")
         second = labels == classes[1]
         if not np.all(second | (labels == classes[0])):
-            raise InputError("Unknown label type: a label in y is none of the two classes that were named")
+            raise InputError(
+                "Unknown label type: a label in y is none of the two classes that were named. Only binary classification is supported."
+            )
         self.classes_ = classes
         return self._fit(columns, np.where(second, 1.0, -1.0), "class", (-1.0, 1.0))
 
@@ -77,7 +81,8 @@ class DPGPClassifier(MomentsEstimator):
 
     def predict(self, X):
         """The likelier class at each point of X (t x d)."""
-        return self.classes_[(self.decision_function(X) > 0.0).astype(int)]
+        second = self.decision_function(X) > 0.0
+        return self.classes_[second.astype(int)]
 
     def sample(self, X, n_samples=1, random_state=None):
         """Classes drawn by their probabilities at X (t x n_samples); they follow from the release."""

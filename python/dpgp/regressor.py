@@ -42,7 +42,8 @@ class MomentsEstimator(Estimator):
         if self.lengthscale is not None:
             scales = np.broadcast_to(np.asarray(self.lengthscale, dtype=float), len(sides)).tolist()
         scales = "[" + ", ".join(number("lengthscale", scale) for scale in scales) + "]"
-        if len(sides) <= MOST_JOINT:
+        additive = len(sides) > MOST_JOINT if self.additive is None else self.additive
+        if not additive:
             return f"eq-ard = {{ variance = 1.0, lengthscales = {scales} }}"
         shares = "[" + ", ".join([repr(1.0 / len(sides))] * len(sides)) + "]"
         return f"additive = {{ lengthscales = {scales}, variances = {shares} }}"
@@ -87,7 +88,9 @@ class DPGPRegressor(MomentsEstimator):
         Of a target about the function, in units of half the width of ``target_bounds``, squared.
     ``kernel``
         A stationary kernel as a spec writes it, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``, in
-        the place of a squared exponential (of more than four inputs a sum of functions of one each).
+        the place of a squared exponential.
+    ``additive``
+        Whether the function is a sum of functions of one input each; with more than four inputs where it is not said.
     ``rows``
         About how many rows there are, from public knowledge, if their number is private.
     ``ledger``
@@ -113,6 +116,7 @@ class DPGPRegressor(MomentsEstimator):
         lengthscale=None,
         noise_variance=0.1,
         kernel=None,
+        additive=None,
         rows=None,
         ledger=True,
         budget=None,
@@ -127,6 +131,7 @@ class DPGPRegressor(MomentsEstimator):
         self.lengthscale = lengthscale
         self.noise_variance = noise_variance
         self.kernel = kernel
+        self.additive = additive
         self.rows = rows
         self.ledger = ledger
         self.budget = budget
