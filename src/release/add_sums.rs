@@ -7,6 +7,9 @@ use super::sum_rows::{SummedRows, distinct_files};
 use crate::data::{Fingerprint, whole_text};
 use crate::stream::{BLOCK, PartSums, Record, Sum};
 
+/// What sums differ in whose rows are known by other keys.
+pub(super) const OTHER_KEYS: &str = "keys: set DPGP_STATE to one folder wherever parts are summed";
+
 /// The sums of one file.
 struct SumsRecordFile<'p, S> {
     path: &'p PathBuf,
@@ -31,8 +34,7 @@ pub(super) fn added<S: Sum>(
         return Ok(SummedRows { files: Vec::new(), identity: None, part });
     };
     if first.record.summand != identity {
-        let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
-        return Err(ReleaseError::NotSums { path: first.path.clone(), cause: other.to_owned() });
+        return Err(other_summand(first.path));
     }
     parts.iter().try_for_each(|part| part.belongs_to(first))?;
     let mut found: Vec<&PartSums<S>> = parts.iter().map(|part| &part.record.part).collect();
@@ -66,7 +68,7 @@ impl<S> SumsRecordFile<'_, S> {
         } else if self.record.files != first.record.files {
             "files"
         } else if self.key().is_some() && first.key().is_some() && self.key() != first.key() {
-            "keys: set DPGP_STATE to one folder wherever parts are summed"
+            OTHER_KEYS
         } else {
             return Ok(());
         };
@@ -95,8 +97,18 @@ fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<
 }
 
 fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
-    let text = whole_text(path).map_err(ReleaseError::io(path))?;
-    let cause = match serde_json::from_str::<Record<S>>(&text) {
+    parsed(path, &whole_text(path).map_err(ReleaseError::io(path))?, zero)
+}
+
+/// Sums that were made by another spec.
+pub(super) fn other_summand(path: &Path) -> ReleaseError {
+    let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
+    ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
+}
+
+/// The record in the text of a file of sums.
+pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
+    let cause = match serde_json::from_str::<Record<S>>(text) {
         Ok(record) if record.is_sound(zero) => return Ok(record),
         Ok(_) => {
             "they are of another number of inducing inputs, classes or bins, or of blocks of another size"

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::PredictionForm;
 use super::grid::of_box;
+use super::moments_surface::KnownMoments;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PublicPoints, ReleaseError};
@@ -16,7 +17,7 @@ use crate::kernel::{BoxKernel, KernelSetting};
 use crate::number::Positive;
 use crate::run::Readers;
 use crate::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
-use crate::task::{MomentsModel, Points, Predictions, ReleasedMoments, SurfacePrediction};
+use crate::task::{MomentsModel, Points, Predictions, ReleasedMoments};
 
 /// What `dpgp stats --release` wrote of moments, as far as predictions need it.
 pub struct MomentsFile {
@@ -63,9 +64,9 @@ pub struct OtherModel {
 
 /// Predictions from a file.
 pub struct FilePredictions {
-    data: DataSetting,
-    points: Points,
-    predictions: Predictions,
+    pub(super) data: DataSetting,
+    pub(super) points: Points,
+    pub(super) predictions: Predictions,
 }
 
 impl MomentsFile {
@@ -74,8 +75,15 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
     pub fn read(path: &Path) -> Result<Self, ReleaseError> {
-        let text = whole_text(path).map_err(ReleaseError::io(path))?;
-        Self::parsed(&text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
+        Self::of(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+    }
+
+    /// A release from the text of its file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotMoments`] if it holds no moments.
+    pub fn of(path: &Path, text: &str) -> Result<Self, ReleaseError> {
+        Self::parsed(text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
     }
 
     fn parsed(text: &str) -> Result<Self, String> {
@@ -99,6 +107,17 @@ impl MomentsFile {
     /// # Errors
     /// [`ReleaseError`] if the points cannot be read or are none of its inputs, or the kernel does not fit.
     pub fn predict(self, at: PublicPoints<'_>, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
+        let known = self.known(other)?;
+        // Points that cannot be read cost no posterior.
+        let points = known.points(at)?;
+        known.surface()?.at_points(points)
+    }
+
+    /// What points, posterior and predictions follow from.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the kernel does not fit.
+    pub(super) fn known(self, other: OtherModel) -> Result<KnownMoments, ReleaseError> {
         let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
         let kernel = other.kernel.unwrap_or(kernel);
         if kernel.fits(inputs.len()).is_err() {
@@ -125,13 +144,7 @@ impl MomentsFile {
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
         };
-        let points = match at {
-            PublicPoints::File(file) => file.read(&data)?,
-            PublicPoints::Grid(grid) => Points::even(grid.points(&data, Some(places))?),
-        };
-        let posterior = model.posterior(&self.moments)?;
-        let SurfacePrediction { mean, model_sd, noise_sd } = model.predict(&posterior, &points.inputs)?;
-        Ok(FilePredictions { data, points, predictions: Predictions { mean, gp_sd: model_sd, noise_sd } })
+        Ok(KnownMoments { data, places, model, moments: self.moments })
     }
 }
 
@@ -152,6 +165,11 @@ impl FilePredictions {
     /// The number of points.
     pub fn points(&self) -> usize {
         self.points.inputs.nrows()
+    }
+
+    /// Means and standard deviations at the points, in units of the target.
+    pub fn predictions(&self) -> &Predictions {
+        &self.predictions
     }
 
     fn rows(&self) -> PredictionRows<'_> {

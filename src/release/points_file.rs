@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use nalgebra::DMatrix;
+
 use super::grid::own_places;
 use super::{GridChoice, ReleaseError};
 use crate::run::load_points;
@@ -15,6 +17,8 @@ pub enum PublicPoints<'a> {
     File(PointsFile<'a>),
     /// Points that need no file; all count alike.
     Grid(&'a GridChoice),
+    /// Points in memory (t x d), in the order of the inputs; all count alike.
+    Held(&'a DMatrix<f64>),
 }
 
 impl<'a> From<PointsFile<'a>> for PublicPoints<'a> {
@@ -37,7 +41,22 @@ impl PublicPoints<'_> {
         match self {
             Self::File(file) => file.read(&setting.data),
             Self::Grid(grid) => Ok(Points::even(grid.points(&setting.data, own_places(setting))?)),
+            Self::Held(points) => held(points, &setting.data),
         }
+    }
+}
+
+/// Points that a program holds.
+///
+/// # Errors
+/// [`ReleaseError::NotReleasable`] if they have other inputs or numbers that are not finite.
+pub(super) fn held(points: &DMatrix<f64>, data: &DataSetting) -> Result<Points, ReleaseError> {
+    if points.ncols() != data.inputs.len() {
+        return Err(ReleaseError::NotReleasable("the points are of other inputs"));
+    }
+    match points.iter().all(|x| x.is_finite()) {
+        true => Ok(Points::even(points.clone())),
+        false => Err(ReleaseError::NotReleasable("a point has a number that is not finite")),
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Streamed<'a, M> {
 
 /// Sums over all rows; exact, and as private as the rows.
 pub struct StreamedTotal<M: SumsModel> {
-    record: Record<SumsOf<M>>,
+    pub(super) record: Record<SumsOf<M>>,
 }
 
 impl<'a> StreamedRelease<'a> {
@@ -200,7 +200,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     }
 
     /// The identity of what is summed: all of the setting that the sums depend on.
-    fn identity(&self) -> String {
+    pub(super) fn identity(&self) -> String {
         let data = &self.setting.data;
         let mut all = json!({ "inputs": data.inputs, "target": data.target, "filter": data.filter });
         if let Some(limit) = data.person_limit() {
@@ -212,15 +212,18 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Identity::of(&all.to_string()).to_string()
     }
 
-    fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
+    pub(super) fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
         let SummedRows { files, identity, part } = summed;
         StreamedTotal { record: Record::new(self.identity(), files, part).identified(identity) }
     }
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
-    /// The exact sums as text.
-    pub(super) fn text(&self) -> serde_json::Result<String> {
+    /// The exact sums as text, which is what their file holds.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if they cannot be written.
+    pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.record)
     }
 

@@ -61,7 +61,10 @@ pub(super) fn summed<T: SumRows>(
     };
     let part = part.map_err(|error| match error {
         StreamError::Data(error) => error,
-        StreamError::Misfit(misfit) => located(misfit, &files, source.data),
+        StreamError::Misfit(misfit) => {
+            let (file, row) = files.place(misfit.row);
+            located(Misfit { row, ..misfit }, file, source.data)
+        }
     })?;
     if let Some(used) = &used {
         used.ensure_unchanged(&found)?;
@@ -116,10 +119,9 @@ pub(super) fn columns(data: &DataSetting) -> Vec<String> {
     data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
 }
 
-/// A row whose target has no place in the sums, by its file.
-fn located(misfit: Misfit, files: &Files, data: &DataSetting) -> DataError {
-    let (file, row) = files.place(misfit.row);
-    let (line, column) = (row as usize + 1, data.target.clone());
+/// A row of a file whose target has no place in the sums.
+pub(super) fn located(misfit: Misfit, file: &Path, data: &DataSetting) -> DataError {
+    let (line, column) = (misfit.row as usize + 1, data.target.clone());
     DataError::table(file, TableError::Cell { unit: RowUnit::Row, line, column, problem: misfit.problem })
 }
 

@@ -3,6 +3,7 @@
 mod circles;
 mod floors;
 mod graph;
+mod python;
 mod single_places;
 mod source;
 mod style;

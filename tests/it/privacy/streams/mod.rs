@@ -2,5 +2,6 @@
 
 mod classes;
 mod counts;
+mod held;
 mod rows;
 mod targets;

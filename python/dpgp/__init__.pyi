@@ -1,0 +1,168 @@
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import polars
+
+__version__: str
+
+Path: TypeAlias = str | PathLike[str]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Table: TypeAlias = Any
+"""A frame of pandas or polars, an Arrow table or batch, a dictionary of columns, or an array (n x columns)."""
+Bounds: TypeAlias = tuple[float, float] | Sequence[tuple[float, float]]
+Ledger: TypeAlias = bool | Path
+
+class DPGPError(Exception): ...
+class InputError(DPGPError, ValueError): ...
+class LedgerError(DPGPError): ...
+class BudgetError(LedgerError): ...
+
+class Predictions(NamedTuple):
+    mean: Floats
+    gp_sd: Floats
+    noise_sd: Floats
+    @property
+    def std(self) -> Floats: ...
+    def interval(self, level: float = 0.95) -> tuple[Floats, Floats]: ...
+
+class Release:
+    text: str
+    json: dict[str, Any]
+    def __init__(self, text: str) -> None: ...
+    @classmethod
+    def read(cls, path: Path) -> Release: ...
+    def write(self, path: Path) -> None: ...
+    @property
+    def certificate(self) -> dict[str, Any]: ...
+    def predict(
+        self, X: Table, *, kernel: str | None = None, noise_variance: float | None = None
+    ) -> Predictions: ...
+    def warn(self) -> None: ...
+
+class Moments:
+    def __init__(self, spec: Path, *, name: str = "rows", ledger: bool = True) -> None: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def rows(self) -> int: ...
+    def add(self, batch: Table, *, n_jobs: int | None = None) -> Moments: ...
+    def merge(self, *others: Moments) -> Moments: ...
+    def to_bytes(self) -> bytes: ...
+    @classmethod
+    def from_bytes(cls, spec: Path, data: bytes, *, name: str = "rows", ledger: bool = True) -> Moments: ...
+    def release(
+        self,
+        *,
+        epsilon: float | None = None,
+        ledger: Ledger | None = None,
+        budget: tuple[float, float] | None = None,
+        other_people: bool = False,
+        allow_caveats: bool = False,
+    ) -> Release: ...
+
+class _Estimator:
+    release_: Release
+    certificate_: dict[str, Any]
+    spec_: str
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def set_params(self, **params: Any) -> Any: ...
+
+class DPGPRegressor(_Estimator):
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        input_bounds: Bounds,
+        target_bounds: tuple[float, float],
+        lengthscale: float | Sequence[float] | None = None,
+        noise_variance: float = 0.1,
+        kernel: str | None = None,
+        additive: bool | None = None,
+        rows: int | None = None,
+        ledger: Ledger = True,
+        budget: tuple[float, float] | None = None,
+        other_people: bool = False,
+        allow_caveats: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Table, y: npt.ArrayLike) -> DPGPRegressor: ...
+    def predict(self, X: Table, return_std: bool = False, return_interval: float | None = None) -> Any: ...
+    def sample(self, X: Table, n_samples: int = 1, random_state: int | None = None) -> Floats: ...
+    def score(self, X: Table, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float: ...
+
+class DPGPClassifier(_Estimator):
+    classes_: npt.NDArray[Any]
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        input_bounds: Bounds,
+        classes: Sequence[Any],
+        lengthscale: float | Sequence[float] | None = None,
+        noise_variance: float = 0.5,
+        kernel: str | None = None,
+        additive: bool | None = None,
+        rows: int | None = None,
+        ledger: Ledger = True,
+        budget: tuple[float, float] | None = None,
+        other_people: bool = False,
+        allow_caveats: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Table, y: npt.ArrayLike) -> DPGPClassifier: ...
+    def decision_function(self, X: Table) -> Floats: ...
+    def predict_proba(self, X: Table) -> Floats: ...
+    def predict(self, X: Table) -> npt.NDArray[Any]: ...
+    def sample(self, X: Table, n_samples: int = 1, random_state: int | None = None) -> npt.NDArray[Any]: ...
+    def score(self, X: Table, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> float: ...
+
+class DPDensity(_Estimator):
+    density_: Floats
+    edges_: list[Floats]
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        input_bounds: Bounds,
+        bins: int | Sequence[int],
+        ledger: Ledger = True,
+        budget: tuple[float, float] | None = None,
+        other_people: bool = False,
+        allow_caveats: bool = False,
+        n_jobs: int | None = None,
+    ) -> None: ...
+    def fit(self, X: Table, y: Any = None) -> DPDensity: ...
+    def predict(self, X: Table) -> Floats: ...
+    def score_samples(self, X: Table) -> Floats: ...
+    def score(self, X: Table, y: Any = None) -> float: ...
+    def sample(self, n_samples: int = 1, random_state: int | None = None) -> Floats: ...
+
+def experiments() -> list[str]: ...
+def run(
+    name: Path,
+    *,
+    seed: int | None = None,
+    quick: bool = False,
+    offline: bool = False,
+    n_jobs: int | None = None,
+    store: Path | None = None,
+    results: Path | None = None,
+) -> polars.DataFrame: ...
+def results(name: Path, folder: Path | None = None) -> polars.DataFrame: ...
+def audit(
+    samples_a: npt.ArrayLike,
+    samples_b: npt.ArrayLike,
+    *,
+    epsilon: float,
+    delta: float,
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> dict[str, Any]: ...

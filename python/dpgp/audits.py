@@ -1,0 +1,42 @@
+"""Attacks on mechanisms by their outputs."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from . import _core
+from .errors import InputError
+
+
+def audit(samples_a, samples_b, *, epsilon, delta, confidence=0.95, seed=1):
+    """Attacks a mechanism by its outputs on two neighbouring inputs, as ``dpgp audit --samples`` does.
+
+    ``samples_a`` and ``samples_b`` have a row for each output (n, or n x columns; at least 100 rows), ``epsilon`` and ``delta`` are
+    what the mechanism claims. Returns a dictionary: lower bounds ``epsilon_at_least`` at that delta and ``delta_at_least`` at that
+    epsilon, both with the ``confidence``; ``epsilon_provable``, the most that so many outputs can prove; the ``set`` of outputs that
+    proves it; and ``refuted``.
+    """
+    if not (np.isfinite(epsilon) and epsilon >= 0.0):
+        raise InputError("epsilon: must be a number of at least 0")
+    if not 0.0 <= delta < 1.0:
+        raise InputError("delta: must be a number of at least 0 and less than 1")
+    if not 0.0 < confidence < 1.0:
+        raise InputError("confidence: must be a number above 0 and below 1")
+    with tempfile.TemporaryDirectory() as folder:
+        files = [_written(Path(folder) / f"{name}.csv", samples) for name, samples in zip("ab", (samples_a, samples_b))]
+        return _core.audit_files(*files, epsilon, delta, seed, confidence)
+
+
+def _written(path, samples):
+    """Outputs as a file: numbers so that they read back exactly, words as they are."""
+    rows = np.asarray(samples)
+    rows = rows.reshape(len(rows), -1)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"column{place + 1}" for place in range(rows.shape[1])])
+        writer.writerows(rows.tolist())
+    return path

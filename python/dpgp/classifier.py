@@ -1,0 +1,102 @@
+"""Classification with private inputs and classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import InputError
+from .regressor import MomentsEstimator
+
+
+class DPGPClassifier(MomentsEstimator):
+    """Two classes by Gaussian process regression on their signs, under differential privacy for whole records.
+
+    The classes are -1 and 1 as targets of :class:`dpgp.DPGPRegressor`, with its release and its guarantee. ``predict_proba`` is
+    ``(1 + mean) / 2`` of the second class, clipped to [0, 1]: the least squares estimate of its probability.
+
+    ``classes`` names both, from public knowledge: which labels occur may be private, so that they are not read off y, and any other label
+    in y is an error. All other parameters are those of :class:`dpgp.DPGPRegressor`.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon,
+        delta,
+        input_bounds,
+        classes,
+        lengthscale=None,
+        noise_variance=0.5,
+        kernel=None,
+        additive=None,
+        rows=None,
+        ledger=True,
+        budget=None,
+        other_people=False,
+        allow_caveats=False,
+        n_jobs=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.input_bounds = input_bounds
+        self.classes = classes
+        self.lengthscale = lengthscale
+        self.noise_variance = noise_variance
+        self.kernel = kernel
+        self.additive = additive
+        self.rows = rows
+        self.ledger = ledger
+        self.budget = budget
+        self.other_people = other_people
+        self.allow_caveats = allow_caveats
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Releases moments of the rows X (n x d) and their classes y (n), charged to the ledger."""
+        columns, rows = self._inputs(X, fitting=True)
+        labels = self._target(y, rows)
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise InputError("Input y contains NaN or infinity.")
+        if self.classes is None or len(self.classes) != 2:
+            raise InputError("classes must name two classes, from public knowledge: they are never read off the data")
+        classes = np.unique(np.asarray(self.classes))
+        if len(classes) != 2:
+            raise InputError("classes must name two different classes")
+        second = labels == classes[1]
+        if not np.all(second | (labels == classes[0])):
+            raise InputError(
+                "Unknown label type: a label in y is none of the two classes that were named. Only binary classification is supported."
+            )
+        self.classes_ = classes
+        return self._fit(columns, np.where(second, 1.0, -1.0), "class", (-1.0, 1.0))
+
+    def decision_function(self, X):
+        """Means at X (t x d): below 0 for the first class, above for the second."""
+        return self._predictions(X).mean
+
+    def predict_proba(self, X):
+        """Probabilities of both classes (t x 2)."""
+        second = np.clip(0.5 + 0.5 * self.decision_function(X), 0.0, 1.0)
+        return np.column_stack([1.0 - second, second])
+
+    def predict(self, X):
+        """The likelier class at each point of X (t x d)."""
+        second = self.decision_function(X) > 0.0
+        return self.classes_[second.astype(int)]
+
+    def sample(self, X, n_samples=1, random_state=None):
+        """Classes drawn by their probabilities at X (t x n_samples); they follow from the release."""
+        second = self.predict_proba(X)[:, 1:]
+        drawn = np.random.default_rng(random_state).random((len(second), n_samples)) < second
+        return self.classes_[drawn.astype(int)]
+
+    def score(self, X, y, sample_weight=None):
+        """The share of classes that are predicted. It is not private where y is private."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags
+
+        tags = self._tags("classifier")
+        tags.classifier_tags = ClassifierTags(poor_score=True, multi_class=False)
+        return tags

@@ -1,0 +1,190 @@
+"""Regression with private inputs and targets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._estimator import Estimator, not_fitted, number, pairs, text
+from ._tables import numbers
+from .errors import InputError
+from .moments import Moments
+
+#: The most inputs of one function of all of them; with more it is a sum of functions of one input each.
+MOST_JOINT = 4
+
+
+class MomentsEstimator(Estimator):
+    """A fit by Fourier moments: sums over all rows, noise, a charge; predictions follow from what was released."""
+
+    def _spec(self, target, bounds):
+        """The spec of the release; all that stands in it is public."""
+        box = self._box()
+        kernel = self._kernel([high - low for low, high in box])
+        low, high = bounds
+        rows = "" if self.rows is None else f"rows = {int(self.rows)}\n"
+        domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
+        return (
+            f"experiment.title = {text(type(self).__name__)}\n\n"
+            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(self._input_names())}\ntarget = {text(target)}\n\n'
+            f"[normalise.bounds]\nlow = {low!r}\nhigh = {high!r}\nscale = {0.5 * (high - low)!r}\n\n"
+            f"[model]\nnoise_variance = {number('noise_variance', self.noise_variance)}\nkernel.{kernel}\n\n"
+            "[task.surface]\n\n"
+            f"[privacy]\nepsilon = {number('epsilon', self.epsilon)}\ndelta = {number('delta', self.delta)}\n"
+            'calibration = "analytic"\n\n'
+            f"[privacy.mechanism.moments]\ntarget_bound = 1.0\ndomain = [{domain}]\n{rows}"
+        )
+
+    def _kernel(self, sides):
+        """The covariance about which hyperparameters are averaged: lengthscales in units of the inputs."""
+        if isinstance(self.kernel, str):
+            return self.kernel
+        scales = [0.25 * side for side in sides]
+        if self.lengthscale is not None:
+            scales = np.broadcast_to(np.asarray(self.lengthscale, dtype=float), len(sides)).tolist()
+        scales = "[" + ", ".join(number("lengthscale", scale) for scale in scales) + "]"
+        additive = len(sides) > MOST_JOINT if self.additive is None else self.additive
+        if not additive:
+            return f"eq-ard = {{ variance = 1.0, lengthscales = {scales} }}"
+        shares = "[" + ", ".join([repr(1.0 / len(sides))] * len(sides)) + "]"
+        return f"additive = {{ lengthscales = {scales}, variances = {shares} }}"
+
+    def _fit(self, columns, y, target, bounds):
+        self.spec_ = self._spec(target, bounds)
+        moments = Moments(self.spec_, ledger=self.ledger is not False)
+        moments._core.add([*columns, y], self.n_jobs)
+        self.release_ = moments.release(
+            ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
+        )
+        self.certificate_ = self.release_.certificate
+        return self
+
+    def _predictions(self, X):
+        if not hasattr(self, "release_"):
+            raise not_fitted(self)
+        columns, _ = self._inputs(X, fitting=False)
+        return self.release_._predict_columns(columns)
+
+
+class DPGPRegressor(MomentsEstimator):
+    """Gaussian process regression under differential privacy for whole records: inputs and targets are private.
+
+    ``fit`` adds up cosines and sines of the inputs, plain and times the target, over all rows, adds Gaussian noise of the operating
+    system, charges the ledger of the rows and keeps what was released. ``predict`` is the noise-aware posterior of that, at any points,
+    and costs nothing. The guarantee is about the replacement of one record by any other; the number of rows is public unless ``rows``
+    says about how many there are.
+
+    Parameters, all of them public; none is read off the data:
+
+    ``epsilon``, ``delta``
+        The guarantee of one fit; delta far below one over the number of rows.
+    ``input_bounds``
+        (low, high) of each input, or one pair for all; an input outside counts as the nearest one inside.
+    ``target_bounds``
+        (low, high) of the target; a target outside is clipped.
+    ``lengthscale``
+        Of the function, in units of the inputs: a number or one for each; a quarter of the bounds where it is not given. What was released
+        chooses among lengthscales and variances around it.
+    ``noise_variance``
+        Of a target about the function, in units of half the width of ``target_bounds``, squared.
+    ``kernel``
+        A stationary kernel as a spec writes it, such as ``'matern = { smoothness = "3/2", variance = 1.0, lengthscales = [8.0] }'``, in
+        the place of a squared exponential.
+    ``additive``
+        Whether the function is a sum of functions of one input each; with more than four inputs where it is not said.
+    ``rows``
+        About how many rows there are, from public knowledge, if their number is private.
+    ``ledger``
+        True for the ledger that is found by the rows, a path for another file, False for none, which the certificate says.
+    ``budget``
+        (epsilon, delta) of all releases of these rows together.
+    ``other_people``, ``allow_caveats``
+        As the options of the command.
+    ``n_jobs``
+        Threads.
+
+    After ``fit``: ``certificate_`` (what is guaranteed), ``release_`` (what was released), ``spec_`` (the spec of the release, which the
+    command takes), ``n_features_in_``, ``feature_names_in_``.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon,
+        delta,
+        input_bounds,
+        target_bounds,
+        lengthscale=None,
+        noise_variance=0.1,
+        kernel=None,
+        additive=None,
+        rows=None,
+        ledger=True,
+        budget=None,
+        other_people=False,
+        allow_caveats=False,
+        n_jobs=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.input_bounds = input_bounds
+        self.target_bounds = target_bounds
+        self.lengthscale = lengthscale
+        self.noise_variance = noise_variance
+        self.kernel = kernel
+        self.additive = additive
+        self.rows = rows
+        self.ledger = ledger
+        self.budget = budget
+        self.other_people = other_people
+        self.allow_caveats = allow_caveats
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Releases moments of the rows X (n x d) and targets y (n), charged to the ledger."""
+        columns, rows = self._inputs(X, fitting=True)
+        y_values = numbers(self._target(y, rows), "y")
+        if not np.isfinite(y_values).all():
+            raise InputError("Input y contains NaN or infinity.")
+        bounds = pairs("target_bounds", self.target_bounds)
+        if len(bounds) != 1:
+            raise InputError("target_bounds must be one pair (low, high)")
+        name = getattr(y, "name", None)
+        target = name if isinstance(name, str) and name not in self._input_names() else "y"
+        return self._fit(columns, y_values, target, bounds[0])
+
+    def predict(self, X, return_std=False, return_interval=None):
+        """Means of the function at X (t x d), in units of the target.
+
+        With ``return_std`` also its standard deviations, of model and privacy noise together; with ``return_interval=p`` also the low and
+        the high ends of its central intervals of probability p: ``mean[, std][, low, high]``.
+        """
+        found = self._predictions(X)
+        if not return_std and return_interval is None:
+            return found.mean
+        answer = (found.mean,) + ((found.std,) if return_std else ())
+        return answer if return_interval is None else answer + found.interval(return_interval)
+
+    def sample(self, X, n_samples=1, random_state=None):
+        """Draws of the function at each point of X (t x n_samples).
+
+        Each point has its own posterior, normal with the mean and standard deviation of ``predict``; draws at several points are
+        independent of each other. They follow from the release, so that they may be seeded.
+        """
+        found = self._predictions(X)
+        noise = np.random.default_rng(random_state).standard_normal((len(found.mean), n_samples))
+        return found.mean[:, None] + found.std[:, None] * noise
+
+    def score(self, X, y, sample_weight=None):
+        """R^2 of the predictions, ``1 - sum (y - mean)^2 / sum (y - average)^2``. It is not private where y is private."""
+        y, mean = np.asarray(y, dtype=float), self.predict(X)
+        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        missed = np.sum(weights * (y - mean) ** 2)
+        spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
+        return float(1.0 - missed / spread) if spread > 0.0 else float(missed == 0.0)
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import RegressorTags
+
+        tags = self._tags("regressor")
+        tags.regressor_tags = RegressorTags(poor_score=True)
+        return tags

@@ -1,0 +1,99 @@
+"""What was released: it may be shown, and all that is computed from it costs nothing more."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _core
+from ._tables import columns_of
+from .errors import InputError
+
+
+class Predictions(NamedTuple):
+    """Predictions at points, in units of the target."""
+
+    mean: np.ndarray
+    """Means, the only numbers that depend on targets."""
+    gp_sd: np.ndarray
+    """Standard deviations of the function under the model, if sums and counts were known without noise."""
+    noise_sd: np.ndarray
+    """What the privacy noise adds to them, in the root of a sum of squares."""
+
+    @property
+    def std(self):
+        """Standard deviations of the function: ``sqrt(gp_sd^2 + noise_sd^2)``."""
+        return np.hypot(self.gp_sd, self.noise_sd)
+
+    def interval(self, level=0.95):
+        """The central interval of the function at each point that holds it with probability ``level``: (low, high)."""
+        if not 0.0 < level < 1.0:
+            raise InputError(f"an interval is of a probability between 0 and 1, not {level!r}")
+        half = NormalDist().inv_cdf(0.5 + 0.5 * level) * self.std
+        return self.mean - half, self.mean + half
+
+
+class Release:
+    """A release as ``dpgp stats --release`` writes it.
+
+    It is made by :meth:`dpgp.Moments.release`, which charges the ledger, or read by :meth:`read`.
+    """
+
+    def __init__(self, text):
+        self.text = text
+        """The file."""
+        try:
+            self.json = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(f"this is no release: {error}") from None
+        self._surfaces = {}
+
+    @classmethod
+    def read(cls, path):
+        """Reads a release from its file."""
+        return cls(Path(path).read_text(encoding="utf-8"))
+
+    def write(self, path):
+        """Writes the file of the release; never over one that is there."""
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(self.text)
+
+    @property
+    def certificate(self):
+        """What is guaranteed: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings."""
+        return self.json["guarantee"]
+
+    def predict(self, X, *, kernel=None, noise_variance=None):
+        """Predictions from released moments at points X (t x d), as ``dpgp predict --from`` makes them.
+
+        ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``, ``noise_variance`` is in squared
+        units of the normalised target; without them the model is that of the release. The posterior is computed once.
+        """
+        return self._predict_columns(columns_of(X, self.json["model"]["inputs"]), kernel, noise_variance)
+
+    def _predict_columns(self, columns, kernel=None, noise_variance=None):
+        surface = self._surfaces.get((kernel, noise_variance))
+        if surface is None:
+            surface = _core.Surface(self.text, kernel, noise_variance)
+            self._surfaces[kernel, noise_variance] = surface
+        found = surface.predict(columns)
+        return Predictions(*(np.frombuffer(numbers) for numbers in found))
+
+    def warn(self):
+        """Tells the warnings of the certificate by :mod:`warnings`."""
+        for warning in self.certificate.get("warnings", []):
+            warnings.warn(warning, stacklevel=3)
+
+    def __getstate__(self):
+        return self.text
+
+    def __setstate__(self, text):
+        self.__init__(text)
+
+    def __repr__(self):
+        return f"<dpgp.Release: {self.certificate['text']}>"

@@ -1,0 +1,38 @@
+//! The attack on samples of a mechanism.
+
+use std::path::PathBuf;
+
+use dpgp::audit::{attack, read_sampled};
+use dpgp::privacy::Guarantee;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::work::beside;
+
+/// What two files of outputs prove against a claim, as `dpgp audit --samples` finds it.
+#[pyfunction]
+pub fn audit_files<'py>(
+    py: Python<'py>,
+    one: PathBuf,
+    other: PathBuf,
+    epsilon: f64,
+    delta: f64,
+    seed: u32,
+    confidence: f64,
+) -> PyResult<Bound<'py, PyDict>> {
+    let claim = Guarantee { epsilon, delta };
+    let (bounds, most, rows) = beside(py, move |_| {
+        let read = read_sampled(&one, &other, seed)?;
+        let bounds = attack(read.outputs.each_ref(), claim, confidence);
+        let most = read.provable_epsilon(claim, confidence);
+        Ok((bounds, most, read.outputs.each_ref().map(|outputs| outputs.len())))
+    })?;
+    let found = PyDict::new(py);
+    found.set_item("epsilon_at_least", bounds.epsilon)?;
+    found.set_item("epsilon_provable", most)?;
+    found.set_item("delta_at_least", bounds.delta)?;
+    found.set_item("set", bounds.set.clone())?;
+    found.set_item("refuted", bounds.refute(claim))?;
+    found.set_item("rows", rows)?;
+    Ok(found)
+}

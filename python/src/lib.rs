@@ -1,0 +1,25 @@
+//! `dpgp._core`: what the Python package calls of the library. It holds no mechanism of its own; sums, noise, charges and posteriors
+//! are the functions that the command calls.
+
+mod audit;
+mod errors;
+mod moments;
+mod rows;
+mod run;
+mod surface;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<moments::MomentsCore>()?;
+    module.add_class::<surface::Surface>()?;
+    module.add_function(wrap_pyfunction!(audit::audit_files, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::results, module)?)?;
+    module.add_function(wrap_pyfunction!(run::names, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Rows of numbers that Python holds, read block by block where they lie.
+
+use std::io::{Error, ErrorKind};
+use std::sync::Arc;
+
+use dpgp::data::DataError;
+use dpgp::data::error::Action;
+use dpgp::data::rows::Rows;
+use pyo3::buffer::PyBuffer;
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+use crate::work::Gate;
+
+/// A column of numbers.
+pub enum Column {
+    /// Of a buffer with one or two dimensions: row i is at `first + i * step`.
+    Buffer { buffer: Arc<PyBuffer<f64>>, first: usize, step: usize },
+    /// The same number in every row.
+    Constant(f64),
+}
+
+/// Columns of one length.
+pub struct Columns {
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+/// A block of rows of columns, which work on another thread reads.
+pub struct HeldColumns<'a> {
+    columns: &'a Columns,
+    gate: &'a Gate,
+    next: usize,
+}
+
+impl Columns {
+    /// From objects of Python: a number, a buffer of one dimension, or a pair of a buffer of two dimensions and a column of it.
+    ///
+    /// # Errors
+    /// [`Failure`] for what is no buffer of 64-bit numbers that lie without gaps, and for columns of several lengths.
+    pub fn of(objects: &[Bound<'_, PyAny>]) -> PyResult<Self> {
+        let (mut columns, mut rows) = (Vec::with_capacity(objects.len()), None);
+        for object in objects {
+            let (column, length) = column(object)?;
+            if let Some(length) = length
+                && *rows.get_or_insert(length) != length
+            {
+                return Err(Failure::input("the columns are not of one length").into());
+            }
+            columns.push(column);
+        }
+        let rows = rows.ok_or_else(|| Failure::input("there is no column of rows"))?;
+        Ok(Self { columns, rows })
+    }
+
+    /// How many columns there are.
+    pub fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// From the first row on, for work that a gate may stop.
+    pub fn held<'a>(&'a self, gate: &'a Gate) -> HeldColumns<'a> {
+        HeldColumns { columns: self, gate, next: 0 }
+    }
+}
+
+/// A column, and its length unless it fits any.
+fn column(object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<usize>)> {
+    if let Ok(number) = object.extract::<f64>() {
+        return Ok((Column::Constant(number), None));
+    }
+    if let Ok((table, at)) = object.extract::<(Bound<'_, PyAny>, usize)>() {
+        let buffer = PyBuffer::<f64>::get(&table)?;
+        let &[rows, width] = buffer.shape() else {
+            return Err(Failure::input("a table has two dimensions").into());
+        };
+        let (first, step) = match (buffer.is_c_contiguous(), buffer.is_fortran_contiguous()) {
+            (true, _) => (at, width),
+            (_, true) => (at * rows, 1),
+            _ => return Err(Failure::input("the numbers of a table must lie without gaps").into()),
+        };
+        if at >= width {
+            return Err(Failure::input("the table has fewer columns").into());
+        }
+        return Ok((Column::Buffer { buffer: Arc::new(buffer), first, step }, Some(rows)));
+    }
+    let buffer = PyBuffer::<f64>::get(object)?;
+    let &[rows] = buffer.shape() else { return Err(Failure::input("a column has one dimension").into()) };
+    if !buffer.is_c_contiguous() {
+        return Err(Failure::input("the numbers of a column must lie without gaps").into());
+    }
+    Ok((Column::Buffer { buffer: Arc::new(buffer), first: 0, step: 1 }, Some(rows)))
+}
+
+impl Column {
+    /// Appends some rows.
+    fn append(&self, _py: Python<'_>, rows: std::ops::Range<usize>, to: &mut Vec<f64>) {
+        match self {
+            Self::Constant(number) => to.resize(to.len() + rows.len(), *number),
+            Self::Buffer { buffer, first, step } => {
+                let Some(numbers) = buffer.as_slice_ptr().or_else(|| buffer.as_fortran_slice_ptr()) else {
+                    return;
+                };
+                // Obligation: the buffer is locked while it is held, so that it neither moves nor ends; its numbers lie without
+                // gaps, and the lock of the interpreter keeps other threads of Python from writing to them meanwhile.
+                #[allow(unsafe_code)]
+                let numbers = unsafe { numbers.as_ref() };
+                let places = numbers[*first..].iter().step_by(*step);
+                to.extend(places.skip(rows.start).take(rows.len()));
+            }
+        }
+    }
+}
+
+impl HeldColumns<'_> {
+    fn advance(&mut self, most: usize) -> std::ops::Range<usize> {
+        let start = self.next;
+        self.next = self.columns.rows.min(start.saturating_add(most));
+        start..self.next
+    }
+}
+
+impl Rows for HeldColumns<'_> {
+    /// A block is copied under the lock of the interpreter, so that nothing writes to it meanwhile.
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
+        if self.gate.is_stopped() {
+            let (path, source) = ("rows".into(), Error::from(ErrorKind::Interrupted));
+            return Err(DataError::Io { action: Action::Read, path, source });
+        }
+        let rows = self.advance(most);
+        Python::attach(|py| {
+            for (from, to) in self.columns.columns.iter().zip(columns) {
+                from.append(py, rows.clone(), to);
+            }
+        });
+        Ok(rows.len())
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
+        Ok(self.advance(usize::try_from(rows).unwrap_or(usize::MAX)).len() as u64)
+    }
+}

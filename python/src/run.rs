@@ -1,0 +1,96 @@
+//! Experiments: run, and their committed results.
+
+use std::path::{Path, PathBuf};
+
+use dpgp::data::{Silent, shipped_text};
+use dpgp::prelude::{DataPlaces, Pool, Project, RunOptions, Shard, Study};
+use dpgp::publish::{Report, publish, table_csv};
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+use crate::work::{Gate, beside, jobs};
+
+/// What is run, and where.
+struct Asked {
+    name: String,
+    seed: Option<u32>,
+    quick: bool,
+    threads: usize,
+    store: Option<PathBuf>,
+    results: Option<PathBuf>,
+}
+
+/// Runs an experiment and returns its table as CSV; writes tables and figures only where `results` says.
+#[pyfunction]
+#[pyo3(signature = (name, seed, quick, offline, threads, store, results))]
+pub fn run(
+    py: Python<'_>,
+    name: String,
+    seed: Option<u32>,
+    quick: bool,
+    offline: bool,
+    threads: Option<usize>,
+    store: Option<PathBuf>,
+    results: Option<PathBuf>,
+) -> PyResult<String> {
+    let threads = jobs(threads);
+    let asked = Asked { name, seed, quick, threads, store: store.or_else(|| named("DPGP_STORE")), results };
+    beside(py, move |gate| ran(&asked, offline, gate))
+}
+
+fn ran(asked: &Asked, offline: bool, gate: &Gate) -> Result<String, Failure> {
+    let project = opened(offline)?;
+    let names = [asked.name.clone()];
+    let [experiment] = project.selected(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {
+        Failure::input(format!("{} means {} experiments; name one", asked.name, several.len()))
+    })?;
+    let store = asked.store.clone().unwrap_or_else(|| project.own("data/store"));
+    let mut study = Study::open(&project, &store)?;
+    let pool = Pool::new(asked.threads)?;
+    let options = RunOptions {
+        pool: &pool,
+        watcher: &Silent,
+        stop: gate.flag(),
+        seed: asked.seed,
+        shard: Shard::WHOLE,
+        fail_fast: false,
+    };
+    let done = study.run(&experiment, &options)?;
+    let results = done.results.ok_or_else(|| Failure::other(format!("{} is not complete", asked.name)))?;
+    let report = Report::new(&experiment, results.rows, results.frames).with_failed(results.failed);
+    if let Some(folder) = &asked.results {
+        publish(&folder.join(experiment.folder()), &report, &done.provenance)?;
+    }
+    table_csv(&report).map_err(|error| Failure::other(error.to_string()))
+}
+
+/// The committed table of an experiment as CSV: that of the folder, of the project, or that comes with the package.
+#[pyfunction]
+pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
+    let project = opened(true)?;
+    let experiment = project.only(name).map_err(Failure::from)?;
+    let own = Path::new(&experiment.folder()).join("table.csv");
+    let path = folder.unwrap_or_else(|| project.own("results")).join(&own);
+    if let Ok(text) = std::fs::read_to_string(&path) {
+        return Ok(text);
+    }
+    let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());
+    Ok(shipped.map(Into::into).ok_or_else(|| Failure::input(format!("{} is not there", path.display())))?)
+}
+
+/// The names of all experiments.
+#[pyfunction]
+pub fn names() -> PyResult<Vec<String>> {
+    let project = opened(true)?;
+    let specs = project.specs().map_err(Failure::from)?;
+    Ok(specs.iter().map(|spec| spec.name.clone()).collect())
+}
+
+fn opened(offline: bool) -> Result<Project, Failure> {
+    let places = DataPlaces { mirror: named("DPGP_MIRROR"), cache: named("DPGP_DATA"), offline };
+    Ok(Project::open(&places)?)
+}
+
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+}

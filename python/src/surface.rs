@@ -1,0 +1,80 @@
+//! Predictions from a release.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dpgp::data::rows::Rows;
+use dpgp::kernel::KernelSetting;
+use dpgp::number::Positive;
+use dpgp::release::{MomentsFile, MomentsSurface, OtherModel, PublicPoints};
+use nalgebra::DMatrix;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use crate::errors::Failure;
+use crate::rows::Columns;
+use crate::work::beside;
+
+/// Points that are predicted together.
+const BLOCK: usize = 16_384;
+
+/// The posterior of a release, computed once.
+#[pyclass(module = "dpgp._core", frozen)]
+pub struct Surface {
+    surface: Arc<MomentsSurface>,
+}
+
+/// Means and the two standard deviations, as the bytes of 64-bit numbers.
+type PredictedBytes<'py> = (Bound<'py, PyByteArray>, Bound<'py, PyByteArray>, Bound<'py, PyByteArray>);
+
+#[pymethods]
+impl Surface {
+    /// From the text of a release, with the kernel (a line of a spec) and the noise variance of the file or others.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        release: String,
+        kernel: Option<&str>,
+        noise_variance: Option<f64>,
+    ) -> PyResult<Self> {
+        let kernel: Option<KernelSetting> = kernel
+            .map(toml::from_str)
+            .transpose()
+            .map_err(|error: toml::de::Error| Failure::input(error.message()))?;
+        let noise_variance = noise_variance
+            .map(Positive::new)
+            .transpose()
+            .map_err(|error| Failure::input(error.to_string()))?;
+        let other = OtherModel { kernel, noise_variance };
+        let surface =
+            beside(py, move |_| Ok(MomentsFile::of(Path::new("release"), &release)?.surface(other)?))?;
+        Ok(Self { surface: Arc::new(surface) })
+    }
+
+    /// Predictions at points, a list of columns.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<PredictedBytes<'py>> {
+        let columns = Columns::of(&columns)?;
+        let surface = Arc::clone(&self.surface);
+        let [mean, gp, noise] = beside(py, move |gate| {
+            let (mut rows, mut predicted) = (columns.held(gate), [(); 3].map(|()| Vec::new()));
+            loop {
+                let mut block = vec![Vec::new(); columns.width()];
+                let read = rows.read(&mut block, BLOCK)?;
+                if read == 0 {
+                    return Ok(predicted);
+                }
+                let points = DMatrix::from_vec(read, columns.width(), block.concat());
+                let found = surface.predict(PublicPoints::Held(&points))?;
+                let found = found.predictions();
+                for (to, from) in predicted.iter_mut().zip([&found.mean, &found.gp_sd, &found.noise_sd]) {
+                    to.extend(from.iter().flat_map(|x| x.to_ne_bytes()));
+                }
+            }
+        })?;
+        Ok((PyByteArray::new(py, &mean), PyByteArray::new(py, &gp), PyByteArray::new(py, &noise)))
+    }
+}

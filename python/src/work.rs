@@ -1,0 +1,95 @@
+//! Long work beside the interpreter: the lock of the interpreter is free meanwhile, and Ctrl-C ends it.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+
+/// How often signals are looked at.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// How long work that was told to stop has to end, before it goes on alone, for nobody.
+const GRACE: Duration = Duration::from_millis(700);
+
+/// Whether work may go on.
+#[derive(Debug, Default)]
+pub struct Gate {
+    state: AtomicU8,
+    stop: AtomicBool,
+}
+
+const OPEN: u8 = 0;
+const STOPPED: u8 = 1;
+const CHARGING: u8 = 2;
+
+impl Gate {
+    /// Whether somebody pressed Ctrl-C.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// Begins what must not be left half done; false if the work was stopped before.
+    pub fn charge(&self) -> bool {
+        self.state.compare_exchange(OPEN, CHARGING, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Stops the work, unless it has begun what must not be left half done.
+    fn stop(&self) -> bool {
+        self.stop.store(true, Ordering::Relaxed);
+        self.state.compare_exchange(OPEN, STOPPED, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+}
+
+/// Does work on a thread of its own. A `KeyboardInterrupt` or another exception of a signal handler stops it.
+///
+/// # Errors
+/// The failure of the work, or the exception of the handler.
+pub fn beside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Gate) -> Result<T, Failure> + Send + 'static,
+) -> PyResult<T> {
+    let gate = Arc::new(Gate::default());
+    let (of_work, (sender, receiver)) = (Arc::clone(&gate), channel());
+    // The receiver is shared with closures that run without the interpreter.
+    let receiver = Mutex::new(receiver);
+    let thread = std::thread::Builder::new().name("dpgp".to_owned());
+    let spawned = thread.spawn(move || drop(sender.send(work(&of_work))));
+    spawned.map_err(|cause| Failure::other(cause.to_string()))?;
+    loop {
+        match py.detach(|| wait(&receiver, GLANCE)) {
+            Ok(done) => return Ok(done?),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Failure::other("this is a bug in dpgp; please report it").into());
+            }
+        }
+        if let Err(interrupt) = py.check_signals() {
+            // A release that is being charged is written to its ledger first.
+            let grace = if gate.stop() { GRACE } else { 60 * GRACE };
+            drop(py.detach(|| wait(&receiver, grace)));
+            return Err(interrupt);
+        }
+    }
+}
+
+/// What the work sent within some time.
+fn wait<T>(receiver: &Mutex<Receiver<T>>, time: Duration) -> Result<T, RecvTimeoutError> {
+    match receiver.lock() {
+        Ok(receiver) => receiver.recv_timeout(time),
+        Err(_) => Err(RecvTimeoutError::Disconnected),
+    }
+}
+
+/// A number of threads: as many as are asked for, else one for each core.
+pub fn jobs(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}

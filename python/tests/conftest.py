@@ -1,0 +1,60 @@
+"""Each test has a state folder of its own, so that none sees the ledgers of another or of the user."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PROJECT = Path(os.environ.get("DPGP_PROJECT") or Path(__file__).resolve().parents[2])
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    monkeypatch.setenv("DPGP_STATE", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def command(tmp_path):
+    """The command ``dpgp``; tests that compare with it are skipped where DPGP_COMMAND names none."""
+    program = os.environ.get("DPGP_COMMAND") or shutil.which("dpgp")
+    if program is None:
+        pytest.skip("skipped: the command dpgp is not there (DPGP_COMMAND)")
+
+    def run(*arguments, succeeds=True):
+        done = subprocess.run([program, *map(str, arguments)], cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode == 0) == succeeds, done.stderr
+        return done
+
+    return run
+
+
+class Rows:
+    """Rows with a smooth function of two inputs."""
+
+    def __init__(self, count=20_000, seed=1):
+        generator = np.random.default_rng(seed)
+        self.X = generator.uniform(0.0, 10.0, (count, 2))
+        self.y = self.truth(self.X) + 0.1 * generator.standard_normal(count)
+
+    @staticmethod
+    def truth(X):
+        return np.sin(X[:, 0]) + 0.1 * X[:, 1]
+
+    def csv(self, path, names=("x0", "x1", "y")):
+        lines = [",".join(names)]
+        lines += [f"{a!r},{b!r},{y!r}" for (a, b), y in zip(self.X.tolist(), self.y.tolist())]
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+
+@pytest.fixture(scope="session")
+def rows():
+    return Rows()
+
+
+PUBLIC = dict(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 10.0), target_bounds=(-2.0, 3.0), lengthscale=2.0)

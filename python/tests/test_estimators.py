@@ -1,0 +1,129 @@
+"""The estimators: what they predict, what they refuse, what they charge."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import PUBLIC, Rows
+
+import dpgp
+
+
+@pytest.fixture(scope="module")
+def fitted(rows):
+    # The ledger is of no interest here.
+    return dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X, rows.y)
+
+
+def test_intervals_hold_the_truth(rows, fitted):
+    points = Rows(400, seed=2).X
+    mean, std, low, high = fitted.predict(points, return_std=True, return_interval=0.9)
+    truth = Rows.truth(points)
+    assert np.sqrt(np.mean((mean - truth) ** 2)) < 0.15
+    assert np.mean((low <= truth) & (truth <= high)) > 0.8
+    np.testing.assert_allclose(high - mean, 1.6448536269514722 * std)
+    drawn = fitted.sample(points, n_samples=400, random_state=1)
+    np.testing.assert_allclose(drawn.std(axis=1), std, rtol=0.3)
+
+
+def test_the_certificate_says_what_was_asked_for(fitted):
+    assert (fitted.certificate_["epsilon"], fitted.certificate_["delta"]) == (1.0, 1e-6)
+    assert fitted.certificate_["delta_exact"] <= 1e-6
+    assert "record" in fitted.certificate_["text"]
+    assert any("without a ledger" in line for line in fitted.release_.json["not_covered"])
+
+
+def test_a_fit_that_was_kept_predicts_the_same(rows, fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.predict(rows.X[:9]), fitted.predict(rows.X[:9]))
+
+
+def test_the_ledger_counts_fits_and_refuses(rows):
+    regressor = dpgp.DPGPRegressor(**PUBLIC, budget=(1.2, 1e-6))
+    first = regressor.fit(rows.X, rows.y)
+    assert first.release_.json["all_releases"]["releases"] == 1
+    with pytest.raises(dpgp.BudgetError):
+        regressor.fit(rows.X[::-1], rows.y[::-1])
+
+
+@pytest.mark.parametrize("missing", ["epsilon", "delta", "input_bounds", "target_bounds"])
+def test_public_numbers_are_never_guessed(rows, missing):
+    with pytest.raises(TypeError, match=missing):
+        dpgp.DPGPRegressor(**{name: value for name, value in PUBLIC.items() if name != missing})
+    with pytest.raises(dpgp.InputError):
+        dpgp.DPGPRegressor(**{**PUBLIC, missing: None}, ledger=False).fit(rows.X, rows.y)
+
+
+def test_nothing_is_released_without_a_state_folder(rows, monkeypatch):
+    for name in ("DPGP_STATE", "XDG_STATE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(dpgp.LedgerError, match="DPGP_STATE"):
+        dpgp.DPGPRegressor(**PUBLIC).fit(rows.X, rows.y)
+
+
+def test_classes_are_told_apart(rows):
+    labels = np.where(Rows.truth(rows.X) > 0.5, "high", "low")
+    public = {name: value for name, value in PUBLIC.items() if name != "target_bounds"}
+    classifier = dpgp.DPGPClassifier(**public, classes=["low", "high"], ledger=False).fit(rows.X, labels)
+    assert classifier.score(rows.X, labels) > 0.9
+    found = classifier.predict_proba(rows.X[:100])
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    assert found.min() >= 0.0 and set(classifier.sample(rows.X[:5]).ravel()) <= {"low", "high"}
+    with pytest.raises(dpgp.InputError, match="none of the two classes"):
+        classifier.fit(rows.X, np.where(labels == "low", "low", "other"))
+
+
+def test_a_density_is_one_over_the_box(rows):
+    X = np.column_stack([rows.X[:, 0], rows.X[:, 0] ** 2 / 10.0])
+    density = dpgp.DPDensity(epsilon=1.0, delta=1e-6, input_bounds=(0.0, 10.0), bins=(10, 5)).fit(X)
+    assert density.density_.min() >= 0.0
+    assert density.density_.sum() * 1.0 * 2.0 == pytest.approx(1.0)
+    counts, _, _ = np.histogram2d(X[:, 0], X[:, 1], bins=(10, 5), range=[(0, 10), (0, 10)])
+    assert np.abs(density.density_ - counts / counts.sum() / 2.0).max() < 0.002
+    drawn = density.sample(1000, random_state=1)
+    assert np.isfinite(density.score_samples(drawn)).all() and drawn.shape == (1000, 2)
+    assert density.predict([[11.0, 1.0]])[0] == 0.0
+
+
+def test_many_inputs_are_a_sum_of_functions():
+    generator = np.random.default_rng(1)
+    X = generator.uniform(0.0, 1.0, (3000, 6))
+    regressor = dpgp.DPGPRegressor(
+        epsilon=5.0, delta=1e-6, input_bounds=[(0.0, 1.0)] * 6, target_bounds=(-1.0, 1.0), ledger=False
+    ).fit(X, np.cos(3.0 * X[:, 0]))
+    assert regressor.score(X, np.cos(3.0 * X[:, 0])) > 0.5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_ends_a_fit(rows):
+    many = np.tile(rows.X, (200, 1))
+    y = np.tile(rows.y, 200)
+    timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
+    begun = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            dpgp.DPGPRegressor(**PUBLIC).fit(many, y)
+    assert time.monotonic() - begun < 5.0
+
+
+def test_python_goes_on_while_rows_are_summed(rows):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    dpgp.DPGPRegressor(**PUBLIC, ledger=False).fit(rows.X, rows.y)
+    seconds = time.monotonic() - begun
+    done.set()
+    thread.join()
+    assert len([at for at in ticks if at >= begun]) > 10 * min(seconds, 1.0)

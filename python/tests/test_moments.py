@@ -1,0 +1,139 @@
+"""Sums are those of the command, to the last bit."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import dpgp
+
+SPEC = """
+experiment.title = "moments of rows"
+data = { source.csv.path = "rows.csv", inputs = ["x0", "x1"], target = "y" }
+normalise.bounds = { low = -2.0, high = 3.0, scale = 2.5 }
+model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 2.0 } }
+task.surface = {}
+privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.moments = { target_bound = 1.0, domain = [[0.0, 10.0], [0.0, 10.0]] } }
+"""
+
+SUMS = """
+experiment.title = "sums of rows"
+data = { source.csv.path = "rows.csv", inputs = ["x0", "x1"], target = "y" }
+normalise.bounds = { low = -2.0, high = 3.0, scale = 2.5 }
+model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 2.0 } }
+task.surface.inducing = [{ from = 0.0, to = 10.0, points = 3 }, { from = 0.0, to = 10.0, points = 3 }]
+task.surface.posterior = { regularisation = "tight", correction = "first-order" }
+privacy.epsilon = 1.0
+privacy.delta = 1e-6
+privacy.calibration = "analytic"
+privacy.mechanism.sums = { target_bound = 1.0, features = "trivial", sensitivity = "exact", split = 1.0 }
+"""
+
+
+def facts(data):
+    """All but the names and sizes of files."""
+    value = json.loads(data)
+    value["files"] = [file["rows"] for file in value["files"]]
+    return value
+
+
+def batches(rows):
+    table = np.column_stack([rows.X, rows.y])
+    return table[:7], table[7:18_000], table[18_000:]
+
+
+@pytest.mark.parametrize("spec", [SPEC, SUMS], ids=["moments", "sums"])
+def test_the_sums_of_batches_are_those_of_the_command(rows, command, tmp_path, spec):
+    (tmp_path / "spec.toml").write_text(spec)
+    rows.csv(tmp_path / "rows.csv")
+    command("stats", "spec.toml", "rows.csv", "--out", "rows.stats")
+    moments = dpgp.Moments(spec)
+    for batch in batches(rows):
+        moments.add(batch)
+    assert facts(moments.to_bytes()) == facts((tmp_path / "rows.stats").read_bytes())
+
+
+def test_merged_sums_are_those_of_all_rows(rows, command, tmp_path):
+    whole = dpgp.Moments(SPEC).add(np.column_stack([rows.X, rows.y]))
+    parts = [dpgp.Moments(SPEC).add(batch) for batch in batches(rows)]
+    parts = [dpgp.Moments.from_bytes(SPEC, part.to_bytes()) for part in parts]
+    merged = dpgp.Moments(SPEC).merge(*reversed(parts))
+    assert facts(merged.to_bytes())["part"] == facts(whole.to_bytes())["part"]
+    assert facts(pickle.loads(pickle.dumps(merged)).to_bytes()) == facts(merged.to_bytes())
+    # The command takes them on.
+    (tmp_path / "spec.toml").write_text(SPEC)
+    (tmp_path / "merged.stats").write_bytes(merged.to_bytes())
+    said = command("stats", "spec.toml", "--add", "merged.stats", "--for-holder", "--format", "json").stdout
+    assert json.loads(said)["rows"] == len(rows.y)
+    with pytest.raises(dpgp.InputError, match="same rows"):
+        merged.merge(dpgp.Moments(SPEC).add(batches(rows)[0]))
+
+
+def test_rows_count_in_the_ledger_of_the_command(rows, command, tmp_path):
+    (tmp_path / "spec.toml").write_text(SPEC)
+    rows.csv(tmp_path / "rows.csv")
+    command("stats", "spec.toml", "rows.csv", "--release", "first.json", "--budget-epsilon", 2, "--budget-delta", 1e-6)
+    second = dpgp.Moments(SPEC).add({"x0": rows.X[:, 0], "x1": rows.X[:, 1], "y": rows.y}).release()
+    assert second.json["all_releases"]["releases"] == 2
+    with pytest.raises(dpgp.BudgetError) as raised:
+        dpgp.Moments(SPEC).add(np.column_stack([rows.X, rows.y])).release(epsilon=1.9)
+    refused = command("stats", "spec.toml", "rows.csv", "--release", "third.json", "--epsilon", 1.9, succeeds=False)
+    assert refused.stderr.strip() == f"error: {raised.value}"
+
+
+def test_predictions_are_those_of_the_command(rows, command, tmp_path):
+    release = dpgp.Moments(SPEC, ledger=False).add(np.column_stack([rows.X, rows.y])).release()
+    release.write(tmp_path / "release.json")
+    points = rows.X[:50]
+    lines = ["x0,x1"] + [f"{a!r},{b!r}" for a, b in points.tolist()]
+    (tmp_path / "grid.csv").write_text("\n".join(lines) + "\n")
+    kernel = 'matern = { smoothness = "3/2", variance = 0.5, lengthscales = [2.0] }'
+    for options, asked in [((), {}), (("--kernel", kernel), {"kernel": kernel})]:
+        said = command("predict", "--from", "release.json", "--at", "grid.csv", "--format", "json", *options)
+        told = json.loads(said.stdout)["predictions"]
+        found = release.predict(points, **asked)
+        low, high = found.interval(0.95)
+        assert [row["private_mean"] for row in told] == found.mean.tolist()
+        assert [row["noise_sd"] for row in told] == found.noise_sd.tolist()
+        np.testing.assert_allclose([row["low"] for row in told], low, rtol=1e-12, atol=1e-12)
+
+
+def test_tables_of_all_kinds_are_the_same_rows(rows):
+    pandas, polars, pyarrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"y": rows.y, "other": rows.y, "x1": rows.X[:, 1].copy(), "x0": rows.X[:, 0].copy()}
+    whole = facts(dpgp.Moments(SPEC).add(np.column_stack([rows.X, rows.y])).to_bytes())
+    table = pyarrow.table(columns)
+    tables = [columns, pandas.DataFrame(columns), polars.DataFrame(columns), table, table.to_batches()[0]]
+    tables += [np.asfortranarray(np.column_stack([rows.X, rows.y])), np.column_stack([rows.X, rows.y])[::1]]
+    for table in tables:
+        assert facts(dpgp.Moments(SPEC).add(table).to_bytes()) == whole, type(table)
+
+
+@pytest.mark.parametrize(
+    "batch, said",
+    [
+        ({"x0": [1.0, float("nan")], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "rows: row 2, column \"x0\""),
+        ({"x0": [1.0], "x1": [1.0, 2.0], "y": [1.0, 2.0]}, "not of one length"),
+        ({"x0": [1.0], "x1": [1.0]}, "no column 'y'"),
+        ({"x0": ["a secret"], "x1": [1.0], "y": [1.0]}, "a cell is not a number"),
+        (np.zeros((3, 2)), "2 columns, where 3 are summed"),
+        (np.zeros(3), "Expected 2D array"),
+    ],
+)
+def test_wrong_rows_are_refused(batch, said):
+    moments = dpgp.Moments(SPEC).add(np.ones((4, 3)))
+    before = moments.to_bytes()
+    with pytest.raises(dpgp.InputError) as raised:
+        moments.add(batch)
+    assert said in str(raised.value) and "secret" not in str(raised.value)
+    assert moments.to_bytes() == before
+
+
+def test_a_wrong_spec_has_the_words_of_the_command(command, tmp_path):
+    (tmp_path / "spec.toml").write_text(SPEC.replace("low = -2.0", "low = 5.0"))
+    (tmp_path / "rows.csv").write_text("x0,x1,y\n1,1,1\n")
+    with pytest.raises(dpgp.InputError) as raised:
+        dpgp.Moments("spec.toml")
+    said = command("stats", "spec.toml", "rows.csv", "--out", "rows.stats", succeeds=False).stderr
+    assert said.strip() == f"error: {raised.value}".strip()

@@ -1,0 +1,57 @@
+"""scikit-learn's own checks, and what of them privacy does not allow."""
+
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
+
+import dpgp
+
+#: The property of privacy that forbids a check.
+CLASSES = "which classes occur may be private: they are named, never read off y, and these data have others"
+
+REGRESSOR = dpgp.DPGPRegressor(
+    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), target_bounds=(-5.0, 5.0), lengthscale=20.0, additive=True, ledger=False
+)
+CLASSIFIER = dpgp.DPGPClassifier(
+    epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), classes=(0, 1), lengthscale=20.0, additive=True, ledger=False
+)
+DENSITY = dpgp.DPDensity(epsilon=8.0, delta=1e-9, input_bounds=(-5.0, 5.0), bins=2, ledger=False)
+
+EXEMPT = {
+    "DPGPClassifier": {
+        "check_estimators_dtypes": CLASSES,
+        "check_classifier_data_not_an_array": CLASSES,
+        "check_classifiers_classes": CLASSES,
+        "check_fit2d_1feature": CLASSES,
+    }
+}
+
+
+@pytest.fixture
+def few_releases(monkeypatch):
+    """Conventions do not depend on noise: of rows with the same columns one release is drawn, and kept for all fits."""
+    kept, drawn = {}, dpgp.Moments.release
+
+    def release(moments, **asked):
+        columns = tuple(moments.columns)
+        if columns not in kept:
+            kept[columns] = drawn(moments, **asked)
+        return kept[columns]
+
+    monkeypatch.setattr(dpgp.Moments, "release", release)
+
+
+@pytest.mark.parametrize("estimator", [REGRESSOR, CLASSIFIER, DENSITY], ids=lambda estimator: type(estimator).__name__)
+def test_it_is_an_estimator_of_scikit_learn(estimator, few_releases):
+    exempt = EXEMPT.get(type(estimator).__name__, {})
+    done = check_estimator(estimator, expected_failed_checks=exempt, on_fail=None, on_skip=None)
+    failed = {check["check_name"]: check["exception"] for check in done if check["status"] == "failed"}
+    assert not failed
+    # An exemption that is not needed is none.
+    assert {check["check_name"] for check in done if check["status"] == "xfail"} == set(exempt)
+
+
+def test_clones_have_the_same_parameters():
+    assert clone(REGRESSOR).get_params() == REGRESSOR.get_params()

@@ -1,0 +1,103 @@
+//! Rows that stand in no file, checked and remembered like those of one.
+
+use std::path::{Path, PathBuf};
+
+use super::Rows;
+use crate::data::DataError;
+use crate::data::identity::{DataKey, Fingerprint, RowWitness};
+use crate::data::table_error::{CellProblem, RowUnit, TableError};
+
+/// Rows of a table that a program holds. Every cell must be a finite number, as in a file; with a key the rows are known by
+/// the same digests as in a file with these columns.
+///
+/// ```
+/// use dpgp::data::DataKey;
+/// use dpgp::data::rows::{HeldRows, InMemory, Rows};
+///
+/// let names = ["x", "y"].map(str::to_owned);
+/// let key = DataKey::new(b"k");
+/// let mut rows = InMemory::new(vec![&[1.0, 2.0], &[3.0, 4.0]]);
+/// let mut held = HeldRows::new(&mut rows, "rows".as_ref(), &names, Some(&key));
+/// let mut columns = vec![Vec::new(); 2];
+/// assert_eq!(held.read(&mut columns, 9)?, 2);
+/// assert_eq!(held.rows(), 2);
+/// assert_eq!(held.fingerprint().map(|rows| rows.whole().rows), Some(2));
+///
+/// let mut rows = InMemory::new(vec![&[1.0], &[f64::NAN]]);
+/// let error = HeldRows::new(&mut rows, "rows".as_ref(), &names, None).read(&mut columns, 9).unwrap_err();
+/// assert!(error.to_string().starts_with("rows: row 1, column \"y\""), "{error}");
+/// # Ok::<(), dpgp::data::DataError>(())
+/// ```
+pub struct HeldRows<'r> {
+    rows: &'r mut dyn Rows,
+    name: PathBuf,
+    columns: Vec<String>,
+    witness: Option<RowWitness>,
+    read: u64,
+}
+
+impl<'r> HeldRows<'r> {
+    /// Rows with the columns that are asked for, in their order, of which none has been read yet. Messages call them `name`.
+    pub fn new(rows: &'r mut dyn Rows, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
+        let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let witness = key.map(|key| {
+            let mut witness = RowWitness::new(key, columns, &asked);
+            witness.begin_file(0);
+            witness
+        });
+        Self { rows, name: name.to_path_buf(), columns: columns.to_vec(), witness, read: 0 }
+    }
+
+    /// How many rows were read or passed over.
+    pub fn rows(&self) -> u64 {
+        self.read
+    }
+
+    /// What is known of the rows that were read, if there is a key.
+    pub fn fingerprint(self) -> Option<Fingerprint> {
+        self.witness.map(|witness| witness.fingerprint(1))
+    }
+
+    /// Fails at the first of the last rows with a cell that is no finite number.
+    fn ensure_finite(&self, columns: &[Vec<f64>], rows: usize) -> Result<(), DataError> {
+        let mut bad: Option<(usize, usize)> = None;
+        for (place, column) in columns.iter().enumerate() {
+            let last = &column[column.len() - rows..];
+            let found = last.iter().position(|x| !x.is_finite()).map(|row| (row, place));
+            bad = [bad, found].into_iter().flatten().min();
+        }
+        let Some((row, place)) = bad else { return Ok(()) };
+        let line = self.read as usize + row + 1;
+        let column = self.columns.get(place).cloned().unwrap_or_default();
+        let problem = CellProblem::NotFinite;
+        Err(DataError::table(&self.name, TableError::Cell { unit: RowUnit::Row, line, column, problem }))
+    }
+
+    /// Shows the last rows to the witness; a column that is asked for twice counts once.
+    fn show(&mut self, columns: &[Vec<f64>], rows: usize) {
+        let Some(witness) = &mut self.witness else { return };
+        let asked = self.columns.iter().zip(columns).enumerate();
+        let asked = asked.filter(|(place, (name, _))| !self.columns[..*place].contains(name));
+        let asked: Vec<&[f64]> = asked.map(|(_, (_, column))| &column[column.len() - rows..]).collect();
+        for row in 0..rows {
+            asked.iter().for_each(|column| witness.number(column[row], true));
+            witness.end_row();
+        }
+    }
+}
+
+impl Rows for HeldRows<'_> {
+    fn read(&mut self, columns: &mut [Vec<f64>], most: usize) -> Result<usize, DataError> {
+        let rows = self.rows.read(columns, most)?;
+        self.ensure_finite(columns, rows)?;
+        self.show(columns, rows);
+        self.read += rows as u64;
+        Ok(rows)
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
+        let passed = self.rows.skip(rows)?;
+        self.read += passed;
+        Ok(passed)
+    }
+}

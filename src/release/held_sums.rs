@@ -1,0 +1,162 @@
+//! Sums of rows that a program holds: summed batch by batch, added to those of others, written and read.
+
+use std::path::{Path, PathBuf};
+
+use super::add_sums::{OTHER_KEYS, other_summand, parsed};
+use super::sum_rows::{SummedRows, columns, distinct_files, located};
+use super::sums_model::SumsOf;
+use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
+use crate::data::rows::{HeldRows, Rows};
+use crate::data::{DataKey, Fingerprint};
+use crate::run::Pool;
+use crate::stream::{BLOCK, FileRecord, StreamError, Sum, SumRows, collect};
+
+impl<M: SumsModel> Streamed<'_, M> {
+    /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
+    pub fn columns(&self) -> Vec<String> {
+        columns(&self.setting().data)
+    }
+
+    /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a key the sums
+    /// know which rows they are of. Messages call the rows `name`.
+    ///
+    /// ```
+    /// use dpgp::data::rows::InMemory;
+    /// use dpgp::prelude::*;
+    ///
+    /// const SPEC: &str = r#"
+    /// experiment.title = "a histogram"
+    /// data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+    /// task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+    /// privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove" } }
+    /// "#;
+    /// let project = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
+    /// let experiment = project.parse("histogram", SPEC)?;
+    /// let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+    /// let pool = Pool::new(1)?;
+    /// let mut first = InMemory::new(vec![&[0.5, 1.5], &[1.0, 2.0]]);
+    /// let mut total = streamed.sum_held("rows", &mut first, &pool, None)?;
+    /// let mut second = InMemory::new(vec![&[1.7], &[1.0]]);
+    /// total.extend(streamed.sum_held("rows", &mut second, &pool, None)?)?;
+    /// assert_eq!(total.rows(), 3);
+    /// let read = streamed.parse("rows".as_ref(), &total.text()?)?;
+    /// assert_eq!(read.text()?, total.text()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ReleaseError::Data`] for a row with a number that is not finite or a target without a place in the sums;
+    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
+    pub fn sum_held(
+        &self,
+        name: &str,
+        rows: &mut dyn Rows,
+        pool: &Pool,
+        key: Option<&DataKey>,
+    ) -> Result<StreamedTotal<M>, ReleaseError> {
+        let data = &self.setting().data;
+        if data.person.is_some() {
+            return Err(ReleaseError::NotReleasable(
+                "the rows of persons (data.person) are read twice, and so from files alone",
+            ));
+        }
+        let columns = self.columns();
+        let mut held = HeldRows::new(rows, Path::new(name), &columns, key);
+        let part = collect(&mut held, 0..u64::MAX, self.model().rows(), pool.threads());
+        let part = part.map_err(|error| match error {
+            StreamError::Data(error) => error,
+            StreamError::Misfit(misfit) => located(misfit, Path::new(name), data),
+        })?;
+        let rows = held.rows();
+        let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
+        let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];
+        Ok(self.total(SummedRows { files, identity: held.fingerprint(), part }))
+    }
+
+    /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp stats --out` write them.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotSums`] for other text or sums of another spec; [`ReleaseError::SumsIncomplete`] for those of a shard.
+    pub fn parse(&self, name: &Path, text: &str) -> Result<StreamedTotal<M>, ReleaseError> {
+        let record = parsed(name, text, &self.model().rows().zero())?;
+        if record.summand != self.identity() {
+            return Err(other_summand(name));
+        }
+        let (all, blocks) = (record.blocks().unwrap_or(u64::MAX), &record.part.blocks);
+        if *blocks != (0..all) {
+            let missing = all.saturating_sub(blocks.end - blocks.start);
+            return Err(ReleaseError::SumsIncomplete { missing, all });
+        }
+        Ok(StreamedTotal { record })
+    }
+}
+
+impl<M: SumsModel> StreamedTotal<M> {
+    /// Takes more rows of the same table.
+    ///
+    /// # Errors
+    /// [`ReleaseError::SumsDiffer`] for rows that are known by another key, or sums of another spec.
+    pub fn extend(&mut self, more: Self) -> Result<(), ReleaseError> {
+        self.ensure_fits(&more)?;
+        for (file, more) in self.record.files.iter_mut().zip(&more.record.files) {
+            file.bytes = file.bytes.saturating_add(more.bytes);
+            file.rows = file.rows.saturating_add(more.rows);
+        }
+        let identity = self.record.identity.take().zip(more.record.identity.as_ref());
+        self.record.identity = identity.map(|(mut identity, more)| {
+            identity.add(more);
+            identity
+        });
+        self.add_sums(&more.record.part.sums);
+        Ok(())
+    }
+
+    /// Takes the rows of other tables.
+    ///
+    /// # Errors
+    /// As [`StreamedTotal::extend`]; [`ReleaseError::SameRows`] for a table whose rows are there already.
+    pub fn merge(&mut self, other: Self) -> Result<(), ReleaseError> {
+        self.ensure_fits(&other)?;
+        let record = &self.record;
+        let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<FileRecord>>();
+        let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
+        let identity = identities.map(|(one, other)| beside(one, other));
+        distinct_files(&files, identity.as_ref())?;
+        (self.record.files, self.record.identity) = (files, identity);
+        self.add_sums(&other.record.part.sums);
+        Ok(())
+    }
+
+    /// Adds sums; blocks are those of all rows in their order.
+    fn add_sums(&mut self, sums: &SumsOf<M>) {
+        self.record.part.sums.add(sums);
+        self.record.part.blocks = 0..self.rows().div_ceil(BLOCK as u64);
+    }
+
+    fn ensure_fits(&self, other: &Self) -> Result<(), ReleaseError> {
+        let keys = [self, other].map(|total| total.fingerprint().map(|rows| rows.key.as_str()));
+        let what = if self.record.summand != other.record.summand {
+            "summands"
+        } else if let [Some(one), Some(other)] = keys
+            && one != other
+        {
+            OTHER_KEYS
+        } else {
+            return Ok(());
+        };
+        Err(ReleaseError::SumsDiffer { what, first: self.name(), second: other.name() })
+    }
+
+    /// What messages call it.
+    fn name(&self) -> PathBuf {
+        self.record.files.first().map_or_else(PathBuf::new, |file| PathBuf::from(&file.name))
+    }
+}
+
+/// The rows of both, one table after the other.
+fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
+    let mut both = one.clone();
+    both.parts.extend(&other.parts);
+    both.learn(&other.sketches);
+    both
+}
