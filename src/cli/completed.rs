@@ -2,22 +2,12 @@
 
 use std::ffi::OsStr;
 
-use clap::CommandFactory;
-use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
-use super::arguments::Arguments;
 use crate::run::{DataPlaces, Project, RunError};
 
 /// What a completion script sets to ask what could follow; an empty one counts as unset.
 pub const ASKED: &str = "DPGP_COMPLETE";
-
-/// Answers a shell that asks, and ends the process then.
-pub fn answer() {
-    if std::env::var_os(ASKED).is_some_and(|shell| !shell.is_empty()) {
-        CompleteEnv::with_factory(Arguments::command).var(ASKED).complete();
-    }
-}
 
 /// Names of experiments, or paths of specs.
 pub fn experiments() -> ArgValueCompleter {

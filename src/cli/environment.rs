@@ -2,8 +2,17 @@
 
 use clap::builder::Resettable;
 use clap::{Arg, Command, CommandFactory, FromArgMatches};
+use clap_complete::CompleteEnv;
 
 use super::arguments::Arguments;
+use super::completed::ASKED;
+
+/// Answers a shell that asks what could follow, and ends the process then.
+pub fn answer() {
+    if std::env::var_os(ASKED).is_some_and(|shell| !shell.is_empty()) {
+        CompleteEnv::with_factory(Arguments::command).var(ASKED).complete();
+    }
+}
 
 /// The arguments of this process; a wrong one ends it with the message of the parser.
 pub fn arguments() -> Arguments {
