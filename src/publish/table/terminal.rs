@@ -60,7 +60,8 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     if report.experiment.left_out > 0 {
         let experiment = &report.experiment;
         let why = if experiment.quick { "[quick]" } else { "what was changed" };
-        text.push_str(&format!("{} numbers and claims are left out by {why}\n", experiment.left_out));
+        let are = if experiment.left_out == 1 { "number or claim is" } else { "numbers and claims are" };
+        text.push_str(&format!("{} {are} left out by {why}\n", experiment.left_out));
     }
     for claim in &report.claims {
         text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));

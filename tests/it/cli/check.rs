@@ -143,7 +143,7 @@ fn reduced_settings_have_results_of_their_own() {
         "{}",
         run.out
     );
-    assert!(run.out.contains("1 numbers and claims are left out by [quick]"), "{}", run.out);
+    assert!(run.out.contains("1 number or claim is left out by [quick]"), "{}", run.out);
     assert_eq!(project.read("results/study/quick/table.csv").lines().count(), 1 + 2 * 2);
     project.dpgp(&["check", "study.toml", "--quick"]).expect(0);
     project.dpgp(&["check", "study.toml"]).expect(1);
