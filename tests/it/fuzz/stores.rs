@@ -41,6 +41,12 @@ fn changed(line: &str, stream: &mut Pcg64) -> String {
     format!("{kind} {key} {:08x} {json}", check.finalize())
 }
 
+/// Whether a segment has whole lines of another one alone: it is that of a run that had not come as far, and nothing tells it from one.
+fn is_shorter(segment: &[u8], other: &[u8]) -> bool {
+    let lines: Vec<&[u8]> = other.split_inclusive(|byte| *byte == b'\n').collect();
+    segment.split_inclusive(|byte| *byte == b'\n').all(|line| lines.contains(&line))
+}
+
 /// What can still be read of a damaged segment is what was written; what cannot is told.
 #[test]
 fn damaged_segments_lose_what_is_damaged() {
@@ -58,7 +64,10 @@ fn damaged_segments_lose_what_is_damaged() {
         let store = Store::open(folder.path()).unwrap();
         let read = results(&store).unwrap();
         assert!(read.iter().all(|result| written.contains(result)), "{step}: another result");
-        assert!(read.len() == 8 || !store.warnings().is_empty() || bytes.is_empty(), "{step}: no warning");
+        assert!(
+            read.len() == 8 || !store.warnings().is_empty() || is_shorter(&bytes, &good),
+            "{step}: no warning"
+        );
     }
 }
 
