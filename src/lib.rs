@@ -106,8 +106,10 @@
 //! let pool = Pool::new(2)?;
 //! let report = study.run(&experiment, &RunOptions::new(&pool))?;
 //! let results = report.results.ok_or("all of it was computed")?;
-//! assert_eq!((results.rows.len(), report.computed), (2, 2));
-//! assert!(results.rows.iter().all(|row| row.value > 0.0 && row.certificate.epsilon() == 1.0));
+//! // Of each cell its error, and what that is beside the error of a constant.
+//! assert_eq!((results.rows.len(), report.computed), (4, 2));
+//! assert!(results.rows.iter().all(|row| row.certificate.epsilon() == 1.0));
+//! assert!(results.rows.iter().filter(|row| row.metric == "rmse").all(|row| row.value > 0.0));
 //!
 //! let again = study.run(&experiment, &RunOptions::new(&pool))?;
 //! assert_eq!((again.stored, again.computed), (2, 0));
