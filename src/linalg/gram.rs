@@ -55,8 +55,13 @@ pub fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
 /// `A' B` for `A` (r x p) and `B` (r x q).
 pub fn transposed_product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(a.ncols(), b.ncols());
-    matmul(view_mut(&mut out), Accum::Replace, view(a).transpose(), view(b), 1.0, Par::Seq);
+    transposed_product_into(&mut out, a, b);
     out
+}
+
+/// `A' B` for `A` (r x p) and `B` (r x q), in place of what `out` (p x q) holds.
+pub fn transposed_product_into(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) {
+    matmul(view_mut(out), Accum::Replace, view(a).transpose(), view(b), 1.0, Par::Seq);
 }
 
 #[cfg(test)]

@@ -11,32 +11,91 @@ pub fn pivoted_cholesky(
     mut column: impl FnMut(usize, &mut [f64]),
     tolerance: f64,
 ) -> DMatrix<f64> {
-    let n = diagonal.len();
-    let mut left = diagonal.to_vec();
-    let mut factor: Vec<f64> = Vec::new();
-    let stop = tolerance * left.iter().copied().fold(0.0, f64::max);
-    for rank in 0..n {
-        // In a positive semidefinite matrix no entry exceeds the largest diagonal one: what is left is bounded by it.
-        let pivot = (0..n).fold(0, |best, i| if left[i] > left[best] { i } else { best });
-        if left[pivot] <= stop {
-            break;
+    let mut growing = Growing::new(diagonal);
+    let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
+    while growing.rank < diagonal.len() && growing.left[growing.pivot()] > stop {
+        growing.grow(&mut column);
+    }
+    growing.factor()
+}
+
+/// The factor of [`pivoted_cholesky`] with a remainder of at most `remainder` in its trace, which bounds all of its eigenvalues;
+/// none where its rank exceeds `most`, or is about to.
+///
+/// ```
+/// use dpgp::linalg::smooth_factor;
+/// // All entries are 1: one column is all of it.
+/// let factor = smooth_factor(&[1.0; 4], |_, column| column.fill(1.0), 1e-12, 2);
+/// assert!(factor.is_some_and(|factor| factor.as_slice() == [1.0; 4]));
+/// ```
+pub fn smooth_factor(
+    diagonal: &[f64],
+    mut column: impl FnMut(usize, &mut [f64]),
+    remainder: f64,
+    most: usize,
+) -> Option<DMatrix<f64>> {
+    let mut growing = Growing::new(diagonal);
+    let whole = growing.trace();
+    while growing.trace() > remainder {
+        // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
+        let fallen = (growing.trace() / whole).ln() * most as f64;
+        let is_slow =
+            growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
+        if growing.rank >= most.min(diagonal.len()) || is_slow {
+            return None;
         }
+        growing.grow(&mut column);
+    }
+    Some(growing.factor())
+}
+
+/// Columns after which the fall of the remainder is looked at.
+const PROBE: usize = 32;
+
+/// A pivoted factorisation on its way.
+struct Growing {
+    /// The diagonal of what is left.
+    left: Vec<f64>,
+    columns: Vec<f64>,
+    rank: usize,
+}
+
+impl Growing {
+    fn new(diagonal: &[f64]) -> Self {
+        Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
+    }
+
+    fn trace(&self) -> f64 {
+        self.left.iter().map(|rest| rest.max(0.0)).sum()
+    }
+
+    /// The place of the largest diagonal entry: in a positive semidefinite matrix no entry exceeds it, so that it bounds what is left.
+    fn pivot(&self) -> usize {
+        (0..self.left.len()).fold(0, |best, i| if self.left[i] > self.left[best] { i } else { best })
+    }
+
+    fn grow(&mut self, column: &mut impl FnMut(usize, &mut [f64])) {
+        let (n, pivot) = (self.left.len(), self.pivot());
         let mut next = vec![0.0; n];
         column(pivot, &mut next);
-        for previous in factor.chunks_exact(n).take(rank) {
+        for previous in self.columns.chunks_exact(n) {
             let share = previous[pivot];
             next.iter_mut().zip(previous).for_each(|(v, p)| *v -= share * p);
         }
-        let scale = 1.0 / left[pivot].sqrt();
-        for (v, rest) in next.iter_mut().zip(&mut left) {
+        let scale = 1.0 / self.left[pivot].sqrt();
+        for (v, rest) in next.iter_mut().zip(&mut self.left) {
             *v *= scale;
             *rest -= *v * *v;
         }
         // Zero in exact arithmetic; a remainder of rounding could be picked again.
-        left[pivot] = 0.0;
-        factor.extend(next);
+        self.left[pivot] = 0.0;
+        self.columns.extend(next);
+        self.rank += 1;
     }
-    DMatrix::from_vec(n, factor.len() / n.max(1), factor)
+
+    fn factor(self) -> DMatrix<f64> {
+        DMatrix::from_vec(self.left.len(), self.rank, self.columns)
+    }
 }
 
 #[cfg(test)]
@@ -52,6 +111,28 @@ mod tests {
         assert!(factor.ncols() < 40, "{}", factor.ncols());
         let remainder = (&factor * factor.transpose() - &k).amax();
         assert!(remainder < 1.1e-12, "{remainder:e}");
+    }
+
+    #[test]
+    fn the_remainder_of_a_smooth_factor_is_bounded_in_its_trace() {
+        let n = 600;
+        let x: Vec<f64> = (0..n).map(|i| 6.0 * i as f64 / n as f64).collect();
+        for (lengthscale, most, is_found) in [(1.0, 60, true), (1.0, 8, false), (0.01, 200, false)] {
+            let k = DMatrix::from_fn(n, n, |i, j| (-0.5 * ((x[i] - x[j]) / lengthscale).powi(2)).exp());
+            let mut computed = 0;
+            let column = |j: usize, out: &mut [f64]| {
+                computed += 1;
+                out.copy_from_slice(k.column(j).as_slice());
+            };
+            let factor = smooth_factor(&vec![1.0; n], column, 1e-10, most);
+            assert_eq!(factor.is_some(), is_found, "{lengthscale} {most}");
+            // A kernel that is too rough is given up early.
+            assert!(is_found || computed < 40, "{computed}");
+            if let Some(factor) = factor {
+                let left = k - &factor * factor.transpose();
+                assert!(factor.ncols() < 40 && left.trace() < 1e-9, "{} {:e}", factor.ncols(), left.trace());
+            }
+        }
     }
 
     #[test]

@@ -12,8 +12,6 @@ const SMALL_PER_RANK: usize = 5;
 const ENTERING_PER_RANK: usize = 3;
 /// Most rounds.
 const ROUNDS: usize = 60;
-/// Rounds after which no column leaves any more, so that none comes and goes for ever.
-const LEAVING: usize = 20;
 /// The gap of the first round's own problem.
 const FIRST_GAP: f64 = 0.1;
 /// The gap of a round's own problem, relative to that of the whole problem in the round before.
@@ -25,7 +23,7 @@ const ENTRY_WEIGHT: f64 = 0.1;
 
 /// Minimises over all columns by a changing subset of them. The optimum over a subset, rescaled, is feasible for
 /// all columns, and it is the optimum as soon as it covers them. Columns that it does not cover enter the subset,
-/// those without weight leave it. The gap is that of the whole problem at every moment, so stopping early costs
+/// those without weight leave it, and one that comes back stays, so that none comes and goes for ever. The gap is that of the whole problem at every moment, so stopping early costs
 /// noise and never privacy. A round over all columns costs no more than their leverages.
 ///
 /// # Errors
@@ -39,7 +37,8 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
     let mut active = first(problem, at_once);
     let mut best = Solution { weights: Vec::new(), gap: f64::INFINITY, steps: 0 };
     let (mut start, mut steps) = (None, 0);
-    for round in 0..ROUNDS {
+    let (mut was_active, mut stays) = (vec![false; count], vec![false; count]);
+    for _ in 0..ROUNDS {
         let target = if best.gap.is_finite() { (SHARPER * best.gap).max(TARGET_GAP) } else { FIRST_GAP };
         let found = interior_point::solve(problem.restrict(&active).as_ref(), start.take(), target)?;
         steps += found.steps;
@@ -57,8 +56,12 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
             break;
         }
         let mean = found.weights.iter().sum::<f64>() / active.len() as f64;
-        if round < LEAVING {
-            active = without(problem, &active, &weights, NEGLIGIBLE * mean);
+        active.iter().for_each(|&i| was_active[i] = true);
+        entering.iter().for_each(|&i| stays[i] = was_active[i]);
+        let kept = active.iter().copied().filter(|&i| stays[i] || weights[i] > NEGLIGIBLE * mean);
+        let kept: Vec<usize> = kept.collect();
+        if spans(problem, &kept, &weights) {
+            active = kept;
         }
         // The next round starts where this one ended, with a little weight on the columns that enter.
         let kept = active.iter().map(|&i| weights[i]);
@@ -79,12 +82,10 @@ fn first(problem: &dyn WeightProblem, count: usize) -> Vec<usize> {
     chosen
 }
 
-/// The active columns whose weights are not negligible; all of them where those do not span the space, as happens when the
-/// smallest directions are held by the smallest weights.
-fn without(problem: &dyn WeightProblem, active: &[usize], weights: &[f64], negligible: f64) -> Vec<usize> {
-    let kept: Vec<usize> = active.iter().copied().filter(|&i| weights[i] > negligible).collect();
-    let of_kept: Vec<f64> = kept.iter().map(|&i| weights[i]).collect();
-    if problem.restrict(&kept).evaluate(&of_kept).is_ok() { kept } else { active.to_vec() }
+/// Whether columns with these weights span the space: the smallest directions may be held by the smallest weights.
+fn spans(problem: &dyn WeightProblem, columns: &[usize], weights: &[f64]) -> bool {
+    let weights: Vec<f64> = columns.iter().map(|&i| weights[i]).collect();
+    problem.restrict(columns).evaluate(&weights).is_ok()
 }
 
 /// The other columns with leverages above those of the active ones, largest first.

@@ -9,8 +9,12 @@ use super::problem::WeightProblem;
 use super::release::{Cloak, Gap, SolvedDesign};
 use super::trace::Trace;
 use super::{active_set, gradient};
-use crate::linalg::{ThinSvd, gram_factor, thin_svd};
+use crate::linalg::{ThinSvd, gram_factor, leading_svd};
 use crate::privacy::PrivacyError;
+
+/// What the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept is off by
+/// less than a thousandth of itself.
+const NEGLIGIBLE: f64 = 3e-3;
 
 /// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets
 /// that share each column.
@@ -85,10 +89,10 @@ struct Reduction {
     whitened: DMatrix<f64>,
 }
 
-/// Cuts the thin SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
+/// Cuts the SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
 /// columns scaled by the roots of their counts, which has the same U and s.
 fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Reduction, PrivacyError> {
-    let svd = thin_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt))?;
+    let svd = leading_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt), NEGLIGIBLE * tolerance)?;
     let rank = numerical_rank(&svd, tolerance);
     if rank == 0 {
         return Err(PrivacyError::NothingToProtect);

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Evaluation, WeightProblem};
-use crate::linalg::{Cholesky, LinalgError, add_gram_lower};
+use crate::linalg::{Cholesky, LinalgError, transposed_product, transposed_product_into};
 
 /// A column whose curvature is below this share of its slack over its weight is on its way to no weight at all, and is
 /// solved for by itself.
@@ -46,41 +46,45 @@ impl NewtonSystem {
     }
 }
 
-/// The lower triangle of `sum_q (A' diag(d_q) A)^2`, squared by elements, for `A` (r x k).
+/// Columns of the Hessian at once: so few that their products stay in the cache of the second level.
+const PANEL: usize = 64;
+
+/// `sum_q (A' diag(d_q) A)^2`, squared by elements, for `A` (r x k): on and below the diagonal, and zeros or parts of it above.
+/// The factorisation reads nothing else.
 fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
     let size = coordinates.ncols();
     let mut hessian = DMatrix::zeros(size, size);
-    for term in terms {
-        let mut products = DMatrix::zeros(size, size);
-        add_gram_lower(&mut products, &scale_rows(coordinates, term));
-        for j in 0..size {
-            // Below the diagonal only: the factorisation reads nothing else.
-            let (sums, column) =
-                (&mut hessian.as_mut_slice()[j * size + j..(j + 1) * size], products.column(j));
-            sums.iter_mut().zip(&column.as_slice()[j..]).for_each(|(sum, p)| *sum += p * p);
+    for start in (0..size).step_by(PANEL) {
+        let width = PANEL.min(size - start);
+        let below = some_columns(coordinates, start, size - start);
+        let mut sums = DMatrix::zeros(size - start, width);
+        let mut products = sums.clone();
+        for term in terms {
+            let mut scaled = some_columns(coordinates, start, width);
+            for column in scaled.as_mut_slice().chunks_exact_mut(term.len()) {
+                column.iter_mut().zip(term.as_slice()).for_each(|(a, d)| *a *= d);
+            }
+            transposed_product_into(&mut products, &below, &scaled);
+            let squares = products.as_slice().iter().map(|p| p * p);
+            sums.as_mut_slice().iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
         }
+        hessian.view_mut((start, start), sums.shape()).copy_from(&sums);
     }
     hessian
 }
 
-/// The diagonal of the Hessian.
-fn curvatures(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
-    let mut sums = vec![0.0; coordinates.ncols()];
-    for term in terms {
-        for (sum, column) in sums.iter_mut().zip(coordinates.column_iter()) {
-            let product: f64 = column.iter().zip(term.iter()).map(|(a, d)| a * a * d).sum();
-            *sum += product * product;
-        }
-    }
-    sums
+/// A copy of neighbouring columns.
+fn some_columns(matrix: &DMatrix<f64>, start: usize, count: usize) -> DMatrix<f64> {
+    let rows = matrix.nrows();
+    DMatrix::from_vec(rows, count, matrix.as_slice()[start * rows..(start + count) * rows].to_vec())
 }
 
-/// `diag(sqrt(d)) A`.
-fn scale_rows(coordinates: &DMatrix<f64>, term: &DVector<f64>) -> DMatrix<f64> {
-    let roots = term.map(f64::sqrt);
-    let mut scaled = coordinates.clone();
-    scaled.column_iter_mut().for_each(|mut column| column.component_mul_assign(&roots));
-    scaled
+/// The diagonal of the Hessian.
+fn curvatures(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
+    let squares = coordinates.map(|a| a * a);
+    let rows: Vec<f64> = terms.iter().flat_map(|term| term.iter().copied()).collect();
+    let products = transposed_product(&squares, &DMatrix::from_vec(coordinates.nrows(), terms.len(), rows));
+    products.row_iter().map(|row| row.norm_squared()).collect()
 }
 
 #[cfg(test)]
@@ -129,7 +133,7 @@ mod tests {
         let system = NewtonSystem::new(problem.as_ref(), &at, &ratios).unwrap();
         let right: Vec<f64> = (0..9).map(|i| 1.0 - 0.3 * f64::from(i)).collect();
         let solution = DVector::from_vec(system.solve(&right));
-        let lower = hessian(&at.coordinates, &problem.terms(&at));
+        let lower = hessian(&at.coordinates, &problem.terms(&at)).lower_triangle();
         let whole = &lower + lower.transpose() - DMatrix::from_diagonal(&lower.diagonal())
             + DMatrix::identity(9, 9) * 1e-3;
         assert!((whole * solution - DVector::from_vec(right)).amax() < 1e-9);

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::log_det::weighted;
 use super::problem::{Evaluation, WeightProblem};
 use super::reciprocal::reciprocal;
-use crate::linalg::{LinalgError, ThinSvd, gram_factor, thin_svd, transposed_product};
+use crate::linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
 
 /// Minimise `tr M` with `M(v) = (sum v_i b_i b_i')^(1/2)`.
 ///
@@ -26,10 +26,10 @@ impl Trace {
     }
 
     /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
-    fn decompose(&self, weights: &[f64]) -> Result<ThinSvd, LinalgError> {
+    fn decompose(&self, weights: &[f64]) -> Result<RightSvd, LinalgError> {
         // By factors alone: forming M^2 = B V B' would square the condition number.
         let factor = gram_factor("B V B'", &weighted(&self.columns, weights).transpose())?;
-        thin_svd("V^(1/2) B'", &factor.factor().transpose())
+        right_svd("V^(1/2) B'", &factor.factor().transpose())
     }
 }
 
