@@ -20,6 +20,7 @@ mod moments;
 mod polynomial;
 mod representer;
 pub mod sites;
+mod smooth;
 mod variance;
 pub mod variational;
 
