@@ -2,15 +2,15 @@
 
 use rand_pcg::Pcg64;
 
-use crate::task::{Prices, Streams};
+use crate::task::{Known, Streams};
 
 /// How attacks sample: from streams of their own, so that an audit draws nothing that a run has drawn.
 #[derive(Debug, Clone)]
 pub struct Attacks<'a> {
     /// Their random streams.
     pub streams: Streams,
-    /// Prices of noise that are known.
-    pub prices: &'a Prices,
+    /// What has been computed already.
+    pub known: &'a Known,
     /// The confidence of their bounds.
     pub confidence: f64,
 }

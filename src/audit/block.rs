@@ -41,8 +41,8 @@ pub fn audit(
     sample: &Sample,
     attacks: &Attacks<'_>,
 ) -> Result<Vec<Option<Finding>>, AuditError> {
-    let Attacks { streams, prices, .. } = attacks;
-    let job = Job { setting: block, cells, sample, streams, prices, audited: true };
+    let Attacks { streams, known, .. } = attacks;
+    let job = Job { setting: block, cells, sample, streams, known, audited: true };
     let norms = FunctionNorms::default();
     let mut findings = Vec::with_capacity(cells.len());
     for measured in measure(&block.task, &job)? {

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use rand::{Rng, RngExt};
 
 /// How the clustering runs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KMeans {
     /// Number of centres.
     pub centres: usize,

@@ -33,8 +33,8 @@ pub use gaussian::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use histogram::{Statistic, count_sensitivity};
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
 pub use moments::{
-    Frequencies, LeastRisk, MomentsDesign, MomentsNoise, PairTable, PhaseTable, SquareRule, WeightSearch,
-    WholeMoments,
+    Frequencies, LeastRisk, MomentsDesign, MomentsNoise, PairTable, PhaseTable, SitePrior, SquareRule,
+    WeightSearch, WholeMoments,
 };
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;

@@ -6,7 +6,7 @@ use super::load::{Loader, SampleId};
 use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
 use crate::audit::{Attacks, AuditVerdict, Finding, audit as audit_block};
 use crate::setting::PrivacySetting;
-use crate::task::{Cell, Experiment, Prices, Sample, Setting, TaskSetting};
+use crate::task::{Cell, Experiment, Known, Sample, Setting, TaskSetting};
 
 /// How experiments are audited.
 #[derive(Clone, Copy)]
@@ -58,14 +58,14 @@ pub fn audit<'e>(
     let units: Vec<Unit> = (0..experiment.blocks.len()).map(|block| Unit::whole(experiment, block)).collect();
     let loader = Loader { experiment, project, progress: options.watcher.downloads() };
     let samples = loader.samples(&units)?;
-    let (empty, prices) = (Sample::new(&[], Vec::new()), Prices::default());
+    let (empty, known) = (Sample::new(&[], Vec::new()), Known::default());
     let outcomes = options.pool.each(&units, |_, unit| {
         if options.stop.load(Ordering::Relaxed) {
             return Err(RunError::Discarded { done: 0, all: units.len() });
         }
         let id = SampleId::of(&experiment.cells[unit.missing[0]]);
         let sample = samples.get(&id).unwrap_or(&empty);
-        let found = audited(experiment, unit, sample, &prices, options)?;
+        let found = audited(experiment, unit, sample, &known, options)?;
         Ok(found
             .into_iter()
             .map(|(cell, finding)| {
@@ -88,7 +88,7 @@ fn audited(
     experiment: &Experiment,
     unit: &Unit,
     sample: &Sample,
-    prices: &Prices,
+    known: &Known,
     options: &AuditOptions<'_>,
 ) -> Result<Vec<(usize, Finding)>, RunError> {
     let mut cells = unit.missing.clone();
@@ -97,7 +97,7 @@ fn audited(
     let settings: Vec<&PrivacySetting> =
         cells.iter().map(|&cell| &*experiment.cells[cell].setting().privacy).collect();
     let streams = super::streams(first, options.seed.unwrap_or(experiment.meta.seed), unit.replicate);
-    let attacks = Attacks { streams, prices, confidence: options.confidence };
+    let attacks = Attacks { streams, known, confidence: options.confidence };
     let findings = audit_block(first.setting(), &settings, sample, &attacks).map_err(|cause| {
         let (experiment, cell) = (experiment.name.clone(), first.place());
         RunError::NotAudited { experiment, cell, cause: Box::new(cause) }

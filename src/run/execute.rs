@@ -9,7 +9,7 @@ use super::plan::{Plan, Unit};
 use super::store::{ResultAbout, Session, StoreError, StoredResult};
 use super::{CellFailure, RunError, RunOptions};
 use crate::setting::PrivacySetting;
-use crate::task::{Job, Measured, Prices, Sample, measure};
+use crate::task::{Job, Known, Measured, Sample, measure};
 
 /// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store
 /// before the next is begun on its thread. A result depends on the spec, the data and the seed alone, not on the threads.
@@ -25,8 +25,8 @@ pub(super) fn execute(
 ) -> Result<usize, RunError> {
     let units = plan.units(options.shard);
     let (failed, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let prices = Prices::default();
-    let work = UnitWork { plan, samples, session, options, prices, failed, done };
+    let known = Known::default();
+    let work = UnitWork { plan, samples, session, options, known, failed, done };
     options.watcher.begins(&plan.experiment.name, units.len());
     let outcomes = options.pool.each(&units, |number, unit| work.unit(number, unit));
     options.watcher.ends();
@@ -45,7 +45,7 @@ struct UnitWork<'a> {
     samples: &'a BTreeMap<SampleId, Sample>,
     session: &'a Session,
     options: &'a RunOptions<'a>,
-    prices: Prices,
+    known: Known,
     /// Whether any unit has failed.
     failed: AtomicBool,
     /// Units that are stored.
@@ -83,8 +83,8 @@ impl UnitWork<'_> {
         let empty = Sample::new(&[], Vec::new());
         let sample = self.samples.get(&SampleId::of(first)).unwrap_or(&empty);
         let streams = super::streams(first, self.plan.seed, unit.replicate);
-        let (setting, prices) = (first.setting(), &self.prices);
-        let job = Job { setting, cells: &privacy, sample, streams: &streams, prices, audited: false };
+        let (setting, known) = (first.setting(), &self.known);
+        let job = Job { setting, cells: &privacy, sample, streams: &streams, known, audited: false };
         measure(&setting.task, &job).map_err(|cause| {
             let (cells, replicate) = (unit.missing.clone(), unit.replicate);
             UnitError::Cell(Box::new(CellFailure { cell: first.place(), cells, replicate, cause }))

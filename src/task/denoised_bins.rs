@@ -37,7 +37,7 @@ impl DenoisedBins {
         }
         let model = job.model()?;
         let kernel = model.kernel.covariance(&rows.inputs);
-        let process = Process::new(model, kernel.as_ref(), &rows.inputs, job.streams, &rows.purpose());
+        let process = Process::new(model, kernel.as_ref(), &rows.inputs, job.placing(&rows.purpose()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
             noises.push(BinNoise { target: OneTarget::of(cell)?, statistic: Statistic::Mean, scale }.sd());
@@ -102,7 +102,8 @@ mod tests {
     use crate::linalg::Cholesky;
     use crate::number::{Count, Positive};
     use crate::setting::{BinningEstimate, BinningSetting, ModelSetting};
-    use crate::task::Streams;
+    use crate::task::model::Placing;
+    use crate::task::{Known, Streams};
     use proptest::prelude::*;
 
     const NOISE: f64 = 0.4;
@@ -144,7 +145,8 @@ mod tests {
         };
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
         let kernel = kernel(lengthscale);
-        let process = Process::new(&setting, &kernel, &rows.inputs, &streams, "t");
+        let placing = Placing { streams: &streams, known: &Known::default(), purpose: "t" };
+        let process = Process::new(&setting, &kernel, &rows.inputs, placing);
         DenoisedBins::new(&process, rows, binned, &[noise]).unwrap()
     }
 

@@ -1,6 +1,7 @@
 //! What every task is asked, and what it is asked with.
 
-use super::{Described, Measured, Prices, Sample, Streams, TaskError};
+use super::model::Placing;
+use super::{Described, Known, Measured, Sample, Streams, TaskError};
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting, Sections, SumsSetting};
 
 /// A quantity that can be measured.
@@ -24,8 +25,8 @@ pub struct Job<'a> {
     pub sample: &'a Sample,
     /// The random streams of the replicate.
     pub streams: &'a Streams,
-    /// Prices of noise that have been computed, for all jobs of a run.
-    pub prices: &'a Prices,
+    /// What has been computed, for all jobs of a run.
+    pub known: &'a Known,
     /// Whether what is sampled is kept as evidence of each claim.
     pub audited: bool,
 }
@@ -34,6 +35,11 @@ impl<'a> Job<'a> {
     /// Whether a cell has noise.
     pub(super) fn is_private(&self) -> bool {
         self.cells.iter().any(|cell| cell.epsilon.get().is_finite())
+    }
+
+    /// What places the inducing inputs of a training set.
+    pub(super) fn placing<'b>(&'b self, purpose: &'b str) -> Placing<'b> {
+        Placing { streams: self.streams, known: self.known, purpose }
     }
 
     /// The Gaussian process, for a task that cannot do without one.

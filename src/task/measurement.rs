@@ -146,7 +146,7 @@ mod tests {
     use crate::privacy::Guarantee;
     use crate::privacy::accounting::Relation;
     use crate::task::Experiment;
-    use crate::task::{LinearRelease, Prices, Sample, Streams};
+    use crate::task::{Known, LinearRelease, Sample, Streams};
     use nalgebra::DMatrix;
 
     const SPEC: &str = r#"experiment.title = "a claim"
@@ -165,9 +165,9 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
         let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
         let setting = spec.cells[0].setting();
         let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
-        let (sample, prices) = (Sample::new(&[], Vec::new()), Prices::default());
-        let (sample, streams, prices) = (&sample, &streams, &prices);
-        Job { setting, cells: &[], sample, streams, prices, audited }.certify(certificate, || sampled)
+        let (sample, known) = (Sample::new(&[], Vec::new()), Known::default());
+        let (sample, streams, known) = (&sample, &streams, &known);
+        Job { setting, cells: &[], sample, streams, known, audited }.certify(certificate, || sampled)
     }
 
     /// Also a sequence of releases that lacks one of them is no evidence: the missing one may tell everything.

@@ -1,9 +1,11 @@
 //! From the words of a spec to kernels and models.
 
 use nalgebra::DMatrix;
+use rand_pcg::Pcg64;
+use sha2::{Digest, Sha256};
 
 use super::grid::grid;
-use super::{Streams, TaskError};
+use super::{Known, Streams, TaskError};
 use crate::gp::{
     Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
     exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
@@ -14,6 +16,56 @@ use crate::setting::{InducingSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.
 const KMEANS_STEPS: usize = 300;
+
+/// What places the inducing inputs of a training set.
+#[derive(Clone, Copy)]
+pub(super) struct Placing<'a> {
+    pub streams: &'a Streams,
+    pub known: &'a Known,
+    /// Tells the random streams of different training sets apart.
+    pub purpose: &'a str,
+}
+
+impl Placing<'_> {
+    fn inducing_inputs(&self, setting: &InducingSetting, training: &DMatrix<f64>) -> DMatrix<f64> {
+        match setting {
+            InducingSetting::Kmeans { centres, restarts } => {
+                let options =
+                    KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
+                self.centres(options, training)
+            }
+            InducingSetting::Grid(ranges) => grid(ranges),
+            InducingSetting::Points(points) => {
+                DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
+            }
+        }
+    }
+
+    /// Blocks that differ in their kernels alone share their centres.
+    fn centres(&self, options: KMeans, training: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut stream = self.streams.of_data(&format!("inducing {}", self.purpose));
+        let question = CentresQuestion { inputs: digest(training), options, stream: stream.clone() };
+        self.known.centres.of(&question, || kmeans(training, options, &mut stream))
+    }
+}
+
+/// All that centres of k-means depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CentresQuestion {
+    /// Of the inputs that they are the centres of.
+    inputs: [u8; 32],
+    options: KMeans,
+    /// Where the random numbers begin.
+    stream: Pcg64,
+}
+
+/// The SHA-256 digest of shape and values.
+fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(inputs.nrows().to_le_bytes());
+    inputs.iter().for_each(|value| digest.update(value.to_bits().to_le_bytes()));
+    digest.finalize().into()
+}
 
 /// A Gaussian process on training inputs.
 pub(super) struct Process<'a> {
@@ -33,17 +85,16 @@ pub(super) struct Fitted {
 }
 
 impl<'a> Process<'a> {
-    /// The process of a model. `purpose` tells the random streams of different training sets apart.
+    /// The process of a model.
     pub fn new(
         setting: &'a ModelSetting,
         kernel: &'a dyn Kernel,
         training: &'a DMatrix<f64>,
-        streams: &Streams,
-        purpose: &str,
+        placing: Placing<'_>,
     ) -> Self {
         let inducing = setting.sparse.as_ref().map(|sparse| match sparse {
             SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. } => {
-                inducing_inputs(inducing, training, streams, purpose)
+                placing.inducing_inputs(inducing, training)
             }
         });
         Self { setting, kernel, training, inducing }
@@ -110,22 +161,4 @@ impl<'a> Process<'a> {
 /// [`TaskError::Missing`], which the checks of a spec rule out for all tasks but classification.
 pub(super) fn noise_variance(model: &ModelSetting) -> Result<f64, TaskError> {
     model.noise_variance.map(Positive::get).ok_or(TaskError::Missing { needed: "model.noise_variance" })
-}
-
-fn inducing_inputs(
-    setting: &InducingSetting,
-    training: &DMatrix<f64>,
-    streams: &Streams,
-    purpose: &str,
-) -> DMatrix<f64> {
-    match setting {
-        InducingSetting::Kmeans { centres, restarts } => {
-            let options = KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
-            kmeans(training, options, &mut streams.of_data(&format!("inducing {purpose}")))
-        }
-        InducingSetting::Grid(ranges) => grid(ranges),
-        InducingSetting::Points(points) => {
-            DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
-        }
-    }
 }

@@ -4,7 +4,7 @@ use crate::kernel::BoxKernel;
 
 /// A public belief about the data, in units of the box and of the targets: what a release is designed for, and what
 /// hyperparameters are averaged around. It moves errors, never the guarantee.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SiteReference {
     /// The number of rows n, which is public.
     pub rows: usize,

@@ -2,10 +2,9 @@
 
 use super::design::rule;
 use super::search::normalised;
-use super::{Frequencies, LeastRisk, MomentsDesign, SquareRule, WeightSearch};
-use crate::gp::sites::{SiteReference, site_grid};
+use super::{Frequencies, LeastRisk, MomentsDesign, SitePrior, WeightSearch};
+use crate::gp::sites::SiteReference;
 use crate::kernel::EqPart;
-use crate::linalg::LinalgError;
 use crate::privacy::PrivacyError;
 
 /// Kappa to choose from.
@@ -20,6 +19,7 @@ const MOST_OF_PARTS: [i64; 2] = [7, 3];
 const STEPS: usize = 30;
 /// Weights below this part of the greatest carry nothing.
 const PRUNED: f64 = 0.02;
+
 impl MomentsDesign {
     /// The periods to choose from where none is wanted, in sides of the box.
     pub const PERIODS: [f64; 2] = [1.2, 1.6];
@@ -29,33 +29,28 @@ impl MomentsDesign {
     /// # Errors
     /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
     pub fn least_risk(reference: &SiteReference, sigma: f64, periods: &[f64]) -> Result<Self, PrivacyError> {
+        let prior = SitePrior::new(reference);
         let mut best: Option<Self> = None;
         for &period in periods {
+            let all = reach(reference, period);
+            let search = WeightSearch::new(&prior, all.clone(), period);
             for kappa in KAPPAS {
                 let rule = rule(&[1.0], reference.bound, kappa)?;
-                let design = Self::with(reference, sigma, period, rule)?;
-                if best.as_ref().is_none_or(|known| design.risk < known.risk) {
-                    best = Some(design);
+                let uniform = vec![1.0 / all.len() as f64; all.len()];
+                let found = search.least_risk(&rule, sigma, uniform, STEPS)?;
+                let first = Weighed { frequencies: all.clone(), found }.pruned();
+                // The weights of the frequencies that are left are found again.
+                let search = WeightSearch::new(&prior, first.frequencies.clone(), period);
+                let found = search.least_risk(&rule, sigma, first.found.weights, STEPS)?;
+                let Weighed { frequencies, found } =
+                    Weighed { frequencies: first.frequencies, found }.pruned();
+                if best.as_ref().is_none_or(|known| found.risk < known.risk) {
+                    let design = Self::of(frequencies, found.weights, period, reference.bound, kappa)?;
+                    best = Some(Self { risk: found.risk, ..design });
                 }
             }
         }
         best.ok_or(PrivacyError::NothingToProtect)
-    }
-
-    /// Weights are found, frequencies that carry nothing are left out, and the weights of the others are found again.
-    fn with(
-        reference: &SiteReference,
-        sigma: f64,
-        period: f64,
-        rule: SquareRule,
-    ) -> Result<Self, PrivacyError> {
-        let all = reach(reference, period);
-        let uniform = vec![1.0 / all.len() as f64; all.len()];
-        let first = Weighed::new(reference, sigma, period, &rule, all, uniform)?.pruned();
-        let second = Weighed::new(reference, sigma, period, &rule, first.frequencies, first.found.weights)?;
-        let risk = second.found.risk;
-        let Weighed { frequencies, found } = second.pruned();
-        Ok(Self { risk, ..Self::of(frequencies, found.weights, period, reference.bound, rule.kappa())? })
     }
 }
 
@@ -97,19 +92,6 @@ struct Weighed {
 }
 
 impl Weighed {
-    fn new(
-        reference: &SiteReference,
-        sigma: f64,
-        period: f64,
-        rule: &SquareRule,
-        frequencies: Frequencies,
-        start: Vec<f64>,
-    ) -> Result<Self, LinalgError> {
-        let sites = site_grid(reference.kernel.dimensions());
-        let search = WeightSearch::new(reference, &sites, frequencies.clone(), period);
-        Ok(Self { frequencies, found: search.least_risk(rule, sigma, start, STEPS)? })
-    }
-
     /// Without the frequencies that carry nothing; the zero stays.
     fn pruned(self) -> Self {
         let LeastRisk { weights, risk } = self.found;

@@ -18,6 +18,6 @@ pub use frequencies::Frequencies;
 pub use noise::MomentsNoise;
 pub use pairs::PairTable;
 pub use phases::PhaseTable;
-pub use search::{LeastRisk, WeightSearch};
+pub use search::{LeastRisk, SitePrior, WeightSearch};
 pub use square_rule::SquareRule;
 pub use whole::WholeMoments;

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::torus::Torus;
 use super::{Frequencies, PairTable, SquareRule};
-use crate::gp::sites::SiteReference;
+use crate::gp::sites::{SiteReference, site_grid};
 use crate::linalg::{Cholesky, LinalgError, product};
 
 /// The expected squared error of predictions under a reference, as a function of the weights; no data enter it.
@@ -34,6 +34,25 @@ pub struct WeightSearch {
     precision: f64,
 }
 
+/// What is believed about a function where errors count, on sites that are as likely as each other.
+pub struct SitePrior<'a> {
+    reference: &'a SiteReference,
+    /// G x d.
+    sites: DMatrix<f64>,
+    /// G x G, the variance of the mean in all of it.
+    covariance: DMatrix<f64>,
+}
+
+impl<'a> SitePrior<'a> {
+    /// On the grid for the inputs of a reference.
+    pub fn new(reference: &'a SiteReference) -> Self {
+        let sites = site_grid(reference.kernel.dimensions());
+        let correlations = reference.kernel.correlations(1.0).matrix(&sites, &sites);
+        let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
+        Self { reference, sites, covariance }
+    }
+}
+
 /// Weights, which add up to 1, and the mean squared error that they are expected to have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeastRisk {
@@ -49,19 +68,13 @@ const NEVER: f64 = 1e30;
 const LEAST: f64 = 1e-6;
 
 impl WeightSearch {
-    /// For a reference, the sites (G x d) where errors count, and frequencies with their period.
-    pub fn new(
-        reference: &SiteReference,
-        sites: &DMatrix<f64>,
-        frequencies: Frequencies,
-        period: f64,
-    ) -> Self {
+    /// For what is believed about the data, and frequencies with their period.
+    pub fn new(prior: &SitePrior<'_>, frequencies: Frequencies, period: f64) -> Self {
+        let SitePrior { reference, sites, covariance } = prior;
         let (rows, each) = (reference.rows as f64, 1.0 / sites.nrows() as f64);
-        let correlations = reference.kernel.correlations(1.0).matrix(sites, sites);
-        let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
         let features = frequencies.features(sites, period);
         let map = features.transpose() * (rows * each);
-        let cross = product(&map, &covariance);
+        let cross = product(&map, covariance);
         let seen = product(&cross, &map.transpose()) + product(&map, &features) * reference.noise_variance;
         let table = PairTable::new(&frequencies);
         let torus = Torus::new(reference, period);
@@ -104,7 +117,11 @@ impl WeightSearch {
         let half = factor.half_solve(&self.cross);
         let each = 1.0 / half.ncols() as f64;
         let solved = factor.upper_solve(&half);
-        let rows: Vec<f64> = solved.row_iter().map(|row| row.norm_squared() * each).collect();
+        let mut rows = vec![0.0; solved.nrows()];
+        // Column by column, as it is stored.
+        for column in solved.as_slice().chunks_exact(rows.len()) {
+            rows.iter_mut().zip(column).for_each(|(sum, value)| *sum += value * value * each);
+        }
         Ok(Slopes { risk: self.prior - half.norm_squared() * each, slopes: self.frequencies.gathered(&rows) })
     }
 

@@ -45,7 +45,7 @@ impl Classifier {
                 None => sample.inputs[(train + i, j)],
             });
         let kernel = model.kernel.covariance(&inputs);
-        let process = Process::new(model, kernel.as_ref(), &inputs, job.streams, "classification");
+        let process = Process::new(model, kernel.as_ref(), &inputs, job.placing("classification"));
         let features = process.features(&test)?;
         Ok(Self {
             root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),

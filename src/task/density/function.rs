@@ -34,7 +34,7 @@ impl<'a> PrivateDensity<'a> {
         };
         let centres = block.bins.centres();
         let kernel = model.kernel.covariance(&centres);
-        let mean = Process::new(model, kernel.as_ref(), &centres, job.streams, "density").representer()?;
+        let mean = Process::new(model, kernel.as_ref(), &centres, job.placing("density")).representer()?;
         let mut targets = block.densities(&block.counts);
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);

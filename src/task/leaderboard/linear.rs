@@ -28,9 +28,10 @@ pub(super) struct NoisyRegression {
 
 impl NoisyRegression {
     pub fn new(context: &Leaderboard<'_>, model: &ModelSetting, rows: &FoldRows) -> Result<Self, TaskError> {
-        let Job { setting, streams, .. } = *context.job;
+        let setting = context.job.setting;
         let kernel = model.kernel.covariance(&rows.inputs);
-        let process = Process::new(model, kernel.as_ref(), &rows.inputs, streams, &rows.purpose());
+        let process =
+            Process::new(model, kernel.as_ref(), &rows.inputs, context.job.placing(&rows.purpose()));
         let Fitted { map, variance } = process.fitted(&rows.test)?;
         let cells = context.job.cells.iter().map(|cell| Ok(OneTarget::of(cell)?.scale() / context.scale));
         let scales = cells.collect::<Result<Vec<f64>, TaskError>>()?;

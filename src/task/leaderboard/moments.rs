@@ -1,5 +1,7 @@
 //! Noisy Fourier moments, which hide inputs and targets.
 
+use std::sync::Arc;
+
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
@@ -9,7 +11,7 @@ use crate::gp::sites::{HyperGrid, MixturePrediction, SiteInputs, SiteReference, 
 use crate::gp::variational::Prediction;
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
-use crate::task::moments::{certificate, in_box, reference, sigma};
+use crate::task::moments::{DesignQuestion, LEAST_SIGMA, certificate, in_box, reference, sigma};
 use crate::task::{Certified, Job, TaskError};
 
 /// The mixture of processes that follows from noisy moments of the training rows.
@@ -35,7 +37,12 @@ impl MomentsRegression {
             if releases.iter().any(|release| release.sigma == sigma) {
                 continue;
             }
-            let design = PlannedMoments::design(&reference, sigma, setting.period)?;
+            let question = DesignQuestion {
+                reference: reference.clone(),
+                sigma: sigma.max(LEAST_SIGMA),
+                period: setting.period,
+            };
+            let design = context.job.known.designs.of(&question, || question.answer().map(Arc::new))?;
             releases.push(PlannedMoments {
                 sums: design.moments(&inputs, &rows.targets),
                 features: design.at_sites(reference.kernel.is_additive()),

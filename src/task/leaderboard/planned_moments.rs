@@ -1,31 +1,23 @@
 //! Moments before their noise.
 
+use std::sync::Arc;
+
 use rand_pcg::Pcg64;
 
-use crate::gp::sites::{NoisyFeatures, SiteFeatures, SiteReference, SummedFeatures};
-use crate::privacy::{MomentsDesign, PrivacyError};
+use crate::gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures};
+use crate::privacy::MomentsDesign;
 use crate::task::moments::LEAST_SIGMA;
 use crate::task::{MomentsRelease, Sampled};
 
 /// What is released at one noise multiplier, before its noise.
 pub(super) struct PlannedMoments {
     pub sigma: f64,
-    pub design: MomentsDesign,
+    pub design: Arc<MomentsDesign>,
     pub sums: SummedFeatures,
     pub features: SiteFeatures,
 }
 
 impl PlannedMoments {
-    /// What is released for a multiplier; a given period is kept.
-    pub fn design(
-        reference: &SiteReference,
-        sigma: f64,
-        period: Option<f64>,
-    ) -> Result<MomentsDesign, PrivacyError> {
-        let periods = period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        MomentsDesign::least_risk(reference, sigma.max(LEAST_SIGMA), &periods)
-    }
-
     /// With noise from a stream; without privacy there is none.
     pub fn released(&self, stream: &mut Pcg64) -> NoisyFeatures {
         let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));

@@ -76,7 +76,7 @@ impl Models {
     ) -> Result<Measured, TaskError> {
         let clip = gradient.clip.ok_or(TaskError::Missing { needed: "mechanism.gradient.clip" })?.get();
         let question = PriceQuestion::new(advi, gradient, cell)?;
-        let price = job.prices.of(&question)?;
+        let price = job.known.prices.of(&question, || question.price())?;
         let noise = price.multiplier * clip;
         let accuracy = self.accuracy(advi, Some(clip), noise, job);
         let certified = job.certify(certificate(&question, &price), || {

@@ -4,5 +4,5 @@ mod measure;
 mod price;
 mod setting;
 
-pub use price::Prices;
+pub(super) use price::{Price, PriceQuestion};
 pub use setting::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};

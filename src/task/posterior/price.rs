@@ -1,6 +1,4 @@
-//! The noise on gradients that a guarantee needs, computed once for all jobs of a run.
-
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+//! The noise on gradients that a guarantee needs, computed by an accountant.
 
 use crate::advi::BatchSampling;
 use crate::number::Budget;
@@ -13,7 +11,7 @@ use crate::task::{AdviSetting, TaskError};
 
 /// What is asked of an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct PriceQuestion {
+pub struct PriceQuestion {
     pub accountant: AccountantKind,
     pub relation: Relation,
     pub schedule: Schedule,
@@ -22,7 +20,7 @@ pub(super) struct PriceQuestion {
 
 /// The noise that a guarantee needs.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Price {
+pub struct Price {
     /// Standard deviation of the noise over the clip.
     pub multiplier: f64,
     /// The epsilon that loss distributions give the same noise, sampling taken as Poisson.
@@ -31,33 +29,6 @@ pub(super) struct Price {
     pub delta_exact: Option<f64>,
     /// What the accountant leaves out.
     pub caveats: Vec<AccountingCaveat>,
-}
-
-type PriceAnswer = Arc<OnceLock<Result<Price, AccountingError>>>;
-
-/// The answers of accountants: replicates, blocks and threads that ask the same question share one computation, which
-/// takes seconds. A run owns one.
-#[derive(Debug, Default)]
-pub struct Prices {
-    /// A list, since there are few questions and they have no order.
-    known: Mutex<Vec<(PriceQuestion, PriceAnswer)>>,
-}
-
-impl Prices {
-    pub(super) fn of(&self, question: &PriceQuestion) -> Result<Price, AccountingError> {
-        // The lock is not held while an answer is computed: other questions do not wait for it.
-        self.answer(question).get_or_init(|| question.price()).clone()
-    }
-
-    fn answer(&self, question: &PriceQuestion) -> PriceAnswer {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, answer)) = known.iter().find(|(asked, _)| asked == question) {
-            return Arc::clone(answer);
-        }
-        let answer = PriceAnswer::default();
-        known.push((*question, Arc::clone(&answer)));
-        answer
-    }
 }
 
 impl PriceQuestion {
@@ -87,7 +58,11 @@ impl PriceQuestion {
         })
     }
 
-    fn price(&self) -> Result<Price, AccountingError> {
+    /// The answer.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if no noise is enough, or its accountant has no proof for the sampling.
+    pub fn price(&self) -> Result<Price, AccountingError> {
         let Self { relation, schedule, budget, .. } = *self;
         let (epsilon, delta) = (budget.epsilon.get(), budget.delta.get());
         let accountant = self.accountant.accountant();

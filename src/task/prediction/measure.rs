@@ -27,7 +27,7 @@ impl Task for PredictionTask {
         let normalised = normalise(&sample.targets, &job.setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
         let grid = grid(&self.grid);
-        let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.streams, "prediction");
+        let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.placing("prediction"));
         let Fitted { map, variance } = process.fitted(&grid)?;
         let cells = job.cells.iter().map(|cell| Ok(OneTarget::of_unit(cell, &job.setting.data)?.scale()));
         let scales: Vec<f64> = cells

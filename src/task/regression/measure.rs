@@ -150,7 +150,7 @@ struct FoldFit<'a> {
 impl FoldFit<'_> {
     fn fold(&self, rows: &FoldRows) -> Result<FoldErrors<'_>, TaskError> {
         let purpose = rows.purpose();
-        let process = Process::new(self.model, self.kernel, &rows.inputs, self.job.streams, &purpose);
+        let process = Process::new(self.model, self.kernel, &rows.inputs, self.job.placing(&purpose));
         let map = process.map(&rows.test)?;
         Ok(FoldErrors {
             fit: self,

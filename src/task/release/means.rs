@@ -6,10 +6,10 @@ use rand::Rng;
 use super::{BeforeNoise, PURPOSE, Points, Predictions, PreparedRelease};
 use crate::privacy::{LatticeMap, LatticeRelease, TargetLattice};
 use crate::setting::{NormaliseSetting, Sections};
-use crate::task::model::{Fitted, Process};
+use crate::task::model::{Fitted, Placing, Process};
 use crate::task::noises::Designer;
 use crate::task::normalise::{caveats, normalise};
-use crate::task::{OneTarget, Sample, Streams, TaskError};
+use crate::task::{Known, OneTarget, Sample, Streams, TaskError};
 
 /// Predictions before their noise.
 ///
@@ -47,7 +47,8 @@ impl Means {
         };
         let normalised = normalise(&sample.targets, &setting.normalise);
         let kernel = model.kernel.covariance(&sample.inputs);
-        let process = Process::new(model, kernel.as_ref(), &sample.inputs, streams, PURPOSE);
+        let placing = Placing { streams, known: &Known::default(), purpose: PURPOSE };
+        let process = Process::new(model, kernel.as_ref(), &sample.inputs, placing);
         let inputs = &points.inputs;
         let Fitted { map, variance } = process.fitted(inputs)?;
         let target = OneTarget::of_unit(&setting.privacy, &setting.data)?;

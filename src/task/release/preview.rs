@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::{PURPOSE, Points};
 use crate::number::Epsilon;
 use crate::setting::Sections;
-use crate::task::model::{Fitted, Process};
+use crate::task::model::{Fitted, Placing, Process};
 use crate::task::noises::Designer;
 use crate::task::normalise::normalise;
-use crate::task::{OneTarget, Streams, TaskError};
+use crate::task::{Known, OneTarget, Streams, TaskError};
 
 /// What may be known before a release: no target is among it.
 pub struct Foreknown<'a> {
@@ -60,7 +60,8 @@ impl Foreknown<'_> {
         // Public bounds set the scale, whatever the targets are.
         let unit = normalise(&[], &self.setting.normalise).scale;
         let kernel = model.kernel.covariance(self.inputs);
-        let process = Process::new(model, kernel.as_ref(), self.inputs, self.streams, PURPOSE);
+        let placing = Placing { streams: self.streams, known: &Known::default(), purpose: PURPOSE };
+        let process = Process::new(model, kernel.as_ref(), self.inputs, placing);
         let points = &self.points.inputs;
         let Fitted { map, variance } = process.fitted(points)?;
         let mechanism = &self.setting.privacy.mechanism;

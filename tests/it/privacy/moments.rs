@@ -1,10 +1,11 @@
 //! Fourier moments: their sensitivity by neighbours that are tried, their weights, and their whole numbers.
 
-use dpgp::gp::sites::{CountedRows, FullCell, Lattice, SiteReference, SummedFeatures, site_grid};
+use dpgp::gp::sites::{CountedRows, FullCell, Lattice, SiteReference, SummedFeatures};
 use dpgp::kernel::BoxKernel;
 use dpgp::number::Positive;
 use dpgp::privacy::{
-    Calibration, Frequencies, MomentsDesign, PairTable, PhaseTable, SquareRule, WeightSearch, WholeMoments,
+    Calibration, Frequencies, MomentsDesign, PairTable, PhaseTable, SitePrior, SquareRule, WeightSearch,
+    WholeMoments,
 };
 use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt, SeedableRng};
@@ -74,7 +75,7 @@ fn weights_of_least_risk() {
     };
     let sigma = Calibration::Analytic.sigma(1.0, 1e-5);
     assert_relative(sigma, number(golden, "sigma"), 1e-9, "sigma");
-    let search = WeightSearch::new(&reference, &site_grid(1), Frequencies::ball(3, 9, 1), 1.2);
+    let search = WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(3, 9, 1), 1.2);
     let rule = SquareRule::new(Positive::ONE, Positive::ONE, 1.5).unwrap();
     let uniform = search.least_risk(&rule, sigma, vec![0.25; 4], 1).unwrap();
     assert_relative(uniform.risk, number(golden, "risk_at_uniform"), 1e-8, "risk of uniform weights");
