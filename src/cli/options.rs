@@ -1,14 +1,14 @@
 //! Groups of options that several verbs take.
 
 use std::num::NonZeroU16;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::completed::experiments;
 use super::output::complain;
-use crate::publish::Committed;
+use crate::publish::{Committed, Shelf};
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
 use crate::task::Experiment;
 
@@ -114,12 +114,14 @@ impl ResultsPlace {
 
     /// What was published of an experiment: in the folder, else what comes with the program with its own experiments.
     pub fn committed(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
-        let folder = self.folder(project).join(experiment.folder());
-        let mut found = Committed::read(&folder)?;
-        if found.is_none() && self.directory.is_none() && project.is_shipped() {
-            found = Committed::shipped(experiment)?;
-        }
-        found.ok_or_else(|| CliError::NoTables(folder.display().to_string()))
+        let folder = self.folder(project);
+        let found = self.shelf(&folder, project).of(experiment)?;
+        found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
+    }
+
+    /// The folder with what comes with the program, where that has the same experiments and no folder was named.
+    pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> Shelf<'a> {
+        Shelf { folder, is_shipped: self.directory.is_none() && project.is_shipped() }
     }
 }
 

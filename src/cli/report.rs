@@ -61,7 +61,8 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     }
     // The standing of a paper is that of all its experiments.
     let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
-    let html = report_html(&results, &experiments, &coverage, commit(project.root()).as_deref())?;
+    let shelf = arguments.results.shelf(&results, &project);
+    let html = report_html(&shelf, &experiments, &coverage, commit(project.root()).as_deref())?;
     match earlier {
         Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
         None => write_new(path, &html)?,

@@ -21,7 +21,7 @@ pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, VerdictCounts, closing_sentence,
+    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Shelf, VerdictCounts, closing_sentence,
     publish, reproduction_markdown, stale,
 };
 pub use table::{

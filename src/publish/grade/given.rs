@@ -33,6 +33,14 @@ pub enum GradeError {
         /// What stands there.
         found: String,
     },
+    /// A kind of spread that is none.
+    #[error("line {line}: spread_kind is {found:?}, which is none of {}", SpreadKind::names())]
+    NoKind {
+        /// Its line.
+        line: u64,
+        /// What stands there.
+        found: String,
+    },
     /// Two rows for one number.
     #[error("line {line} has the cell and the metric of a row above it")]
     Twice {
@@ -166,14 +174,20 @@ impl NumberedRow<'_> {
         number.map(Some).ok_or(wrong)
     }
 
+    /// What a spread is of; that of the plainest tables where the field is empty.
+    fn spread_kind(&self) -> Result<SpreadKind, GradeError> {
+        let found = self.columns.field(self.record, "spread_kind");
+        SpreadKind::named(found)
+            .ok_or_else(|| GradeError::NoKind { line: self.line, found: found.to_owned() })
+    }
+
     fn given(&self, value: f64) -> Result<Given, GradeError> {
         let repeats = self.number("repeats")?;
         let ends = [self.number("interval_low")?, self.number("interval_high")?];
         Ok(Given {
             value,
             spread: self.number("spread")?,
-            spread_kind: SpreadKind::named(self.columns.field(self.record, "spread_kind"))
-                .unwrap_or_default(),
+            spread_kind: self.spread_kind()?,
             repeats: repeats.map(|repeats| repeats as u32),
             interval: match ends {
                 [Some(low), Some(high)] => Some([low, high]),

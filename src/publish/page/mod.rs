@@ -7,8 +7,6 @@ mod packed;
 mod rows;
 mod strokes;
 
-use std::path::Path;
-
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
@@ -16,7 +14,7 @@ use serde::Serialize;
 use super::results::covered::Covered;
 use super::results::examined::{BEYOND, Examined};
 use super::results::unreproduced::Unreproduced;
-use super::results::{OutcomeCounts, PublishError, VerdictCounts};
+use super::results::{OutcomeCounts, PublishError, Shelf, VerdictCounts};
 use crate::spec::Coverage;
 use crate::task::Experiment;
 use board::PageBoard;
@@ -65,7 +63,7 @@ impl Paper {
 /// # Errors
 /// [`PublishError`] if results there cannot be read, or the template is broken.
 pub fn report_html(
-    results: &Path,
+    results: &Shelf<'_>,
     experiments: &[Experiment],
     coverage: &[Coverage],
     commit: Option<&str>,

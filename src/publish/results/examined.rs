@@ -1,10 +1,10 @@
 //! Experiments beside what stands in their result folders.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use super::committed::Committed;
 use super::error::PublishError;
+use super::shelf::Shelf;
 use crate::task::Experiment;
 
 /// Where experiments stand that reproduce no paper.
@@ -25,12 +25,12 @@ impl<'a> Examined<'a> {
     /// # Errors
     /// [`PublishError`] if a table there cannot be read.
     pub fn by_paper(
-        results: &Path,
+        results: &Shelf<'_>,
         experiments: &'a [Experiment],
     ) -> Result<BTreeMap<&'a str, Vec<Self>>, PublishError> {
         let mut papers: BTreeMap<&str, Vec<Self>> = BTreeMap::new();
         for experiment in experiments {
-            let committed = Committed::read(&results.join(experiment.folder()))?;
+            let committed = results.of(experiment)?;
             let paper = experiment.meta.paper.as_deref().unwrap_or(BEYOND);
             papers.entry(paper).or_default().push(Self { experiment, committed });
         }

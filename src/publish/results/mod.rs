@@ -11,6 +11,7 @@ mod folder;
 mod freshness;
 mod manifest;
 mod reproduction;
+mod shelf;
 mod uniformity;
 pub(super) mod unreproduced;
 
@@ -21,3 +22,4 @@ pub use error::PublishError;
 pub use folder::publish;
 pub use freshness::stale;
 pub use reproduction::{REPRODUCTION, reproduction_markdown};
+pub use shelf::Shelf;

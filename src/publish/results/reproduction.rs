@@ -9,6 +9,7 @@ use super::counts::{OutcomeCounts, VerdictCounts};
 use super::covered::Covered;
 use super::error::PublishError;
 use super::examined::Examined;
+use super::shelf::Shelf;
 use super::unreproduced::Unreproduced;
 use crate::spec::{ClaimOwner, Coverage, Owner};
 use crate::task::Experiment;
@@ -54,7 +55,7 @@ pub fn reproduction_markdown(
     experiments: &[Experiment],
     coverage: &[Coverage],
 ) -> Result<String, PublishError> {
-    let papers = Examined::by_paper(results, experiments)?;
+    let papers = Examined::by_paper(&Shelf { folder: results, is_shipped: false }, experiments)?;
     let covered: Vec<Covered> = coverage
         .iter()
         .map(|of_paper| {

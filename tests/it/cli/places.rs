@@ -19,6 +19,9 @@ fn an_empty_folder_has_the_experiments_that_come_with_the_program() {
     // Committed tables come with the program; a table of the user's own stands above them.
     empty.dpgp(&["best", "--epsilon", "1"]).expect(0);
     empty.dpgp(&["table", "beyond/leaderboard/houses"]).expect(0);
+    empty.dpgp(&["report", "honkela2021/fig1"]).expect(0);
+    whole.dpgp(&["report", "honkela2021/fig1", "--results", "nothing"]).expect(2);
+    assert!(empty.read("report.html").contains("agree"), "a report without results");
     empty.put("results/beyond/leaderboard/houses/table.csv", "metric\n");
     empty.dpgp(&["table", "beyond/leaderboard/houses"]).expect(2);
     assert!(empty.dpgp(&["table", "smith2021/fig4", "--results", "mine"]).expect(2).err.contains("mine"));
