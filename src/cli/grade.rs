@@ -15,8 +15,8 @@ use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the
-experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind, repeats,
-interval_low and interval_high say how far another run would lie. Rows of no cell are counted and left alone. Computes nothing.
+experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind
+(sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high say how far another run would lie. Rows of no cell are counted and left alone. Computes nothing.
 
 The exit code is 1 where a number differs or a claim fails.
 

@@ -78,6 +78,7 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<Strin
         ("@MAP@", map(&numbers)),
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
+        ("@DELTA@", delta(rows)),
         ("@ENDS@", each(&numbers, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
         ("@TARGET@", quoted(&target)),
@@ -153,6 +154,12 @@ fn sparse(rows: usize) -> String {
     format!("sparse.fitc.inducing.kmeans = {{ centres = 10, restarts = 1 }}   # {rows} rows: {about}")
 }
 
+/// A power of ten at most a tenth of one over the number of rows, which is public.
+fn delta(rows: usize) -> String {
+    let digits = rows.max(1).ilog10() + 2;
+    format!("1e-{}", digits.max(5))
+}
+
 fn split(rows: usize) -> String {
     if rows <= MOST_EXACT {
         return "split.shuffled = 5   # folds".to_owned();
@@ -207,4 +214,18 @@ fn list(names: &[String]) -> String {
 
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One over the number of rows is at least ten times as large.
+    #[test]
+    fn delta_is_far_below_one_over_the_rows() {
+        for (rows, expected) in [(0, "1e-5"), (9_999, "1e-5"), (10_000, "1e-6"), (546_712, "1e-7")] {
+            assert_eq!(delta(rows), expected);
+            assert!(10.0 * expected.parse::<f64>().unwrap() * rows as f64 <= 1.0);
+        }
+    }
 }

@@ -23,10 +23,18 @@ pub(super) fn refuse_exceptions(
         let list = certificate.caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         return Err(ReleaseError::Caveats(list));
     }
-    match certificate.delta() {
-        Some(delta) if is_large(delta, rows) => Err(ReleaseError::LargeDelta { delta, rows }),
-        _ => Ok(()),
+    certificate.delta().map_or(Ok(()), |delta| refuse_large(delta, rows))
+}
+
+/// Refuses a delta that lets some rows be published as they are.
+///
+/// # Errors
+/// [`ReleaseError::LargeDelta`].
+pub(super) fn refuse_large(delta: f64, rows: u64) -> Result<(), ReleaseError> {
+    if is_large(delta, rows) {
+        return Err(ReleaseError::LargeDelta { delta, rows });
     }
+    Ok(())
 }
 
 /// Whether a mechanism that publishes one row as it is, chosen by chance, has this delta.

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
-use super::exceptions::refuse_exceptions;
+use super::exceptions::{refuse_exceptions, refuse_large};
 use super::points_file::PublicPoints;
 use super::prediction_rows::PredictionRows;
 use super::subject::Subject;
@@ -81,6 +81,11 @@ impl<'a> PredictionRequest<'a> {
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
     pub fn draw(&self, allow_caveats: bool) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
+        let privacy = &self.setting().privacy;
+        // Known before the work of minutes that a model of many rows is.
+        if !allow_caveats && !privacy.epsilon.is_unprotected() {
+            refuse_large(privacy.delta.get(), self.rows())?;
+        }
         let prepared = self.releasable(&self.sample)?;
         refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
         self.drawn(&prepared)

@@ -47,12 +47,12 @@ pub enum RunError {
     )]
     SameName(String),
     /// A name that should mean one experiment.
-    #[error("{name:?} means {count} experiments; name one")]
+    #[error("{name:?} means {} experiments ({}); name one", means.len(), some(means))]
     NotOne {
         /// The name.
         name: String,
-        /// Experiments that it means.
-        count: usize,
+        /// The names of the experiments that it means.
+        means: Vec<String>,
     },
     /// A run whose spec is not here any more.
     #[error(
@@ -175,6 +175,15 @@ impl fmt::Display for CellFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cell {}, replicate {}: {}", self.cell, self.replicate, self.cause)
     }
+}
+
+/// The most names that an error lists.
+const MOST_NAMES: usize = 6;
+
+/// The first names of a list.
+fn some(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
 }
 
 fn listing(failures: &[CellFailure]) -> String {

@@ -205,11 +205,11 @@ impl Project {
     /// # Errors
     /// [`RunError::NotOne`] if it means several; as [`Project::find`].
     pub fn only(&self, name: &str) -> Result<Experiment, RunError> {
-        let mut found = self.find(name)?;
-        match (found.pop(), found.len()) {
-            (Some(experiment), 0) => Ok(experiment),
-            (_, others) => Err(RunError::NotOne { name: name.to_owned(), count: others + 1 }),
-        }
+        let found = self.find(name)?;
+        let means: Vec<String> = found.iter().map(|experiment| experiment.name.clone()).collect();
+        let [only] = <[Experiment; 1]>::try_from(found)
+            .map_err(|_| RunError::NotOne { name: name.to_owned(), means })?;
+        Ok(only)
     }
 
     /// The experiment that a run was made from. Changes of the spec that touch no cell, such as a comment, do no harm.

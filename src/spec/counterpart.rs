@@ -84,6 +84,12 @@ impl SpreadKind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// The names of all kinds.
+    pub fn names() -> String {
+        let named = Self::ALL.into_iter().filter(|kind| *kind != Self::None);
+        named.map(Self::name).collect::<Vec<_>>().join(", ")
+    }
+
     /// Its name, as result tables show it; empty for none.
     pub fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ use crate::setting::{Checked, MechanismSetting, ModelSetting, Problem, SparseSet
 ///
 /// An estimate of the most that is held at once, in numbers of 8 bytes, for n rows, p points, t points of all folds and m inducing
 /// inputs. Exact regression: `n^2 + max(n^2, 3 n p) + n (t - p)`, and `2 n^2` more for a mean function of its own. FITC:
-/// `4 m n + 2 n p + n (t - p)`. Exact classification: `3 n^2 + 2 n p`; a subset of regressors: `4 m n + 2 m p`.
+/// `4 m n + 6 n p + n (t - p)`. Exact classification: `3 n^2 + 2 n p`; a subset of regressors: `4 m n + 2 m p`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelMemory {
     fitted: FittedRows,
@@ -35,7 +35,13 @@ impl ModelMemory {
 
     fn new(setting: &Setting, fitted: FittedRows) -> Option<Self> {
         let mechanism = &setting.privacy.mechanism;
-        if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
+        let fits_all_rows = match mechanism {
+            MechanismSetting::Cloaking(_) | MechanismSetting::Function(_) => true,
+            // Means of bins are denoised by a process on all rows.
+            MechanismSetting::Binning(_) => mechanism.denoises_experiments(),
+            _ => false,
+        };
+        if !fits_all_rows {
             return None;
         }
         let classifies =
@@ -90,7 +96,7 @@ fn exact_features(fitted: FittedRows) -> f64 {
 fn sparse_numbers(sparse: &SparseSetting, fitted: FittedRows) -> f64 {
     let Sizes { n, p, kept } = fitted.into();
     match sparse {
-        SparseSetting::Fitc { inducing } => 4.0 * inducing.most() as f64 * n + 2.0 * n * p + n * kept,
+        SparseSetting::Fitc { inducing } => 4.0 * inducing.most() as f64 * n + 6.0 * n * p + n * kept,
         SparseSetting::Sor { inducing, .. } => inducing.most() as f64 * (4.0 * n + 2.0 * p),
     }
 }
@@ -148,9 +154,15 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         assert_eq!(needed(SPEC, 100, Some(3)), 8.0 * 20_000.0);
         assert_eq!(needed(SPEC, 100, Some(1000)), 8.0 * (10_000.0 + 300_000.0));
         let sparse = SPEC.replace("noise_variance = 0.2", SPARSE);
-        assert_eq!(needed(&sparse, 100, Some(3)), 8.0 * (4_000.0 + 600.0));
+        assert_eq!(needed(&sparse, 100, Some(3)), 8.0 * (4_000.0 + 1_800.0));
         let tail = SPEC.replace("split.shuffled = 5", "split.tail = 10");
         assert_eq!(needed(&tail, 100, None), 8.0 * 2.0 * 90.0 * 90.0);
+        let bins = SPEC.replace(
+            "mechanism.cloaking.objective = \"risk\"",
+            "mechanism.binning = { bins = 6, statistic = \"mean\", estimate = { bin = {} }, denoise = true }",
+        );
+        assert_eq!(needed(&bins, 100, None), folds);
+        assert!(memory(&bins.replace(", denoise = true", ""), 100, None).is_none());
         // It is no more than what two matrices of a terabyte each would need.
         assert!(needed(SPEC, 546_712, Some(4)) > 4e12 && needed(&sparse, 546_712, Some(4)) < 2.2e8);
     }

@@ -74,6 +74,10 @@ fn a_table_of_another_form_is_refused() {
             "line 3 has the cell",
         ),
         ("inputs,method,epsilon,metric,value\nage\n", "is no table"),
+        (
+            "inputs,method,epsilon,metric,value,spread,spread_kind\nage,standard,1,rmse,13.2,0.2,sd\n",
+            "line 2: spread_kind is \"sd\", which is none of sd-folds, sd-replicates, standard-error",
+        ),
     ];
     for (table, said) in cases {
         project.write("table.csv", table);
@@ -81,5 +85,9 @@ fn a_table_of_another_form_is_refused() {
         assert!(run.err.contains(said), "{said}: {}", run.err);
     }
     project.dpgp(&["grade", "nowhere.csv", "--experiment", "smith2021/table1"]).expect(5);
-    project.dpgp(&["grade", "table.csv", "--experiment", "smith2021"]).expect(2);
+    let run = project.dpgp(&["grade", "table.csv", "--experiment", "houses"]).expect(2);
+    let means = "(beyond/leaderboard/houses, lawrence2017/house-prices)";
+    assert!(run.err.contains(means), "{}", run.err);
+    let run = project.dpgp(&["grade", "table.csv", "--experiment", "smith2021"]).expect(2);
+    assert!(run.err.contains(", smith2021/") && run.err.contains(" more); name one"), "{}", run.err);
 }
