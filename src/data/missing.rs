@@ -76,14 +76,15 @@ impl DataError {
     /// The same error, which names `data.missing = "drop"` as a way out where a cell is missing in any column but `kept`.
     ///
     /// ```
-    /// use dpgp::data::{CellProblem, DataError, RowUnit, TableError};
-    /// let (unit, line, column, problem) = (RowUnit::Line, 3, "y".to_owned(), CellProblem::Missing);
-    /// let error = || {
-    ///     let (column, problem) = (column.clone(), problem.clone());
-    ///     DataError::table("a.csv".as_ref(), TableError::Cell { unit, line, column, problem })
-    /// };
+    /// use dpgp::data::{Table, TextLayout};
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("rows.csv");
+    /// std::fs::write(&path, "x,y\n1,NA\n")?;
+    /// let table = Table::read(&path, &TextLayout::default().format())?;
+    /// let error = || table.numeric("y").unwrap_err();
     /// assert!(error().offering_drop(None).to_string().ends_with("data.missing = \"drop\""));
     /// assert!(!error().offering_drop(Some("y")).to_string().contains("drop"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn offering_drop(mut self, kept: Option<&str>) -> Self {
