@@ -18,6 +18,7 @@ use crate::spec::copied;
 const EXAMPLES: &str = "\
 Without --data and --from the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names
 the columns of the file, and public bounds and lengthscales are left to fill in: they must not be read off the data.
+A comment has the key that leaves out rows with missing cells; whether there are any is not said.
 
 Examples:
   dpgp new my-study && dpgp run my-study.toml

@@ -29,6 +29,9 @@ and no two calls give the same numbers: each call is one more release, and what 
 known by the rows whatever file they stand in, and written before the predictions are. It is kept in the state folder
 (DPGP_STATE) unless --ledger names another place. With a budget it refuses what the budget does not hold.
 
+A row that lacks a cell that is read is an error, unless the spec says data.missing = \"drop\": then rows without an input are
+left out, and where whole records are private those without a target, too. Nothing says how many.
+
 FILE.csv holds the inputs of the grid and private_mean, gp_sd, noise_sd, low, high (95 % interval of the function);
 FILE.csv.certificate.json says what is guaranteed and what is not. FILE.parquet has the same columns, FILE.json a list of records.
 

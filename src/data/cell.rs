@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use polars::prelude::{AnyValue, Series};
 
 use super::identity::RowWitness;
+use super::missing::{Missing, is_absent};
 use super::person::PersonId;
 use super::table_error::CellProblem;
 
@@ -14,8 +15,8 @@ pub(super) struct BadCell {
     pub problem: CellProblem,
 }
 
-/// Appends the cells of a column, all of which must be finite numbers.
-pub(super) fn append_numbers(column: &Series, to: &mut Vec<f64>) -> Result<(), BadCell> {
+/// Appends the cells of a column, all of which must be finite numbers, but for missing ones that may be left out: NaN.
+pub(super) fn append_numbers(column: &Series, missing: Missing, to: &mut Vec<f64>) -> Result<(), BadCell> {
     // A stream of `DOUBLE` is copied as it stands: looking at its cells one by one takes longer than decoding them.
     if let Some(numbers) = column.f64().ok().and_then(|column| column.cont_slice().ok())
         && numbers.iter().all(|number| number.is_finite())
@@ -24,7 +25,7 @@ pub(super) fn append_numbers(column: &Series, to: &mut Vec<f64>) -> Result<(), B
         return Ok(());
     }
     for (row, cell) in column.iter().enumerate() {
-        to.push(number(&cell).map_err(|problem| BadCell { row, problem })?);
+        to.push(missing.or_nan(number(&cell)).map_err(|problem| BadCell { row, problem })?);
     }
     Ok(())
 }
@@ -32,6 +33,7 @@ pub(super) fn append_numbers(column: &Series, to: &mut Vec<f64>) -> Result<(), B
 /// A cell as a finite number: of a type that holds numbers, or text that says one.
 pub(super) fn number(cell: &AnyValue<'_>) -> Result<f64, CellProblem> {
     match cell {
+        AnyValue::Float64(value) if value.is_nan() => Err(CellProblem::Absent),
         AnyValue::Float64(value) => finite(*value).ok_or(CellProblem::NotFinite),
         AnyValue::Int64(value) => Ok(*value as f64),
         AnyValue::UInt64(value) => Ok(*value as f64),
@@ -45,8 +47,12 @@ pub(super) fn parsed(text: &str) -> Result<f64, CellProblem> {
     if text.is_empty() {
         return Err(CellProblem::Missing);
     }
-    let value: f64 = text.parse().map_err(|_| CellProblem::NotANumber)?;
-    finite(value).ok_or(CellProblem::NotFinite)
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ if is_absent(text) => Err(CellProblem::Absent),
+        Ok(_) => Err(CellProblem::NotFinite),
+        Err(_) => Err(CellProblem::NotANumber),
+    }
 }
 
 /// A cell as text without blanks around it; none if it is missing.

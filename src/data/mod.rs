@@ -6,6 +6,7 @@
 mod archive;
 pub mod cache;
 mod cell;
+mod cell_problem;
 mod clock;
 mod decimal;
 mod decoding;
@@ -23,6 +24,7 @@ pub mod images;
 pub mod lock;
 pub mod manifest;
 pub mod manifest_problem;
+mod missing;
 pub mod own;
 mod parquet;
 mod parquet_source;
@@ -61,6 +63,7 @@ pub use images::Downscale;
 pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
+pub use missing::{ExpectedCell, Missing};
 pub use own::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
     read_own,

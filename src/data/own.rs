@@ -6,6 +6,7 @@ use std::path::Path;
 use polars::prelude::DataType;
 
 use super::error::DataError;
+use super::missing::is_absent;
 use super::parquet::ParquetFile;
 use super::parquet_type::ParquetField;
 use super::rows::RowText;
@@ -101,7 +102,7 @@ pub fn column_types(path: &Path) -> Result<Vec<ColumnType>, DataError> {
 }
 
 /// The columns and the number of rows of a Parquet file, or of a CSV file in this layout. A column of a CSV file holds numbers if
-/// all its cells are numbers or empty, some number among them.
+/// all its cells are numbers or missing, some number among them.
 ///
 /// # Errors
 /// As [`read_own`].
@@ -115,7 +116,7 @@ pub fn own_columns(path: &Path, layout: &TextLayout) -> Result<OwnColumns, DataE
     let mut columns = Vec::new();
     for name in table.columns() {
         let cells = table.text(&name)?;
-        let mut words = cells.iter().flatten().peekable();
+        let mut words = cells.iter().flatten().filter(|word| !is_absent(word)).peekable();
         let numbers = words.peek().is_some() && words.all(|word| word.parse::<f64>().is_ok());
         columns.push(ColumnType { name, kind: if numbers { ColumnKind::Numbers } else { ColumnKind::Text } });
     }

@@ -19,6 +19,7 @@ use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
 use super::identity::RowWitness;
+use super::missing::{ExpectedCell, Missing};
 use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
@@ -174,13 +175,36 @@ impl Table {
         self.keep(&keep)
     }
 
+    /// Whether each cell of a column is missing.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there, or a cell that is there and is not what is expected.
+    pub fn missing(&self, column: &str, expected: ExpectedCell<'_>) -> Result<Vec<bool>, DataError> {
+        self.map(column, |cell| expected.is_missing(cell))
+    }
+
+    /// Fails at the first cell of a column that is missing, for a reason.
+    ///
+    /// # Errors
+    /// As [`Table::missing`].
+    pub fn ensure_complete(
+        &self,
+        column: &str,
+        expected: ExpectedCell<'_>,
+        reason: &CellProblem,
+    ) -> Result<(), DataError> {
+        let missing = self.missing(column, expected)?;
+        let first = missing.iter().position(|missing| *missing);
+        first.map_or(Ok(()), |row| Err(self.bad_cell(column, row, reason.clone())))
+    }
+
     /// The cells of a column as numbers.
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there, or a cell that is missing, no number, or not finite.
     pub fn numeric(&self, column: &str) -> Result<Vec<f64>, DataError> {
         let mut numbers = Vec::with_capacity(self.rows());
-        let found = append_numbers(self.column(column)?, &mut numbers);
+        let found = append_numbers(self.column(column)?, Missing::Refuse, &mut numbers);
         found.map_err(|bad| self.bad_cell(column, bad.row, bad.problem))?;
         Ok(numbers)
     }
@@ -313,7 +337,11 @@ impl Table {
         found.map_err(|_| DataError::table(&self.file, TableError::unknown_column(column, self.columns())))
     }
 
-    fn keep(&self, keep: &[bool]) -> Result<Self, DataError> {
+    /// The rows that are marked, in their order.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] if there are not as many marks as rows.
+    pub fn keep(&self, keep: &[bool]) -> Result<Self, DataError> {
         let mask = BooleanChunked::from_slice("".into(), keep);
         let lines = self.lines.iter().zip(keep).filter(|(_, keep)| **keep).map(|(line, _)| *line).collect();
         Ok(Self { lines, ..self.with(self.frame.filter(&mask))? })

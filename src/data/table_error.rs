@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
+pub use super::cell_problem::CellProblem;
 use super::error::did_you_mean;
 use super::suggest::closest;
 
@@ -210,36 +211,4 @@ impl fmt::Display for RowUnit {
             Self::Row => "row",
         })
     }
-}
-
-/// Why a cell is no finite number. What stands in it is not told: messages end up in logs, and the rows may be private.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CellProblem {
-    /// Nothing stands in it.
-    #[error("the cell is empty, where a number was expected")]
-    Missing,
-    /// No person stands in it.
-    #[error("the cell is empty, where a person was expected")]
-    NoPerson,
-    /// It holds something else.
-    #[error("the cell is not a number")]
-    NotANumber,
-    /// It holds something else than a time.
-    #[error("the cell is not a time; use 2016-06-01 00:00:37 or 6/1/2016 00:00:37, month first")]
-    NotATime,
-    /// It holds an infinity, or what is no number by name, or one beyond the range of 64-bit floating point.
-    #[error("the cell is not a finite number")]
-    NotFinite,
-    /// It holds a word that the list of codes lacks.
-    #[error("the cell is none of the codes {}", .0.join(", "))]
-    NoCode(Vec<String>),
-    /// It holds a key that a row above it holds too.
-    #[error("the cell stands in a row above too, where every row needs a key of its own")]
-    RepeatedKey,
-    /// It holds a number that names no class.
-    #[error("the cell is none of the classes 0 to {0}")]
-    NoClass(usize),
-    /// It holds a number that is no number of records.
-    #[error("the cell is no number of records: 0, 1, 2, ..., fewer than 2^32")]
-    NoCount,
 }

@@ -130,13 +130,24 @@ impl Charged<PrivatePredictions<'_>> {
     fn taken_as_public(&self) -> Option<String> {
         let data = &self.value().setting.data;
         if self.hides_records() {
-            let rows = "the number of rows of the file, which is taken as public: a record is replaced by another, which \
-                        filters may keep or drop";
+            let rows = match data.drops_missing() {
+                false => {
+                    "the number of rows of the file, which is taken as public: a record is replaced by another, which \
+                     filters may keep or drop"
+                }
+                true => {
+                    "the number of rows of the file, which is taken as public: a record is replaced by another, which \
+                     filters and missing cells may keep or drop"
+                }
+            };
             return data.person.is_none().then(|| rows.to_owned());
         }
         let (inputs, mut also) = (data.inputs.join(", "), String::new());
         if let Some(person) = &data.person {
             also = format!(", which rows are those of one person ({person})");
+        }
+        if data.drops_missing() {
+            also += ", which rows lack an input and are left out,";
         }
         Some(format!(
             "the inputs ({inputs}), the number of rows{also} and the columns that rows are filtered by, which are taken as public"

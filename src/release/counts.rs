@@ -60,6 +60,10 @@ impl SumsModel for CountsRelease {
         records
     }
 
+    fn protects_rows(&self) -> bool {
+        self.rows.most.is_some()
+    }
+
     fn depends_on(&self, _: &Setting) -> Value {
         match self.rows.most {
             None => json!({ "bins": self.bins }),

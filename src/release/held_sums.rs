@@ -46,7 +46,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     ///
     /// # Errors
     /// [`ReleaseError::Data`] for a row with a number that is not finite or a target without a place in the sums;
-    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
+    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice, or with `data.missing = "drop"`.
     pub fn sum_held(
         &self,
         name: &str,
@@ -58,6 +58,11 @@ impl<M: SumsModel> Streamed<'_, M> {
         if data.person.is_some() {
             return Err(ReleaseError::NotReleasable(
                 "the rows of persons (data.person) are read twice, and so from files alone",
+            ));
+        }
+        if data.drops_missing() {
+            return Err(ReleaseError::NotReleasable(
+                "rows that lack a cell (data.missing) are left out of files alone; a program that holds rows leaves them out itself",
             ));
         }
         let columns = self.columns();

@@ -12,7 +12,7 @@ use super::moments_surface::KnownMoments;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PublicPoints, ReleaseError};
-use crate::data::whole_text;
+use crate::data::{Missing, whole_text};
 use crate::kernel::{BoxKernel, KernelSetting};
 use crate::number::Positive;
 use crate::run::Readers;
@@ -134,6 +134,7 @@ impl MomentsFile {
             inputs,
             target,
             encode,
+            missing: Missing::Refuse,
             filter: Vec::new(),
             person: None,
             rows_per_person: None,

@@ -13,7 +13,7 @@ use crate::stream::BLOCK;
 /// Which rows of the files are used, by their numbers in all of them; none where rows are not those of persons.
 ///
 /// It takes a pass over all files, also where only a part of their rows is to be summed: what is used of a person depends on
-/// all rows of that person. Rows that do not pass the filters are nobody's.
+/// all rows of that person. Rows that do not pass the filters, or lack a cell, are nobody's.
 ///
 /// # Errors
 /// [`ReleaseError::Data`] for a row that cannot be read, or names no person.
@@ -24,7 +24,7 @@ pub(super) fn used_rows(
 ) -> Result<Option<UsedRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
     let names = columns(data);
-    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column)?;
+    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column, data.missing)?;
     let mut rows = rows.watched(pool.row_meter("choosing", None))?;
     let before = file_states(files)?;
     let mut offered = OfferedRows::new(data, limit.rows);
@@ -74,11 +74,11 @@ pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows
     let mut all = HeldRows::new(names.len());
     match &data.person {
         None => {
-            let mut rows = Files::open(files, &layout, &names)?;
+            let mut rows = Files::open(files, &layout, &names, data.missing)?;
             while rows.read(&mut all.columns, BLOCK)? > 0 {}
         }
         Some(person) => {
-            let mut rows = Files::of_persons(files, &layout, &names, person)?;
+            let mut rows = Files::of_persons(files, &layout, &names, person, data.missing)?;
             while rows.read_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
         }
     }
@@ -88,10 +88,10 @@ pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows
 /// Rows in memory.
 #[derive(Debug, Clone)]
 pub(super) struct HeldRows {
-    /// A list for each column that is read.
+    /// A list for each column that is read; a missing cell is NaN.
     pub columns: Vec<Vec<f64>>,
-    /// Whose they are; empty where they are not those of persons.
-    pub persons: Vec<PersonId>,
+    /// Whose they are, if anybody's; empty where they are not those of persons.
+    pub persons: Vec<Option<PersonId>>,
 }
 
 impl HeldRows {
@@ -117,21 +117,31 @@ impl HeldRows {
     /// The rows of the person that a row is of; that row alone where rows are not those of persons.
     pub fn rows_with(&self, row: usize) -> Vec<usize> {
         match self.persons.get(row) {
-            Some(person) => (0..self.rows()).filter(|other| self.persons[*other] == *person).collect(),
-            None => vec![row],
+            Some(Some(person)) => {
+                (0..self.rows()).filter(|other| self.persons[*other] == Some(*person)).collect()
+            }
+            Some(None) | None => vec![row],
         }
     }
 
-    /// The columns that are summed: where rows are those of persons, with marks on the ones that are used.
+    /// The columns that are summed: where rows are those of persons or may lack a cell, with marks on the ones that are used.
     pub fn marked(&self, data: &DataSetting) -> Vec<Vec<f64>> {
         let mut columns = self.columns.clone();
         if let Some(limit) = data.person_limit() {
             let mut offered = OfferedRows::new(data, limit.rows);
             offered.block(self);
             columns.push(offered.chosen.kept().marks(0, self.rows()).collect());
+        } else if data.drops_missing() {
+            let rows = (0..self.rows()).map(|row| self.record(row));
+            columns.push(rows.map(|row| f64::from(u8::from(!lacks_cell(&row)))).collect());
         }
         columns
     }
+}
+
+/// Whether a cell of a record is missing.
+fn lacks_cell(record: &[f64]) -> bool {
+    record.iter().any(|cell| cell.is_nan())
 }
 
 /// Rows of persons, block by block, and those that are used of them so far.
@@ -154,6 +164,7 @@ impl OfferedRows {
     fn block(&mut self, rows: &HeldRows) {
         for (row, person) in rows.persons.iter().enumerate() {
             let cells = rows.record(row);
+            let Some(person) = person.filter(|_| !lacks_cell(&cells)) else { continue };
             let (record, tested) = cells.split_at(self.record);
             let passes = self
                 .filters
@@ -161,7 +172,7 @@ impl OfferedRows {
                 .zip(tested)
                 .all(|(filter, cell)| filter.0.holds(cell.partial_cmp(&filter.1)));
             if passes {
-                self.chosen.insert(*person, record, self.next + row as u64);
+                self.chosen.insert(person, record, self.next + row as u64);
             }
         }
         self.next += rows.persons.len() as u64;

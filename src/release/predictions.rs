@@ -14,6 +14,7 @@ use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_sample,
     load_witnessed, streams,
 };
+use crate::setting::ChosenBy;
 use crate::task::{
     Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
     Sample, Setting, TaskError, TaskSetting, refusal,
@@ -84,10 +85,10 @@ impl<'a> PredictionRequest<'a> {
         let privacy = &self.setting().privacy;
         // Known before the work of minutes that a model of many rows is.
         if !allow_caveats && !privacy.epsilon.is_unprotected() {
-            refuse_large(privacy.delta.get(), self.rows())?;
+            refuse_large(privacy.delta.get(), self.counted_rows())?;
         }
         let prepared = self.releasable(&self.sample)?;
-        refuse_exceptions(&prepared.certificate, self.rows(), allow_caveats)?;
+        refuse_exceptions(&prepared.certificate, self.counted_rows(), allow_caveats)?;
         self.drawn(&prepared)
     }
 
@@ -163,6 +164,13 @@ impl<'a> PredictionRequest<'a> {
     /// The number of rows that are used.
     pub fn rows(&self) -> u64 {
         self.sample.rows() as u64
+    }
+
+    /// The number of rows that a delta is compared with. How many private records lack no cell must not be told by a refusal.
+    fn counted_rows(&self) -> u64 {
+        let setting = self.setting();
+        let private = setting.privacy.mechanism.chosen_by() == ChosenBy::Record;
+        if private && setting.data.drops_missing() { self.sample.read as u64 } else { self.rows() }
     }
 
     /// How many targets were clipped to public bounds, for the holder of the data alone.

@@ -206,6 +206,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         if let Some(limit) = data.person_limit() {
             all["person"] = json!([limit.column, limit.rows]);
         }
+        if data.drops_missing() {
+            all["missing"] = json!(data.missing);
+        }
         if let Value::Object(of_model) = self.model.depends_on(self.setting) {
             of_model.into_iter().for_each(|(name, value)| all[name] = value);
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::ReleaseError;
 use super::person_rows::used_rows;
-use crate::data::rows::{FileState, Files, MarkedRows, RowFile, Rows, is_address, row_files};
+use crate::data::rows::{FileState, Files, MarkedRows, PresentRows, RowFile, Rows, is_address, row_files};
 use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
 use crate::run::{Pool, Shard};
-use crate::setting::DataSetting;
+use crate::setting::{ChosenBy, DataSetting};
 use crate::stream::{BLOCK, FileRecord, Misfit, PartSums, StreamError, SumRows, collect};
 
 /// The rows that are summed.
@@ -40,13 +40,25 @@ pub(super) fn summed<T: SumRows>(
     summand: &T,
     pool: &Pool,
 ) -> Result<SummedRows<T::Sum>, ReleaseError> {
+    summed_rows(source, summand, pool).map_err(|error| match error {
+        // What is summed are records, which are private as a whole.
+        ReleaseError::Data(error) => source.data.offering_drop(error, ChosenBy::Record).into(),
+        error => error,
+    })
+}
+
+fn summed_rows<T: SumRows>(
+    source: &RowSource<'_>,
+    summand: &T,
+    pool: &Pool,
+) -> Result<SummedRows<T::Sum>, ReleaseError> {
     let found = row_files(Path::new(""), source.files)?;
     named_once(&found)?;
     let used = used_rows(&found, source.data, pool)?;
     let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
     let files = match source.key {
-        Some(key) => Files::witnessed(&found, &layout, &columns, key)?,
-        None => Files::open(&found, &layout, &columns)?,
+        Some(key) => Files::witnessed(&found, &layout, &columns, source.data.missing, key)?,
+        None => Files::open(&found, &layout, &columns, source.data.missing)?,
     };
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
@@ -56,6 +68,9 @@ pub(super) fn summed<T: SumRows>(
     let expected = counted.as_ref().map(|_| (blocks.end - blocks.start) * BLOCK as u64);
     let mut files = files.watched(pool.row_meter("summing", expected))?;
     let part = match &used {
+        None if source.data.drops_missing() => {
+            of_blocks(&mut PresentRows::new(&mut files), blocks, summand, pool)
+        }
         None => of_blocks(&mut files, blocks, summand, pool),
         Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
     };

@@ -39,6 +39,11 @@ pub trait SumsModel: Clone {
     /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
     fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
 
+    /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is protected.
+    fn protects_rows(&self) -> bool {
+        true
+    }
+
     /// The settings of the task that the sums depend on, by name.
     fn depends_on(&self, setting: &Setting) -> Value;
 

@@ -106,8 +106,7 @@ impl SumsModel for SurfaceSumsRelease {
         let inducing = model.inducing()?;
         let posterior = model.posterior(&inducing, &noisy)?;
         let value = json!({
-            // How many pass a filter depends on private records, and how many a person brings on private persons.
-            "rows": (setting.data.filter.is_empty() && setting.data.person.is_none()).then_some(sums.rows),
+            "rows": setting.data.keeps_all_rows().then_some(sums.rows),
             "model": {
                 "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
                 "kernel": setting.model.as_ref().map(|model| &model.kernel),

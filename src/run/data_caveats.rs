@@ -37,8 +37,8 @@ pub fn data_caveats(
         let all =
             DataSetting { filter, inputs, person: None, rows_per_person: None, ..(*setting.data).clone() };
         let loader = Loader { experiment, project, progress };
-        // A column that cannot be read as numbers is no copy of them.
-        let Ok(all) = loader.sample(&all, ChosenBy::Inputs) else { continue };
+        // A column that cannot be read as numbers is no copy of them. Rows that lack either show none.
+        let Ok(all) = loader.sample(&all, ChosenBy::Record) else { continue };
         if are_copies(all.inputs.column(0).as_slice(), &all.targets) {
             reasons.push(format!("rows are filtered by {column:?}, a copy of the target"));
         }

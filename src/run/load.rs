@@ -7,9 +7,10 @@ use std::path::Path;
 use nalgebra::DMatrix;
 
 use super::memory::ensure_memory;
+use super::missing::complete;
 use super::person_rows::limited;
 use super::{Project, RunError, Unit};
-use crate::data::{DataError, Filter, FilterValue, PersonId, Progress, Table, read_own};
+use crate::data::{DataError, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own};
 use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
 use crate::spec::Identity;
 use crate::task::{Cell, Experiment, ModelMemory, Points, Sample};
@@ -32,9 +33,10 @@ impl SampleId {
     pub fn of(cell: &Cell) -> Self {
         let setting = cell.setting();
         // Where no rows are left out, all cells with the same data section share a sample.
-        let chosen_by = match setting.data.person_limit() {
-            Some(_) => setting.privacy.mechanism.chosen_by(),
-            None => ChosenBy::Inputs,
+        let data = &setting.data;
+        let chosen_by = match data.person_limit().is_some() || data.drops_missing() {
+            true => setting.privacy.mechanism.chosen_by(),
+            false => ChosenBy::Inputs,
         };
         Self { data: cell.data_id(), chosen_by }
     }
@@ -156,17 +158,33 @@ pub(super) fn joined(
 ) -> Result<Sample, RunError> {
     let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
     for table in tables {
-        let table = filtered(table, data).map_err(Box::new)?;
-        parts.push(extracted(&table, data).map_err(Box::new)?);
-        if let Some(limit) = data.person_limit() {
-            persons.extend(table.persons(limit.column).map_err(Box::new)?);
-        }
+        let part = part(table, data, chosen_by, &mut persons);
+        parts.push(part.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
     }
     let whole = match <[Sample; 1]>::try_from(parts) {
         Ok([only]) => only,
         Err(parts) => Sample::concat(&parts),
     };
     Ok(used_rows(whole, &persons, data, chosen_by))
+}
+
+/// The rows of a table that are used, before those of a person are limited; whose they are follows in the list.
+fn part(
+    table: Table,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+    persons: &mut Vec<PersonId>,
+) -> Result<Sample, DataError> {
+    let read = table.rows();
+    let table = match data.missing {
+        Missing::Refuse => filtered(table, data)?,
+        Missing::Drop => complete(table, data, chosen_by)?,
+    };
+    let sample = extracted(&table, data)?;
+    if let Some(limit) = data.person_limit() {
+        persons.extend(table.persons(limit.column)?);
+    }
+    Ok(Sample { read, ..sample })
 }
 
 /// The rows of columns in the spec that pass the filters, as many of each person as are used.
@@ -202,7 +220,7 @@ fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> 
 }
 
 /// The rows of a table that pass the filters.
-fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
+pub(super) fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
     for filter in &data.filter {
         let value = FilterValue::Number(filter.value);
         table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;

@@ -16,6 +16,7 @@ mod files;
 mod load;
 mod load_dataset;
 mod memory;
+mod missing;
 mod new_file;
 mod options;
 mod own_tables;

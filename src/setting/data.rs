@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, dimension, fail};
 use super::{DrawSetting, Problem, SourceSetting, origin};
-use crate::data::{Comparison, Manifest};
+use crate::data::{Comparison, Manifest, Missing};
 use crate::number::Count;
 
 /// Rows, columns and filters of the data.
@@ -23,6 +23,10 @@ pub struct DataSetting {
     /// Text columns that are read as numbers: each value's place in the list, from 0.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub encode: BTreeMap<String, Vec<String>>,
+    /// What becomes of a row that lacks a cell of a column that is read, in CSV and Parquet files of the user's own: a cell that is
+    /// empty, a null, or `NA`, `NaN` or `null`. Where inputs are public only rows without an input may be left out.
+    #[serde(default, skip_serializing_if = "refuses")]
+    pub missing: Missing,
     /// Only rows that pass all of these are used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<FilterSetting>,
@@ -35,6 +39,10 @@ pub struct DataSetting {
     /// Rows that each replicate draws from those; all of them without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawSetting>,
+}
+
+fn refuses(missing: &Missing) -> bool {
+    *missing == Missing::Refuse
 }
 
 impl DataSetting {

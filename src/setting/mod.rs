@@ -5,6 +5,7 @@ mod data;
 mod draw;
 mod inducing;
 mod mechanism;
+mod missing;
 mod model;
 mod normalise;
 mod origin;

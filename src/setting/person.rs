@@ -43,10 +43,11 @@ impl DataSetting {
     }
 
     /// What the columns of a stream of rows after the target are compared with: those of the filters, and the marks of the
-    /// rows that are used, where there is a limit.
+    /// rows that are used, where there is a limit or some lack a cell.
     pub fn comparisons(&self) -> Vec<(Comparison, f64)> {
         let filters = self.filter.iter().map(|filter| (filter.is, filter.value));
-        filters.chain(self.person_limit().map(|_| (Comparison::Equal, 1.0))).collect()
+        let marked = self.person_limit().is_some() || self.drops_missing();
+        filters.chain(marked.then_some((Comparison::Equal, 1.0))).collect()
     }
 
     /// Checks the two keys, and that the rows are such that persons can have them.

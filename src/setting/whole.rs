@@ -45,6 +45,7 @@ impl Sections {
     /// [`Fault`] of the first value that is wrong.
     pub fn check(&self, manifest: &Manifest) -> Checked {
         self.data.check(manifest)?;
+        self.data.check_missing(&self.privacy.mechanism)?;
         self.normalise.check()?;
         self.privacy.covers(&self.normalise)?;
         self.model.as_ref().map_or(Ok(()), |model| model.check(self.data.dimensions()))

@@ -107,13 +107,14 @@ impl GaussianDraw {
         let mut targets: Vec<f64> = noisy.collect();
         targets.extend(f.iter().skip(points));
         let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
-        Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
+        Sample { inputs: inputs.select_rows(&rows), read: targets.len(), targets, persons: Vec::new() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Missing;
     use crate::number::Count;
 
     fn streams(replicate: u32) -> Streams {
@@ -126,6 +127,7 @@ mod tests {
             inputs: vec!["x".to_owned()],
             target: "y".to_owned(),
             encode: std::collections::BTreeMap::new(),
+            missing: Missing::Refuse,
             filter: Vec::new(),
             person: None,
             rows_per_person: None,

@@ -11,13 +11,16 @@ pub struct Sample {
     pub targets: Vec<f64>,
     /// Whose rows they are (n), where the data say so: equal numbers for rows of one person. Empty where they do not.
     pub persons: Vec<usize>,
+    /// How many rows they were taken from: with those that filters and missing cells leave out.
+    pub read: usize,
 }
 
 impl Sample {
     /// From one list of numbers per input column.
     pub fn new(inputs: &[Vec<f64>], targets: Vec<f64>) -> Self {
         let inputs = DMatrix::from_fn(targets.len(), inputs.len(), |i, j| inputs[j][i]);
-        Self { inputs, targets, persons: Vec::new() }
+        let read = targets.len();
+        Self { inputs, targets, persons: Vec::new(), read }
     }
 
     /// The rows of several samples with the same inputs, one after the other; nobody's.
@@ -29,7 +32,8 @@ impl Sample {
             inputs.rows_mut(targets.len(), part.rows()).copy_from(&part.inputs);
             targets.extend_from_slice(&part.targets);
         }
-        Self { inputs, targets, persons: Vec::new() }
+        let read = parts.iter().map(|part| part.read).sum();
+        Self { inputs, targets, persons: Vec::new(), read }
     }
 
     /// The rows at these positions, in this order.
@@ -37,7 +41,7 @@ impl Sample {
     pub fn select(&self, rows: &[usize]) -> Self {
         let targets = rows.iter().map(|&row| self.targets[row]).collect();
         let persons = rows.iter().filter_map(|&row| self.persons.get(row).copied()).collect();
-        Self { inputs: self.inputs.select_rows(rows), targets, persons }
+        Self { inputs: self.inputs.select_rows(rows), targets, persons, read: self.read }
     }
 
     /// The rows of the person that a row is of; that row alone where the data do not say whose they are.

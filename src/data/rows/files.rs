@@ -6,6 +6,7 @@ use super::partitioned::{count, open};
 use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows};
 use crate::data::DataError;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
+use crate::data::missing::Missing;
 use crate::data::person::PersonId;
 use crate::data::text_layout::TextLayout;
 
@@ -28,12 +29,19 @@ struct Watched {
 }
 
 impl Files {
-    /// Opens every file once, so that a column that is missing in the last is known before the first is read.
+    /// Opens every file once, so that a column that is missing in the last is known before the first is read. Where cells may be
+    /// missing they are NaN.
     ///
     /// # Errors
     /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
-    pub fn open(files: &[RowFile], layout: &TextLayout, columns: &[String]) -> Result<Self, DataError> {
-        Self::of(files, layout, ReadColumns { numbers: columns.to_vec(), witnessed: false, person: None })
+    pub fn open(
+        files: &[RowFile],
+        layout: &TextLayout,
+        columns: &[String],
+        missing: Missing,
+    ) -> Result<Self, DataError> {
+        let numbers = columns.to_vec();
+        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person: None, missing })
     }
 
     /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -45,9 +53,10 @@ impl Files {
         layout: &TextLayout,
         columns: &[String],
         person: &str,
+        missing: Missing,
     ) -> Result<Self, DataError> {
-        let person = Some(person.to_owned());
-        Self::of(files, layout, ReadColumns { numbers: columns.to_vec(), witnessed: false, person })
+        let (numbers, person) = (columns.to_vec(), Some(person.to_owned()));
+        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person, missing })
     }
 
     fn of(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
@@ -75,9 +84,10 @@ impl Files {
         paths: &[RowFile],
         layout: &TextLayout,
         columns: &[String],
+        missing: Missing,
         key: &DataKey,
     ) -> Result<Self, DataError> {
-        let mut files = Self::open(paths, layout, columns)?;
+        let mut files = Self::open(paths, layout, columns, missing)?;
         files.columns.witnessed = true;
         let seen = paths.first().map(|file| open(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
@@ -100,14 +110,14 @@ impl Files {
         Ok(self)
     }
 
-    /// As [`Rows::read`], with the person of each row.
+    /// As [`Rows::read`], with the person of each row; none where that is missing and may be.
     ///
     /// # Errors
     /// As [`Rows::read`], and for a row without a person.
     pub fn read_persons(
         &mut self,
         columns: &mut [Vec<f64>],
-        persons: &mut Vec<PersonId>,
+        persons: &mut Vec<Option<PersonId>>,
         most: usize,
     ) -> Result<usize, DataError> {
         let done = self.take(most as u64, |from, most, witness| {

@@ -26,7 +26,7 @@ pub use file_state::FileState;
 pub use files::Files;
 pub use find::row_files;
 pub use held::HeldRows;
-pub use marked::MarkedRows;
+pub use marked::{MarkedRows, PresentRows};
 pub use memory::InMemory;
 pub use meter::RowMeter;
 pub use partition::Partition;
@@ -39,12 +39,13 @@ pub use write::RowWriter;
 
 use super::error::DataError;
 use super::identity::RowWitness;
+use super::missing::Missing;
 use super::person::PersonId;
 
 /// Rows that come one after the other.
 pub trait Rows: Send {
     /// Appends the next rows, at most `most`, to the columns (one each, in the order they were asked for) and returns
-    /// how many there were: fewer than `most` only at the end.
+    /// how many there were: fewer than `most` only at the end. A missing cell of files whose rows may lack some is NaN.
     ///
     /// # Errors
     /// [`DataError`] for a cell that is missing or no finite number, and for a file that cannot be read.
@@ -63,8 +64,8 @@ pub trait Rows: Send {
 struct Beside<'b> {
     /// Sees every cell.
     witness: Option<&'b mut RowWitness>,
-    /// Takes the person of each row.
-    persons: Option<&'b mut Vec<PersonId>>,
+    /// Takes the person of each row; none where the cell is missing and may be.
+    persons: Option<&'b mut Vec<Option<PersonId>>>,
 }
 
 /// The columns of files that are read.
@@ -76,6 +77,8 @@ struct ReadColumns {
     witnessed: bool,
     /// The one that says whose row it is.
     person: Option<String>,
+    /// Whether cells of these columns may be missing.
+    missing: Missing,
 }
 
 /// The rows of one file, which a witness may see.

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use polars::prelude::AnyValue;
+use polars::prelude::{AnyValue, Series};
 
 use super::place::places;
 use super::{Beside, FileRows, ReadColumns};
 use crate::data::cell::{append_numbers, person, show};
 use crate::data::error::DataError;
 use crate::data::identity::RowWitness;
+use crate::data::missing::{Missing, is_nothing};
 use crate::data::parquet::{ParquetColumn, ParquetFile};
 use crate::data::person::PersonId;
 use crate::data::table_error::{RowUnit, TableError};
@@ -34,6 +35,8 @@ pub(super) struct ParquetRows {
     groups: std::iter::Enumerate<std::vec::IntoIter<usize>>,
     /// Rows read or passed over.
     row: usize,
+    /// Whether cells may be missing.
+    missing: Missing,
 }
 
 impl ParquetRows {
@@ -73,6 +76,7 @@ impl ParquetRows {
             left: 0,
             groups,
             row: 0,
+            missing: columns.missing,
         })
     }
 
@@ -103,22 +107,32 @@ impl ParquetRows {
     }
 
     /// Whose the next rows are.
-    fn read_persons(&mut self, rows: usize, persons: &mut Vec<PersonId>) -> Result<(), DataError> {
+    fn read_persons(&mut self, rows: usize, persons: &mut Vec<Option<PersonId>>) -> Result<(), DataError> {
         for (from, place) in self.open_person.iter_mut().zip(&self.person) {
             let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
             for (row, cell) in cells.iter().enumerate() {
-                persons.push(person(&cell).map_err(|problem| {
+                if self.missing == Missing::Drop && is_nothing(&cell) {
+                    persons.push(None);
+                    continue;
+                }
+                persons.push(Some(person(&cell).map_err(|problem| {
                     let column = self.file.fields().swap_remove(*place).name;
                     let line = self.row + row + 1;
                     self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
-                })?);
+                })?));
             }
         }
         Ok(())
     }
 
-    /// Shows the last rows of the columns to a witness, with their cells in the other columns.
-    fn show(&mut self, columns: &[Vec<f64>], rows: usize, witness: &mut RowWitness) -> Result<(), DataError> {
+    /// Shows the last rows of the columns to a witness, with their cells as they were read and those in the other columns.
+    fn show(
+        &mut self,
+        columns: &[Vec<f64>],
+        rows: usize,
+        read: &[Series],
+        witness: &mut RowWitness,
+    ) -> Result<(), DataError> {
         let others = self.open_others.iter_mut().map(|column| column.read(rows));
         let others = others.collect::<Result<Vec<_>, _>>().map_err(|cause| self.file.broken(cause))?;
         let mut others: Vec<_> = others.iter().map(|column| column.iter()).collect();
@@ -126,7 +140,11 @@ impl ParquetRows {
         for row in 0..rows {
             for column in &asked {
                 let numbers = &columns[*column];
-                witness.number(numbers[numbers.len() - rows + row], true);
+                let number = numbers[numbers.len() - rows + row];
+                match number.is_nan() {
+                    true => show(&read[*column].get(row).unwrap_or(AnyValue::Null), witness, true),
+                    false => witness.number(number, true),
+                }
             }
             for cells in &mut others {
                 show(&cells.next().unwrap_or(AnyValue::Null), witness, false);
@@ -147,16 +165,18 @@ impl FileRows for ParquetRows {
         let mut done = 0;
         while done < most && self.advance()? {
             let rows = self.left.min(most - done);
+            let mut read = Vec::with_capacity(self.open.len());
             for ((from, to), name) in self.open.iter_mut().zip(columns.iter_mut()).zip(&self.names) {
                 let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
-                append_numbers(&cells, to).map_err(|bad| {
+                append_numbers(&cells, self.missing, to).map_err(|bad| {
                     let (line, column) = (self.row + bad.row + 1, name.clone());
                     let problem = bad.problem;
                     self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
                 })?;
+                read.push(cells);
             }
             if let Some(witness) = &mut beside.witness {
-                self.show(columns, rows, witness)?;
+                self.show(columns, rows, &read, witness)?;
             }
             if let Some(persons) = &mut beside.persons {
                 self.read_persons(rows, persons)?;
@@ -247,7 +267,12 @@ mod tests {
         for (skipped, most) in
             [(0, 1000), (0, 7), (99, 64), (100, 3), (150, 200), (299, 5), (300, 1), (999, 1)]
         {
-            let read = ReadColumns { numbers: names.to_vec(), witnessed: false, person: None };
+            let read = ReadColumns {
+                numbers: names.to_vec(),
+                witnessed: false,
+                person: None,
+                missing: Missing::Refuse,
+            };
             let mut rows = ParquetRows::open(&path, &read).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));
             let mut columns = vec![Vec::new(); 4];

@@ -4,6 +4,7 @@ use super::parquet::ParquetRows;
 use super::text::TextRows;
 use super::{Beside, FileRows, Partition, ReadColumns, RowFile};
 use crate::data::DataError;
+use crate::data::missing::{Missing, is_absent};
 use crate::data::own::is_parquet;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, TableError};
@@ -16,8 +17,12 @@ struct PartitionedRows {
     /// For each column that is asked for its number, or none if it stands in the file.
     numbers: Vec<Option<f64>>,
     /// The person of all rows, if the path names it.
-    person: Option<PersonId>,
+    person: Option<PathPerson>,
 }
+
+/// The person that a path names; nobody where that is missing and may be.
+#[derive(Clone, Copy)]
+struct PathPerson(Option<PersonId>);
 
 /// Opens a file: Parquet by its ending, text otherwise.
 ///
@@ -70,18 +75,22 @@ fn naming_partitions(error: DataError, file: &RowFile) -> DataError {
 impl PartitionedRows {
     fn new(file: &RowFile, rows: Box<dyn FileRows>, columns: &ReadColumns) -> Result<Self, TableError> {
         file.ensure_apart(&rows.columns())?;
-        let numbers = columns.numbers.iter().map(|name| file.number(name));
+        let numbers = columns.numbers.iter().map(|name| file.number(name, columns.missing));
         let numbers = numbers.collect::<Result<_, _>>()?;
         let person = columns.person.as_ref().and_then(|name| file.partition(name));
-        let person = person.map(person_of).transpose()?;
+        let person = person.map(|person| person_of(person, columns.missing)).transpose()?;
         Ok(Self { rows, partitions: file.partitions.clone(), numbers, person })
     }
 }
 
-fn person_of(partition: &Partition) -> Result<PersonId, TableError> {
+fn person_of(partition: &Partition, missing: Missing) -> Result<PathPerson, TableError> {
     let person = partition.value.as_deref().and_then(PersonId::of);
+    if missing == Missing::Drop {
+        let is_named = partition.value.as_deref().is_some_and(|value| !is_absent(value));
+        return Ok(PathPerson(person.filter(|_| is_named)));
+    }
     let (column, problem) = (partition.name.clone(), CellProblem::NoPerson);
-    person.ok_or(TableError::PathCell { column, problem })
+    person.map(|person| PathPerson(Some(person))).ok_or(TableError::PathCell { column, problem })
 }
 
 impl FileRows for PartitionedRows {
@@ -103,7 +112,7 @@ impl FileRows for PartitionedRows {
                 None => *column = inside.next().unwrap_or_default(),
             }
         }
-        if let (Some(persons), Some(person)) = (persons, self.person) {
+        if let (Some(persons), Some(PathPerson(person))) = (persons, self.person) {
             persons.resize(persons.len() + rows, person);
         }
         Ok(rows)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Partition;
 use crate::data::cell::parsed;
 use crate::data::identity::RowWitness;
+use crate::data::missing::Missing;
 use crate::data::table_error::{CellProblem, TableError};
 
 /// A file of rows, and the columns that its path names.
@@ -46,14 +47,17 @@ impl RowFile {
         self.partitions.iter().find(|partition| partition.name == column)
     }
 
-    /// The cell of a column that the path names, as a number.
+    /// The cell of a column that the path names, as a number; NaN if it is missing and may be.
     ///
     /// # Errors
     /// [`TableError::PathCell`].
-    pub(in crate::data) fn number(&self, column: &str) -> Result<Option<f64>, TableError> {
+    pub(in crate::data) fn number(&self, column: &str, missing: Missing) -> Result<Option<f64>, TableError> {
         let Some(Partition { name, value }) = self.partition(column) else { return Ok(None) };
         let number = value.as_deref().map_or(Err(CellProblem::Missing), parsed);
-        number.map(Some).map_err(|problem| TableError::PathCell { column: name.clone(), problem })
+        missing
+            .or_nan(number)
+            .map(Some)
+            .map_err(|problem| TableError::PathCell { column: name.clone(), problem })
     }
 
     /// Fails if the file has a column that its path names, or the path names a column twice.

@@ -8,6 +8,7 @@ use crate::data::cell::parsed;
 use crate::data::error::DataError;
 use crate::data::format::repeated;
 use crate::data::identity::RowWitness;
+use crate::data::missing::{Missing, is_absent};
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
 use crate::data::text::TextReader;
@@ -22,6 +23,8 @@ pub(super) struct TextRows {
     asked: Vec<Option<usize>>,
     /// The column that says whose row it is, and its place in the file.
     person: Option<PersonColumn>,
+    /// Whether cells may be missing.
+    missing: Missing,
 }
 
 /// The column that says whose row it is.
@@ -45,12 +48,13 @@ impl TextRows {
         let mut asked = vec![None; reader.names().len()];
         // A column that is asked for twice is known by the first place, which is written last.
         places.iter().enumerate().rev().for_each(|(column, place)| asked[*place] = Some(column));
-        Ok(Self { reader, names, places, asked, person })
+        Ok(Self { reader, names, places, asked, person, missing: columns.missing })
     }
 
     /// How many rows there are.
     pub fn count(path: &Path, layout: &TextLayout) -> Result<u64, DataError> {
-        let columns = ReadColumns { numbers: Vec::new(), witnessed: false, person: None };
+        let columns =
+            ReadColumns { numbers: Vec::new(), witnessed: false, person: None, missing: Missing::Refuse };
         Self::open(path, layout, &columns)?.skip(u64::MAX)
     }
 
@@ -58,6 +62,8 @@ impl TextRows {
     fn show(&self, columns: &[Vec<f64>], witness: &mut RowWitness) {
         for (place, asked) in self.asked.iter().enumerate() {
             match asked.and_then(|column| columns[column].last()) {
+                // What stands for nothing is known by its word.
+                Some(number) if number.is_nan() => witness.text(self.reader.cell(place), true),
                 Some(number) => witness.number(*number, true),
                 None => witness.text(self.reader.cell(place), false),
             }
@@ -72,13 +78,18 @@ impl TextRows {
             Ok(text) => parsed(text),
             Err(_) => Err(CellProblem::NotANumber),
         };
-        number.map_err(|problem| self.bad_cell(&self.names[column], problem))
+        self.missing.or_nan(number).map_err(|problem| self.bad_cell(&self.names[column], problem))
     }
 
-    /// Whose row it is.
-    fn person(&self, column: &PersonColumn) -> Result<PersonId, DataError> {
-        let person = PersonId::of(self.reader.text(column.place)?);
-        person.ok_or_else(|| self.bad_cell(&column.name, CellProblem::NoPerson))
+    /// Whose row it is; nobody's if that is missing and may be.
+    fn person(&self, column: &PersonColumn) -> Result<Option<PersonId>, DataError> {
+        let text = self.reader.text(column.place)?;
+        let person = PersonId::of(text);
+        match self.missing {
+            Missing::Drop => Ok(person.filter(|_| !is_absent(text))),
+            Missing::Refuse if person.is_none() => Err(self.bad_cell(&column.name, CellProblem::NoPerson)),
+            Missing::Refuse => Ok(person),
+        }
     }
 
     fn bad_cell(&self, column: &str, problem: CellProblem) -> DataError {

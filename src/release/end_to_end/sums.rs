@@ -82,14 +82,23 @@ impl<M: SumsModel> Streamed<'_, M> {
 
     /// The rows with one of them replaced, or all of its person, in all ways.
     fn replaced(&self, held: &HeldRows, row: usize) -> Vec<HeldRows> {
-        let mut neighbours = vec![held.clone(); self.model().replaced(&held.record(row)).len()];
+        let mut neighbours = vec![held.clone(); self.ways(&held.record(row)).len()];
         for row in held.rows_with(row) {
-            let ways = self.model().replaced(&held.record(row));
+            let ways = self.ways(&held.record(row));
             for (neighbour, replaced) in neighbours.iter_mut().zip(ways) {
                 neighbour.columns.iter_mut().zip(&replaced).for_each(|(column, value)| column[row] = *value);
             }
         }
         neighbours
+    }
+
+    /// What a record may be replaced by: where missing cells leave rows out, also by one that lacks all.
+    fn ways(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let mut ways = self.model().replaced(record);
+        if self.setting().data.drops_missing() && self.model().protects_rows() {
+            ways.push(vec![f64::NAN; record.len()]);
+        }
+        ways
     }
 
     /// What would be written of these rows, with noise of a stream that is the same for all.

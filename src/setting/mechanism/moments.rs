@@ -20,8 +20,8 @@ pub struct MomentsSetting {
     /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<f64>,
-    /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, or persons
-    /// bring several. The noise is designed for so many, and the number itself is released with noise, at no cost.
+    /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, persons
+    /// bring several, or missing cells leave some out. The noise is designed for so many, and the number itself is released with noise, at no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Count>,
 }
@@ -55,10 +55,14 @@ impl MomentsSetting {
     /// # Errors
     /// [`Problem::MissingKey`].
     pub fn knows_rows(&self, data: &DataSetting) -> Checked {
-        let by = match (data.filter.is_empty(), data.person.is_none()) {
-            (true, true) => return Ok(()),
-            (false, _) => "data.filter, by which the number of rows is private",
-            (true, false) => "data.person, by which the number of rows is private",
+        let by = if !data.filter.is_empty() {
+            "data.filter, by which the number of rows is private"
+        } else if data.person.is_some() {
+            "data.person, by which the number of rows is private"
+        } else if data.drops_missing() {
+            "data.missing = \"drop\", by which the number of rows is private"
+        } else {
+            return Ok(());
         };
         if self.rows.is_some() { Ok(()) } else { fail(PATH, Problem::MissingKey { key: "rows", by }) }
     }

@@ -29,7 +29,8 @@ impl Task for CalibrationTask {
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
         if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
-            let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
+            let (targets, read) = (targets.to_vec(), targets.len());
+            let training = Sample { inputs: training, targets, persons: Vec::new(), read };
             let block = MomentsBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }

@@ -23,6 +23,7 @@ mod kills;
 mod leaderboard;
 mod ledgers;
 mod maps;
+mod missing;
 mod moments;
 mod outputs;
 mod own_data;

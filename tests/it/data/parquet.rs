@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dpgp::data::rows::{Files, RowFile, Rows};
-use dpgp::data::{DataError, Table, TextLayout};
+use dpgp::data::{DataError, Missing, Table, TextLayout};
 use parquet::data_type::{
     DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
 };
@@ -31,7 +31,8 @@ fn put<T: DataType>(group: &mut SerializedRowGroupWriter<'_, File>, values: &[T:
 
 /// The numbers of a column as rows in pieces.
 fn in_pieces(path: &Path, column: &str) -> Result<Vec<f64>, DataError> {
-    let mut files = Files::open(&[RowFile::named(path)], &TextLayout::default(), &[column.to_owned()])?;
+    let mut files =
+        Files::open(&[RowFile::named(path)], &TextLayout::default(), &[column.to_owned()], Missing::Refuse)?;
     let mut columns = [Vec::new()];
     while files.read(&mut columns, 2)? > 0 {}
     let [numbers] = columns;

@@ -105,9 +105,17 @@ fn a_cell_that_is_no_number() {
 
 #[test]
 fn cells_that_are_not_finite() {
-    for cell in ["inf", "-Infinity", "NaN", "1e400"] {
+    for cell in ["inf", "-Infinity", "-nan", "1e400"] {
         let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
         assert_eq!(text, "line 3, column \"a\": the cell is not a finite number");
+    }
+}
+
+#[test]
+fn words_for_nothing_are_no_numbers() {
+    for cell in ["NA", "na", "NaN", "nan", " NULL "] {
+        let text = message(table(&format!("a\n1\n{cell}\n")).numeric("a"));
+        assert_eq!(text, "line 3, column \"a\": the cell is NA, NaN or null, where a number was expected");
     }
 }
 

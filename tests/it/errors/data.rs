@@ -324,6 +324,7 @@ const TABLES: &[(&str, &str, &[u8])] = &[
     ("TableError::UnknownColumn", "other columns", b"a,b\n1,2\n"),
     ("TableError::Cell CellProblem::NotANumber", "text", b"x,y\n1,2\n3,four\n"),
     ("TableError::Cell CellProblem::Missing", "empty cell", b"x,y\n1,2\n3,\n"),
+    ("CellProblem::Refused CellProblem::Absent", "word for nothing", b"x,y\n1,2\nNA,4\n"),
     ("TableError::Cell CellProblem::NotFinite", "infinity", b"x,y\n1,2\n3,1e999\n"),
     ("TableError::Ragged", "row of three cells", b"x,y\n1,2\n3,4,5\n"),
     ("TableError::Ragged", "other separator", b"x;y\n1,5;2\n"),
@@ -591,6 +592,10 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
     project.put("own.csv", "x,y\nF,2\nI,3\n");
     transcript.say(("CellProblem::NoCode", "word without a code"), &project, RUN, 2, "");
+    let drop = "source.csv.path = \"own.csv\", missing = \"drop\"";
+    project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", drop));
+    project.put("own.csv", "x,y\n1,2\n,3\n3,\n");
+    transcript.say(("CellProblem::NoTarget", "public row without a target"), &project, RUN, 2, "");
     let persons = "source.csv.path = \"own.csv\", person = \"who\", rows_per_person = 2";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", persons));
     project.put("own.csv", "x,y,who\n1,2,Ann\n3,4, \n");

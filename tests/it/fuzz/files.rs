@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dpgp::data::rows::{Files, RowFile, Rows};
-use dpgp::data::{DataError, DataKey, IdxArray, Table, TextLayout, column_types, read_own};
+use dpgp::data::{DataError, DataKey, IdxArray, Missing, Table, TextLayout, column_types, read_own};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -42,9 +42,10 @@ fn read(path: &Path) -> Result<(), DataError> {
     let table: Result<Table, DataError> = read_own(path, &[]);
     let same = table.is_ok() == types.is_ok();
     assert!(same, "types and table disagree on whether {} is a table", path.display());
-    let mut rows = Files::witnessed(&files, &TextLayout::default(), &columns, &DataKey::new(b"key"))?;
+    let mut rows =
+        Files::witnessed(&files, &TextLayout::default(), &columns, Missing::Refuse, &DataKey::new(b"key"))?;
     while rows.read(&mut [Vec::new()], 2)? > 0 {}
-    let mut rows = Files::of_persons(&files, &TextLayout::default(), &columns, "who")?;
+    let mut rows = Files::of_persons(&files, &TextLayout::default(), &columns, "who", Missing::Refuse)?;
     while rows.read_persons(&mut [Vec::new()], &mut Vec::new(), 2)? > 0 {}
     table?.numeric("y").map(drop)
 }
