@@ -13,7 +13,7 @@ use crate::release::ReleasedPredictions;
 
 const EXAMPLES: &str = "\
 A picture of a file of `dpgp predict`: of points that differ in one input the private mean between two bands, the privacy noise
-alone and the whole interval; in two, cells coloured by the private mean, hatched where the noise is large. Nothing is read but
+alone and the whole interval; in two, cells coloured by the private mean, hatched where little is known. Nothing is read but
 the file and the certificate beside it, so that the picture costs no privacy. Its caption tells what the certificate guarantees,
 if there is one and it holds; otherwise that nothing is claimed.
 

@@ -16,7 +16,7 @@ pub(super) struct MapChoices {
     /// Of a map, only points with this value of an input; once for each input, where points differ in more than two
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
-    /// Of a map, hatch cells whose noise_sd is larger [default: half the standard deviation of the means]
+    /// Of a map, hatch cells whose noise_sd is larger [default: those of which less than half is known]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
     /// Of a map, the column that is the longitude [default: by the name]

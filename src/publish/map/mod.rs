@@ -3,6 +3,7 @@
 mod axis;
 mod error;
 mod geojson;
+mod mask;
 mod names;
 mod options;
 mod page;

@@ -72,7 +72,6 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
     let colours = colours(map);
     let height = WIDTH_OF_ONE * ratio(map, y);
     let share = BAR / (BAR + height);
-    let bar = Plot { share, ..Plot::new(Side::values(colours, ""), BARE, bar_marks(colours)) };
     let hatching = Hatching::new(&map.x, y, height);
     let mut marks = Vec::with_capacity(map.cells.len());
     for cell in &map.cells {
@@ -87,8 +86,13 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
     }
     let sides = [Side::values(scale(&map.x), map.x.name.as_str()), Side::values(scale(y), y.name.as_str())];
     let [x_side, y_side] = sides;
-    let main = Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) };
-    let panel = Panel { title: map.quantity(), span: 1, plots: vec![bar, main] };
+    let mut plots = vec![Plot { share: 1.0 - share, ..Plot::new(x_side, y_side, marks) }];
+    // A scale of which no colour is on the map would only mislead.
+    if map.masked() < map.cells.len() {
+        let bar = Plot::new(Side::values(colours, ""), BARE, bar_marks(colours));
+        plots.insert(0, Plot { share, ..bar });
+    }
+    let panel = Panel { title: map.quantity(), span: 1, plots };
     Picture {
         legend: legend(map),
         layout: Layout::new(BAR + PLOT_GAP + height + AROUND),
@@ -100,11 +104,10 @@ fn cells(map: &ReleasedMap<'_>, y: &MapAxis<'_>) -> Picture {
 const BARE: Side =
     Side { scale: Scale::between(0.0, 1.0), label: String::new(), ticks: Ticks::Names(Vec::new()) };
 
-/// From the least to the largest mean that is not masked; of all if all are.
+/// From the least to the largest mean that is not masked.
 fn colours(map: &ReleasedMap<'_>) -> Scale {
     let seen = map.cells.iter().filter(|cell| !cell.is_masked).map(|cell| cell.point.mean);
-    let all = map.cells.iter().map(|cell| cell.point.mean);
-    Scale::tight(ends(seen).or_else(|| ends(all)).unwrap_or([0.0, 1.0]))
+    Scale::tight(ends(seen).unwrap_or([0.0, 1.0]))
 }
 
 fn bar_marks(colours: Scale) -> Vec<Mark> {
@@ -147,7 +150,7 @@ impl Hatching {
 }
 
 fn legend(map: &ReleasedMap<'_>) -> Vec<LegendEntry> {
-    let hatched = Swatch::Area(PALE).means(format!("hatched: {}", map.mask_rule()));
+    let hatched = Swatch::Hatched(PALE, HATCH).means(map.mask.rule());
     if map.masked() > 0 { vec![hatched] } else { Vec::new() }
 }
 

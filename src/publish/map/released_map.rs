@@ -1,6 +1,7 @@
 //! Predictions as a line or as cells.
 
 use super::axis::MapAxis;
+use super::mask::Mask;
 use super::names::{shown, shown_cell};
 use super::{MapError, MapOptions};
 use crate::publish::table::number::brief;
@@ -10,8 +11,9 @@ use crate::release::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 pub(super) const MOST_CELLS: usize = 20_000;
 /// A grid has at least one in so many of the crossings of its coordinates.
 const SPARSE: usize = 4;
-/// The noise that masks a cell, in standard deviations of the means.
-const MASK: f64 = 0.5;
+/// What a map without a cell to look at says.
+const NOTHING_SHOWN: &str = "No cell is left, so that there is no scale of colours: more rows, a larger epsilon or a longer lengthscale would \
+    tell more, as `dpgp predict --preview` says beforehand. The table and the intervals hold all the same.";
 /// The most values of an input that a message lists.
 const LISTED: usize = 12;
 
@@ -25,8 +27,7 @@ pub(super) struct ReleasedMap<'a> {
     pub cells: Vec<MapCell>,
     /// Whether x and y are a longitude and a latitude.
     pub is_earth: bool,
-    mask: f64,
-    is_asked_mask: bool,
+    pub mask: Mask,
     /// Inputs with one value.
     fixed: Vec<&'a ReleasedInput>,
 }
@@ -68,7 +69,7 @@ impl<'a> ReleasedMap<'a> {
             return Err(MapError::BadMask);
         }
         let points: Vec<ReleasedPoint> = rows.iter().map(|row| released.points[*row]).collect();
-        let mask = options.mask.unwrap_or_else(|| MASK * sd(&points));
+        let mask = Mask::of(&points, options.mask);
         let down = y.as_ref().map(|placed| placed.at.clone());
         let mut cells: Vec<MapCell> = (0..rows.len())
             .map(|k| MapCell {
@@ -76,7 +77,7 @@ impl<'a> ReleasedMap<'a> {
                 j: down.as_ref().map_or(0, |at| at[k]),
                 row: rows[k],
                 point: points[k],
-                is_masked: down.is_some() && points[k].noise_sd > mask,
+                is_masked: down.is_some() && mask.hides(&points[k]),
             })
             .collect();
         cells.sort_by_key(|cell| (cell.i, cell.j));
@@ -88,7 +89,7 @@ impl<'a> ReleasedMap<'a> {
             return Err(MapError::NoGrid { points: cells.len(), places });
         }
         let (x, y) = (x.axis, y.map(|placed| placed.axis));
-        Ok(Self { released, x, y, cells, is_earth, mask, is_asked_mask: options.mask.is_some(), fixed })
+        Ok(Self { released, x, y, cells, is_earth, mask, fixed })
     }
 
     /// How many cells are masked.
@@ -115,22 +116,16 @@ impl<'a> ReleasedMap<'a> {
         title
     }
 
-    /// What masks a cell.
-    pub fn mask_rule(&self) -> String {
-        let why = if self.is_asked_mask { "" } else { ", half the standard deviation of the means" };
-        format!("noise_sd above {}{why}", brief(self.mask))
-    }
-
     /// What is guaranteed of the numbers, and what the picture leaves out.
     pub fn caption(&self) -> Vec<String> {
         let mut said = self.released.statement.said.clone();
         if self.y.is_some() {
             let (masked, all) = (self.masked(), self.cells.len());
             let share = brief(100.0 * masked as f64 / all as f64);
-            said.push(format!(
-                "Hatched, as mostly noise: {}; {masked} of {all} cells ({share} %).",
-                self.mask_rule()
-            ));
+            said.push(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule()));
+            if masked == all {
+                said.push(NOTHING_SHOWN.to_owned());
+            }
         }
         said.push(
             "Drawn from the numbers of the file alone: the picture tells no more than they do.".to_owned(),
@@ -220,11 +215,4 @@ fn is_latitude(column: &str, options: &MapOptions) -> bool {
 
 fn within(axis: &MapAxis<'_>, most: f64) -> bool {
     axis.ends().iter().all(|end| end.abs() <= most)
-}
-
-/// The population standard deviation of the means.
-fn sd(points: &[ReleasedPoint]) -> f64 {
-    let number = points.len() as f64;
-    let mean = points.iter().map(|point| point.mean).sum::<f64>() / number;
-    (points.iter().map(|point| (point.mean - mean).powi(2)).sum::<f64>() / number).sqrt()
 }

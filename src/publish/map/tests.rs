@@ -26,13 +26,20 @@ fn a_line_has_two_bands_and_a_plane_a_tile_for_each_point() {
     let plane = released("a,b", &PLANE);
     let all = draw_map(&plane, &plain, MapFormat::Svg).unwrap();
     assert_eq!(all.text.matches("<polygon").count(), 64 + 6, "the colour bar and the cells");
-    // Means are 0 to 5: half their standard deviation is 0.85, above the noise of 0.5.
+    // Means are 0 to 5, with a variance of 35/12, and each is uncertain by 1.25: less than half of their sum.
     assert_eq!(all.masked, 0);
     let masked = draw_map(&plane, &MapOptions { mask: Some(0.4), ..plain }, MapFormat::Svg).unwrap();
     assert_eq!(masked.masked, 6);
     let [plain, hatched] = [&all, &masked].map(|map| map.text.matches("#8C8C8C").count());
     assert!(plain == 0 && hatched > 60, "{hatched} strokes");
     assert!(masked.caption[1].contains("noise_sd above 0.4; 6 of 6 cells (100 %)"), "{:?}", masked.caption);
+    assert!(
+        masked.caption[2].starts_with("No cell is left, so that there is no scale"),
+        "{:?}",
+        masked.caption
+    );
+    let polygons = masked.text.matches("<polygon").count();
+    assert!((6..64).contains(&polygons), "no colour bar, but {polygons} areas");
 }
 
 /// Rings are closed, run counter-clockwise, meet half way between points and end at the outermost ones.

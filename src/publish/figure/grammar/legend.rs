@@ -15,6 +15,8 @@ const MARGIN: f64 = 16.0;
 /// The width of a swatch, and the room behind the text after it.
 const SWATCH: f64 = 26.0;
 const GAP: f64 = 24.0;
+/// The pixels between the strokes of a hatched swatch.
+const APART: f64 = 7.0;
 
 /// What stands before an explanation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +25,8 @@ pub enum Swatch {
     Line(Pen),
     /// A piece of an area.
     Area(Colour),
+    /// A piece of an area with oblique strokes.
+    Hatched(Colour, Pen),
     /// A mark with arms of so many pixels.
     Mark(Stroke, f64, Pen),
     /// A disc of so many pixels.
@@ -57,8 +61,16 @@ impl Swatch {
         let middle = at.moved(SWATCH / 2.0, 0.0);
         match self {
             Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
-            Self::Area(colour) => {
-                canvas.rectangle(Rect { left: at.x, top: at.y - 6.0, width: SWATCH, height: 12.0 }, colour)
+            Self::Area(colour) => canvas.rectangle(area(at), colour),
+            Self::Hatched(colour, pen) => {
+                let Rect { left, top, width, height } = area(at);
+                canvas.rectangle(area(at), colour)?;
+                let feet =
+                    (0..).map(|k| left + APART * f64::from(k)).take_while(|x| x + height <= left + width);
+                for x in feet {
+                    canvas.line(&[Spot::new(x, top + height), Spot::new(x + height, top)], pen)?;
+                }
+                Ok(())
             }
             Self::Mark(stroke, arm, pen) => canvas.stroke(middle, stroke, arm, pen),
             Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
@@ -72,6 +84,11 @@ impl Swatch {
             }
         }
     }
+}
+
+/// The area of a swatch to the right of a place.
+fn area(at: Spot) -> Rect {
+    Rect { left: at.x, top: at.y - 6.0, width: SWATCH, height: 12.0 }
 }
 
 /// The head of a figure that is so wide.
