@@ -11,7 +11,8 @@ use crate::task::SurfaceTask;
 use crate::task::grid::grid;
 use crate::task::{Frame, Job, Measured, Task, TaskError};
 
-/// The metrics `rmse` (of the clipped targets about the surface), `difference` (root mean square over the rows of the
+/// The metrics `rmse` (of the clipped targets about the surface), `r2` (one less its square over the variance of those targets: how much
+/// better than their mean, 0 for that itself), `difference` (root mean square over the rows of the
 /// distance to the surface without privacy), `noise-sd` (root mean square over the rows of what the privacy noise adds
 /// to the standard deviation, as the posterior knows it), all in units of the target; `rows` and `clipped`, a share of
 /// them. Rows enter by their sums alone: `sum (y - k'v)^2 = sum y^2 - 2 A'v + v'Bv`, or by their cells, where the mechanism is
@@ -30,8 +31,21 @@ impl Task for SurfaceTask {
         let exact = model.posterior(&inducing, &statistics.exact())?;
         let map = model.map();
         let located = inducing.locate(&map);
+        let variance = targets_variance(&model.summand().targets.whole(&job.sample.targets).numbers)
+            * model.summand().targets.unit().powi(2);
         let (inducing, model) = (&inducing, &model);
-        let block = SurfaceBlock { task: self, job, model, inducing, sums, statistics, exact, map, located };
+        let block = SurfaceBlock {
+            task: self,
+            job,
+            model,
+            inducing,
+            sums,
+            statistics,
+            variance,
+            exact,
+            map,
+            located,
+        };
         job.cells.iter().map(|cell| block.cell(cell)).collect()
     }
 }
@@ -44,6 +58,8 @@ struct SurfaceBlock<'a> {
     inducing: &'a Inducing<'a>,
     sums: Sums,
     statistics: Statistics,
+    /// The variance of the clipped targets, in units of the model.
+    variance: f64,
     exact: WeightPosterior,
     map: DMatrix<f64>,
     located: Located,
@@ -63,7 +79,7 @@ impl SurfaceBlock<'_> {
     }
 
     /// In the order of the task's metrics.
-    fn values(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> [f64; 5] {
+    fn values(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> [f64; 6] {
         let (a, b) = (&self.statistics.a, &self.statistics.b);
         let rows = self.sums.rows.max(1) as f64;
         let v = &posterior.mean;
@@ -71,9 +87,10 @@ impl SurfaceBlock<'_> {
         let errors = squares - 2.0 * a.dot(v) + form(b, v);
         let apart = form(b, &(v - &self.exact.mean));
         let noise = b.component_mul(added).sum();
+        let r2 = 1.0 - errors.max(0.0) / rows / self.variance;
         let [rmse, difference, noise] =
             [errors, apart, noise].map(|sum| self.model.scale() * (sum.max(0.0) / rows).sqrt());
-        [rmse, difference, noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
+        [rmse, r2, difference, noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
     }
 
     fn frames(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> Vec<Frame> {
@@ -92,6 +109,14 @@ impl SurfaceBlock<'_> {
         let points = grid(&self.task.inducing[..shown]);
         vec![frame, Frame::new("inducing").with_points(&points)]
     }
+}
+
+/// The variance of targets on a lattice (population), in its units: sums of integers lose nothing.
+fn targets_variance(targets: &[i64]) -> f64 {
+    let rows = targets.len().max(1) as f64;
+    let sum: i128 = targets.iter().map(|target| i128::from(*target)).sum();
+    let mean = sum as f64 / rows;
+    targets.iter().map(|target| (*target as f64 - mean).powi(2)).sum::<f64>() / rows
 }
 
 /// `v' b v`.

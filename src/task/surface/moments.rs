@@ -77,19 +77,21 @@ impl<'a> MomentsBlock<'a> {
 
     /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
     /// `sum y^2 - 2 s f + n f^2` to the squared error.
-    fn values(&self, posterior: &SiteMixture, noise: f64) -> [f64; 5] {
+    fn values(&self, posterior: &SiteMixture, noise: f64) -> [f64; 6] {
         let surface = self.surface(posterior);
         let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
         let unit = self.model.summand().unit();
-        let mut errors = self.sums.squares as f64 * unit * unit;
-        let mut apart = 0.0;
+        let squares = self.sums.squares as f64 * unit * unit;
+        let (mut errors, mut apart, mut sum) = (squares, 0.0, 0.0);
         for ((cell, mean), exact) in self.rows.cells.iter().zip(&surface).zip(&self.exact) {
             let (count, value) = (cell.rows as f64, (mean - targets.centre) / targets.scale);
             errors += value * (count * value - 2.0 * cell.targets as f64 * unit);
             apart += count * (mean - exact).powi(2);
+            sum += cell.targets as f64 * unit;
         }
+        let r2 = 1.0 - errors.max(0.0) / (squares - sum * sum / rows);
         let rmse = targets.scale * (errors.max(0.0) / rows).sqrt();
-        [rmse, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
+        [rmse, r2, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
     }
 
     /// The root mean square of what the noise adds, at points that stand for rows.

@@ -32,7 +32,7 @@ pub struct SurfaceTask {
 
 impl SurfaceTask {
     /// The metrics.
-    pub const METRICS: [&str; 5] = ["rmse", "difference", "noise-sd", "rows", "clipped"];
+    pub const METRICS: [&str; 6] = ["rmse", "r2", "difference", "noise-sd", "rows", "clipped"];
 }
 
 impl SurfaceTask {

@@ -158,6 +158,7 @@ fn a_task_measures_the_surface() {
     assert!(report.at("0.5", "noise-sd") > report.at("8", "noise-sd"));
     assert_eq!((report.at("inf", "noise-sd"), report.at("inf", "rows")), (0.0, 3000.0));
     assert!(report.at("inf", "rmse") < 1.3);
+    report.assert_beside_a_constant(columns(3000)[2].iter().copied(), [0.0, 10.0]);
 }
 
 fn preview(project: &Project) -> Value {

@@ -2,6 +2,7 @@
 
 use crate::support::cli::Project;
 use crate::support::report::Report;
+use crate::support::rows::table_rows;
 use crate::support::sums::assert_same_sums;
 
 const SPEC: &str = r#"
@@ -178,6 +179,9 @@ fn the_task_measures_the_surface() {
             && report.at("10", "noise-sd") < report.at("1", "noise-sd")
     );
     assert!(report.at("10", "rmse") >= report.at("inf", "rmse") && report.at("inf", "rmse") > 1.0);
+    let trips = table_rows(&project.read("trips.csv"));
+    let south = trips.iter().filter(|trip| trip["start_latitude"].parse::<f64>().unwrap() < 40.77);
+    report.assert_beside_a_constant(south.map(|trip| trip["minutes"].parse().unwrap()), [0.0, 40.0]);
     let run = project.dpgp(&["stats", "s.toml", "trips.csv", "--format", "json", "--for-holder"]).expect(0);
     let stats = run.json();
     assert_eq!(stats["rows"].as_f64(), Some(report.at("inf", "rows")));
