@@ -77,23 +77,40 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 }
 
 fn table(preview: &Preview) -> String {
-    let headings = ["epsilon", "noise", "expected error", "numbers released"];
+    let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
     let first = std::iter::once(end("nothing is released", preview.prior));
     let last = std::iter::once(end("without privacy", preview.without_privacy));
     let rows = preview.expected.iter().map(|row| {
-        vec![exact(row.epsilon.get()), short(row.noise), short(row.error), row.released.to_string()]
+        let [noise, error, constant] = [row.noise, row.error, row.constant].map(short);
+        vec![exact(row.epsilon.get()), noise, error, constant, row.released.to_string()]
     });
     let mut text = plain_table(&headings, first.chain(rows).chain(last));
     text.push_str(
-        "root mean squares over the points (of moments: the whole box), in units of the target, under the model: if its prior is right\n\
+        "root mean squares over the points (of moments: the whole box, rows spread over it), in units of the target, under the model: \
+         if its prior is right\n\
+         of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
          no target was used, and nothing is charged\n",
     );
+    text.push_str(&no_better(preview));
     text
+}
+
+/// The sentence that names the epsilons at which one number for all points would do; nothing if there are none.
+fn no_better(preview: &Preview) -> String {
+    let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
+    let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
+    if worse.is_empty() {
+        return String::new();
+    }
+    format!(
+        "warning: no better than a private mean of all targets at epsilon = {}: more rows, a longer lengthscale or tighter bounds are needed\n",
+        worse.join(", ")
+    )
 }
 
 /// A row without an epsilon.
 fn end(name: &str, error: f64) -> Vec<String> {
-    vec![name.to_owned(), String::new(), short(error), String::new()]
+    vec![name.to_owned(), String::new(), short(error), String::new(), String::new()]
 }
 
 /// The least epsilon whose expected error is at most the one that is wanted.

@@ -97,7 +97,7 @@ pub enum ReleaseError {
     /// A spec that says nothing about sums.
     #[error(
         "{0} has no task.surface, no task.dirichlet and no task.density with mechanism.histogram: one of them says what \
-         `dpgp stats` sums; see beyond/citibike-scale"
+         `dpgp stats` sums; predictions of a task.regression are released by `dpgp predict`"
     )]
     NoSums(String),
     /// A spec whose sums are not made in one pass.

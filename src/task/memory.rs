@@ -52,10 +52,11 @@ impl ModelMemory {
             (None, true) => exact_features(fitted),
             (None, false) => exact_map(fitted, mechanism),
         };
-        let way_out = match (sparse, classifies) {
+        let way_out = match (sparse, &*setting.task) {
             (Some(_), _) => FEWER,
-            (None, true) => SOR,
-            (None, false) => FITC,
+            (None, TaskSetting::Selection(_)) => FEWER_CANDIDATES,
+            (None, _) if classifies => SOR,
+            (None, _) => FITC,
         };
         Some(Self { fitted, bytes: 8.0 * numbers, way_out })
     }
@@ -79,6 +80,8 @@ const GIB: f64 = (1 << 30) as f64;
 const FITC: &str = "inducing inputs need far less (model.sparse.fitc.inducing.kmeans = { centres = 10 }), and sums over the rows need \
     the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
 const SOR: &str = "inducing inputs need far less (model.sparse.sor.inducing.kmeans = { centres = 10 }), and so do fewer rows to train on";
+const FEWER_CANDIDATES: &str = "its candidates are exact models: compare them on fewer rows (data.draw.rows = 2000), or let noisy moments \
+    average hyperparameters at no budget (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
 const FEWER: &str = "predict at fewer points or test fewer rows at once (split.tail = 200), take fewer inducing inputs, or sums over the \
     rows, which need the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
 
@@ -165,6 +168,21 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
         assert!(memory(&bins.replace(", denoise = true", ""), 100, None).is_none());
         // It is no more than what two matrices of a terabyte each would need.
         assert!(needed(SPEC, 546_712, Some(4)) > 4e12 && needed(&sparse, 546_712, Some(4)) < 3e8);
+    }
+
+    /// Candidates of a selection have no inducing inputs.
+    #[test]
+    fn a_selection_needs_fewer_rows() {
+        let spec = SPEC
+            .replace("model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }\n", "")
+            .replace(
+                "task.regression = { split.shuffled = 5, draws = 1 }",
+                "task.selection = { split.shuffled = 5, epsilon = 1.0, sensitivity = \"corrected\", clip = 4.0, \
+                 gp = { lengthscales = [2.0], noise_variances = [0.2], variances = [3.0] } }",
+            )
+            .replace(", calibration = \"analytic\", mechanism.cloaking.objective = \"risk\"", ", mechanism.cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }");
+        let message = memory(&spec, 1 << 15, None).unwrap().check(1 << 30).unwrap_err().problem.to_string();
+        assert!(message.contains("data.draw.rows") && !message.contains("kmeans"), "{message}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ const ERRORS: f64 = 0.72;
 const DOT: f64 = 3.5;
 const ERROR: Pen = Pen::new(COLOURS[0], 2.25);
 const NOISE: Pen = Pen::new(COLOURS[1], 2.0);
+const CONSTANT: Pen = Pen::new(COLOURS[3], 2.0);
 const RELEASED: Pen = Pen::new(COLOURS[2], 2.0);
 const PRIOR: Pen = Pen::new(DARK, 1.5).dashed();
 const MODEL: Pen = Pen::new(DARK, 1.5).dotted();
@@ -62,7 +63,9 @@ fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
 /// Errors, the noise and the ends between which they lie.
 fn errors(preview: &Preview, rows: &[Expected], wanted: Option<WantedError>, x: Scale) -> Plot {
     let [error, noise] = [along(rows, |row| row.error), along(rows, |row| row.noise)];
-    let reached = error.iter().chain(&noise).map(|spot| spot.y).filter(|y| is_shown(preview, *y));
+    let constant = along(rows, |row| row.constant);
+    let reached =
+        error.iter().chain(&noise).chain(&constant).map(|spot| spot.y).filter(|y| is_shown(preview, *y));
     let ends = [preview.prior, preview.without_privacy];
     let y = Scale::from_zero(reached.chain(ends).chain(wanted.map(|wanted| wanted.error)));
     let mut marks = vec![Mark::Across(preview.prior, PRIOR), Mark::Across(preview.without_privacy, MODEL)];
@@ -70,6 +73,7 @@ fn errors(preview: &Preview, rows: &[Expected], wanted: Option<WantedError>, x: 
         marks.push(Mark::Across(error, WANTED));
         marks.extend(epsilon.map(|epsilon| Mark::Upright(epsilon, WANTED)));
     }
+    marks.push(Mark::Line(constant, CONSTANT));
     marks.extend(dotted(noise, NOISE));
     marks.extend(dotted(error, ERROR));
     let y = Side::lines(y, "root mean square (units of the target)");
@@ -104,6 +108,7 @@ fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
     let mut entries = vec![
         Swatch::Line(ERROR).means("expected error of predictions"),
         Swatch::Line(NOISE).means("privacy noise in them"),
+        Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
         Swatch::Line(PRIOR).means(format!("nothing is released: {}", brief(preview.prior))),
         Swatch::Line(MODEL).means(format!("without privacy: {}", brief(preview.without_privacy))),
     ];
@@ -134,6 +139,7 @@ mod tests {
             epsilon: Epsilon::new(*epsilon).unwrap(),
             noise: *noise,
             error: *error,
+            constant: 8.0,
             released: 2,
         });
         Preview { prior: 10.0, expected: expected.collect(), without_privacy: 1.0 }

@@ -1,6 +1,7 @@
 //! What noisy moments are worth, before anything is released.
 
 use super::{LEAST_SIGMA, MomentsModel};
+use crate::gp::sites::site_grid;
 use crate::number::Epsilon;
 use crate::setting::PrivacySetting;
 use crate::task::{Expected, Preview, TaskError};
@@ -20,14 +21,22 @@ impl MomentsModel {
         let reference = self.reference(self.known_rows(rows))?;
         let exact = self.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
         let mut expected = Vec::with_capacity(epsilons.len());
+        // Of values at two places drawn from the box the covariance is that of a place with the mean of all.
+        let sites = site_grid(reference.kernel.dimensions());
+        let alike = reference.kernel.correlations(1.0).matrix(&sites, &sites).mean();
+        let of_mean =
+            reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
         for &epsilon in epsilons {
             let sigma = self.sigma(&PrivacySetting { epsilon, ..cell.clone() });
+            // One row moves the mean from a bound to the other at most.
+            let added = sigma * 2.0 * reference.bound / reference.rows as f64;
             let design = self.design(&reference, sigma)?;
             let risk = design.risk.max(exact);
             expected.push(Expected {
                 epsilon,
                 noise: unit * (risk - exact).sqrt(),
                 error: unit * risk.sqrt(),
+                constant: unit * (of_mean + added * added).sqrt(),
                 released: design.numbers(),
             });
         }

@@ -1,21 +1,24 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
+mod constant;
 mod means;
 mod moments;
 mod points;
 mod preview;
+mod refusal;
 mod sums;
 
 use rand::Rng;
 
 use super::{Sample, Streams, TaskError};
 use crate::privacy::{Certificate, RoundedNoise};
-use crate::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
+use crate::setting::MechanismSetting;
 use crate::task::{Setting, TaskSetting};
 use means::Means;
 use moments::BareMoments;
 pub use points::Points;
 pub use preview::{Expected, Foreknown, Preview};
+pub use refusal::refusal;
 use sums::BareSums;
 
 /// The stream of the inducing inputs, which depend on public inputs alone.
@@ -124,31 +127,6 @@ impl PreparedRelease {
 /// Why targets without public bounds are not released.
 const NO_BOUNDS: &str =
     "its targets have no public bounds; set normalise.bounds, which the targets are clipped to";
-
-/// Why a setting describes no release of predictions, if it does not.
-pub fn refusal(setting: &Setting) -> Option<&'static str> {
-    let mechanism = &setting.privacy.mechanism;
-    match &*setting.task {
-        TaskSetting::Surface(_) => {}
-        TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
-            if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
-                return Some("its mechanism is neither cloaking nor function");
-            }
-            if !matches!(*setting.normalise, NormaliseSetting::Bounds { .. }) {
-                return Some(NO_BOUNDS);
-            }
-        }
-        _ => return Some("its task is neither regression nor prediction nor surface"),
-    }
-    if setting.privacy.epsilon.get().is_infinite() {
-        return Some("its epsilon is infinite, so nothing would be private");
-    }
-    if matches!(setting.data.source, SourceSetting::Synthetic(_) | SourceSetting::Images(_)) {
-        return Some("its data are generated or images");
-    }
-    matches!(setting.data.draw, Some(DrawSetting::Rows(_) | DrawSetting::Quotas(_)))
-        .then_some("data.draw leaves rows out by chance; a release is fitted to all rows")
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,10 +3,11 @@
 use nalgebra::DMatrix;
 use serde::Serialize;
 
+use super::constant::squared_errors_of_mean;
 use super::{PURPOSE, Points};
 use crate::number::Epsilon;
 use crate::setting::Sections;
-use crate::task::model::{Fitted, Placing, Process};
+use crate::task::model::{Fitted, Placing, Process, noise_variance};
 use crate::task::noises::Designer;
 use crate::task::normalise::normalise;
 use crate::task::{Known, OneTarget, Streams, TaskError};
@@ -33,6 +34,8 @@ pub struct Expected {
     pub noise: f64,
     /// The error, of model and noise together.
     pub error: f64,
+    /// The error of one number for all points: the mean of all targets with the noise of the same guarantee.
+    pub constant: f64,
     /// How many noisy numbers the predictions follow from.
     pub released: usize,
 }
@@ -69,6 +72,7 @@ impl Foreknown<'_> {
         let weights = self.points.weights.as_deref();
         let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise, weights };
         let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
+        let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
         let mut expected = Vec::with_capacity(epsilons.len());
         for &epsilon in epsilons {
             let scale = target.spending(epsilon.get()).scale() / unit;
@@ -76,8 +80,11 @@ impl Foreknown<'_> {
             let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
             let model = noise.model_variances(variance.clone(), scale);
             let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
+            // A target moves the mean of all by an n-th of itself.
+            let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
             expected.push(Expected {
                 epsilon,
+                constant: self.points.root_mean(&of_mean.collect::<Vec<f64>>()) * unit,
                 noise: self.points.root_mean(&added) * unit,
                 error: self.points.root_mean(&total) * unit,
                 released: noise.map.ncols(),

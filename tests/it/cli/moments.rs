@@ -176,6 +176,12 @@ fn a_preview_is_of_the_whole_box() {
     let [prior, model] = ["prior", "without_privacy"].map(|name| said[name].as_f64().unwrap());
     assert!(errors.windows(2).all(|pair| pair[0] > pair[1]), "{errors:?}");
     assert!(errors[0] < prior && *errors.last().unwrap() > model, "{prior} {errors:?} {model}");
+    // A mean of 500 targets between 0 and 10 moves by 20 / 500 units at most, and its noise falls with epsilon.
+    let constants = numbers(&said["expected"], "constant");
+    assert!(constants.windows(2).all(|pair| pair[0] > pair[1]), "{constants:?}");
+    let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--preview"]).expect(0);
+    let warned = run.out.contains("no better than a private mean of all targets at epsilon = 0.1");
+    assert_eq!(warned, errors[0] >= constants[0], "{}", run.out);
     let mut other = columns(500);
     other.iter_mut().flatten().for_each(|number| *number *= -0.5);
     write_rows(&project, "rows.csv", &["x", "z", "y"], &other);
