@@ -15,6 +15,7 @@ use super::points::PointsArguments;
 use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
+use super::waiting::Waiting;
 use crate::data::rows::ensure_addresses;
 use crate::publish::{DrawnMap, short};
 use crate::release::{
@@ -111,7 +112,7 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         // Without a key the rows are not told apart: nothing is written, not even to the state folder.
         let downloads = watcher.downloads();
         let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, None)?;
-        return preview(&request, &experiment.meta.title, &arguments.preview, format);
+        return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
     }
     distinct(&targets(arguments))?;
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
@@ -126,7 +127,9 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     if let Some(map) = &map {
         map.tried(&request.blank_csv()?)?;
     }
+    let waiting = Waiting::on("fitting the model and designing the noise", arguments.quiet);
     let drawn = request.draw(arguments.allow_caveats)?;
+    drop(waiting);
     let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
     let shown = show(&charged, files, map, clipped, arguments, format);

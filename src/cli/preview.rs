@@ -8,6 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use super::waiting::Waiting;
 use crate::number::Epsilon;
 use crate::publish::{PublishError, WantedError, exact, plain_table, preview_svg, short};
 use crate::release::PredictionRequest;
@@ -41,6 +42,7 @@ pub(super) fn preview(
     request: &PredictionRequest<'_>,
     title: &str,
     arguments: &PreviewArguments,
+    quiet: bool,
     format: Format,
 ) -> Result<(), CliError> {
     let figure = arguments.figure.as_deref();
@@ -48,8 +50,10 @@ pub(super) fn preview(
     if let Some(path) = figure.filter(|path| path.symlink_metadata().is_ok()) {
         return Err(CliError::Exists(path.to_path_buf()));
     }
+    let waiting = Waiting::on("computing what each epsilon is worth", quiet);
     let preview = request.preview(&arguments.epsilons)?;
     let wanted = arguments.error.map(|error| wanted(request, error)).transpose()?;
+    drop(waiting);
     if let Some(path) = figure {
         let svg = preview_svg(title, &preview, wanted).map_err(PublishError::from)?;
         write_new(path, &svg)?;

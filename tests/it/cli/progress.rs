@@ -23,7 +23,7 @@ fn on_terminal(project: &Project, arguments: &[&str]) -> Option<String> {
 }
 
 #[test]
-fn verify_generate_new_and_report_show_progress() {
+fn verbs_that_take_a_while_show_progress() {
     let project = energy_project(TARGETS);
     project.dpgp(PREDICT).expect(0);
     project.dpgp(&["generate", "--rows", "1e5", "--out", "rows.csv"]).expect(0);
@@ -31,12 +31,19 @@ fn verify_generate_new_and_report_show_progress() {
         (&["verify", "p.csv.certificate.json", "p.csv"][..], "none", "B/s"),
         (&["generate", "--rows", "2e5", "--out", "trips.csv"], "trips.csv", "writing"),
         (&["new", "mine", "--data", "rows.csv"], "mine.toml", "reading rows.csv"),
+        (
+            &["predict", "energy.toml", "--at", "grid.csv", "--out", "q.csv", "--no-ledger"],
+            "q.csv",
+            "designing the noise",
+        ),
+        (&["predict", "energy.toml", "--at", "grid.csv", "--preview"], "none", "what each epsilon is worth"),
         (&["report", "smith2021/toy", "--out", "page.html"], "page.html", "writing the page"),
     ] {
         let run = project.dpgp(arguments).expect(0);
         assert!(run.err.is_empty(), "{arguments:?} {}", run.err);
         for quiet in [&["--quiet"][..], &[]] {
             project.remove(made);
+            project.remove(&format!("{made}.certificate.json"));
             let Some(text) = on_terminal(&project, &[arguments, quiet].concat()) else { return };
             assert_eq!(text.contains(shown), quiet.is_empty(), "{arguments:?} {text:?}");
         }
