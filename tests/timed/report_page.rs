@@ -200,6 +200,12 @@ fn the_page_fits_a_phone_and_reads_without_scripts() {
     browser.open(&page);
     let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
     assert_eq!(browser.run(overflow), 0);
+    // Each number stands below its heading.
+    let apart = "const left = (cell) => Math.round(cell.getBoundingClientRect().left); \
+        const shown = (cells) => [...cells].filter((cell) => cell.offsetWidth > 0).map(left); \
+        const table = document.querySelector('.covered'); \
+        return shown(table.tHead.rows[1].cells).join() === shown(table.tBodies[0].rows[0].querySelectorAll('td')).join()";
+    assert_eq!(browser.run(apart), true);
     for scheme in ["light", "dark"] {
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         browser.emulate("Emulation.setEmulatedMedia", media);
