@@ -22,6 +22,7 @@ use super::new::NewArguments;
 use super::options::Format;
 use super::plan::PlanArguments;
 use super::predict::PredictArguments;
+use super::price::PriceArguments;
 use super::report::ReportArguments;
 use super::run::RunArguments;
 use super::schema::SchemaArguments;
@@ -80,6 +81,8 @@ pub enum Verb {
     Run(RunArguments),
     /// Release private predictions at the points of a grid, from the operating system's randomness
     Predict(Box<PredictArguments>),
+    /// Say what predictions would err by at each epsilon and setting, before anything is released
+    Price(PriceArguments),
     /// Draw what `dpgp predict` wrote, as SVG, as a page or as GeoJSON, with what is guaranteed of it
     Map(MapArguments),
     /// Show what releases about some rows have spent together, or verify that nobody changed what counts them

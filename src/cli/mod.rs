@@ -39,6 +39,7 @@ mod points;
 mod predict;
 mod predict_from;
 mod preview;
+mod price;
 mod report;
 mod run;
 mod schema;
@@ -90,6 +91,7 @@ fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
         Verb::Plan(plan) => plan::plan(plan, format),
         Verb::Explain(explain) => explain::explain(explain, format),
         Verb::Predict(predict) => predict::predict(predict, format),
+        Verb::Price(price) => price::price(price, format),
         Verb::Map(map) => map::map(map, format),
         Verb::Ledger(ledger) => ledger::ledger(ledger, format),
         Verb::Check(check) => check::check(check, format),

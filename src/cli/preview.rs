@@ -82,32 +82,37 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 
 fn table(preview: &Preview) -> String {
     let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
+    let table = plain_table(&headings, preview_rows(preview).into_iter());
+    format!("{table}{WHAT_IS_PRICED}{}", no_better(preview, ""))
+}
+
+/// What stands below a table of prices.
+pub(super) const WHAT_IS_PRICED: &str = "root mean squares over the points (of moments: the whole box, rows spread over it), in units of the target, under the model: \
+     if its prior is right\n\
+     of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
+     no target was used, and nothing is charged\n";
+
+/// The rows of a table of prices: the epsilons between both ends.
+pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {
     let first = std::iter::once(end("nothing is released", preview.prior));
     let last = std::iter::once(end("without privacy", preview.without_privacy));
     let rows = preview.expected.iter().map(|row| {
         let [noise, error, constant] = [row.noise, row.error, row.constant].map(short);
         vec![exact(row.epsilon.get()), noise, error, constant, row.released.to_string()]
     });
-    let mut text = plain_table(&headings, first.chain(rows).chain(last));
-    text.push_str(
-        "root mean squares over the points (of moments: the whole box, rows spread over it), in units of the target, under the model: \
-         if its prior is right\n\
-         of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
-         no target was used, and nothing is charged\n",
-    );
-    text.push_str(&no_better(preview));
-    text
+    first.chain(rows).chain(last).collect()
 }
 
-/// The sentence that names the epsilons at which one number for all points would do; nothing if there are none.
-fn no_better(preview: &Preview) -> String {
+/// The sentence that names the epsilons at which one number for all points would do, of a setting if it has a name; nothing if there are none.
+pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
     let worse = preview.expected.iter().filter(|row| row.error >= row.constant);
     let worse: Vec<String> = worse.map(|row| exact(row.epsilon.get())).collect();
     if worse.is_empty() {
         return String::new();
     }
+    let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
     format!(
-        "warning: no better than a private mean of all targets at epsilon = {}: more rows, a longer lengthscale or tighter bounds are needed\n",
+        "warning: {setting}no better than a private mean of all targets at epsilon = {}: more rows, a longer lengthscale or tighter bounds are needed\n",
         worse.join(", ")
     )
 }
@@ -141,7 +146,7 @@ fn reaches(request: &PredictionRequest<'_>, at: f64, wanted: f64) -> Result<bool
     Ok(preview.expected.iter().all(|row| row.error <= wanted))
 }
 
-fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
+pub(super) fn finite_epsilon(text: &str) -> Result<Epsilon, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     let epsilon = Epsilon::new(number).map_err(|wrong| wrong.to_string())?;
     if epsilon.is_unprotected() {

@@ -3,7 +3,8 @@
 use crate::support::cli::{Project, Run};
 use crate::support::study::STUDY;
 
-const VERBS: [&str; 26] = [
+const VERBS: [&str; 27] = [
+    "price",
     "show",
     "cite",
     "grade",

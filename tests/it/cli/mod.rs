@@ -31,6 +31,7 @@ mod parts;
 mod persons;
 mod places;
 mod plan;
+mod price;
 mod progress;
 mod refusals;
 mod risk;

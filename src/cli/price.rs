@@ -1,0 +1,197 @@
+//! `dpgp price`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::CliError;
+use super::completed::experiments;
+use super::options::{Format, Places};
+use super::output::{print, print_json};
+use super::preview::{WHAT_IS_PRICED, finite_epsilon, no_better, preview_rows};
+use super::waiting::Waiting;
+use crate::number::Epsilon;
+use crate::publish::plain_table;
+use crate::release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError};
+use crate::run::watcher;
+use crate::setting::PrivacySetting;
+use crate::spec::Change;
+use crate::task::{Cell, Experiment, Preview, Setting};
+
+const EXAMPLES: &str = "\
+What `dpgp predict` would err by at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. Inputs, the number of
+rows and settings are all that is used: no target is read, nothing is released, and nothing is charged.
+
+Each setting is priced under its own prior, so that the least error is no reason to choose it: a lengthscale longer than the function's promises what
+the data break. What is public decides; the price says what it costs.
+
+Examples:
+  dpgp price my.toml                                      at the places that the spec names
+  dpgp price my.toml --epsilon 0.1..10                    0.1, 0.2, 0.5, 1, 2, 5 and 10
+  dpgp price my.toml --epsilon 1 --set model.kernel.eq.lengthscale=12,25,50
+  dpgp price my.toml --grid 'age=0..80:41' --set normalise.bounds.high=200,250";
+
+/// `dpgp price`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct PriceArguments {
+    /// The path of a spec (or the name of an experiment) with task.regression, task.prediction or task.surface
+    #[arg(value_name = "SPEC", add = experiments())]
+    spec: String,
+    /// The epsilons: some with commas between, or FROM..TO for 1, 2 and 5 times the powers of ten between
+    #[arg(long, value_name = "LIST", default_value = "0.1..10")]
+    epsilon: PricedEpsilons,
+    /// Price another setting, too: a setting by its path or an axis by its name; several values make an axis
+    #[arg(long, value_name = "PATH=VALUE,...")]
+    set: Vec<Change>,
+    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
+    #[arg(long, value_name = "GRID", conflicts_with = "grid")]
+    at: Option<PathBuf>,
+    /// Instead of a file: `auto` for the places that the spec names (its map, else the box of its inputs), or for each input
+    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, with commas between
+    #[arg(long, value_name = "POINTS", default_value = "auto")]
+    grid: GridChoice,
+    /// No progress bars
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    places: Places,
+}
+
+/// Epsilons to price, all finite.
+#[derive(Debug, Clone, PartialEq)]
+struct PricedEpsilons(Vec<Epsilon>);
+
+/// The steps of a range within a power of ten.
+const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
+/// The powers of ten that a range may reach.
+const POWERS: std::ops::RangeInclusive<i32> = -6..=6;
+/// The rounding that an end of a range may be off by.
+const ROUNDING: f64 = 1e-9;
+
+impl FromStr for PricedEpsilons {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((from, to)) = text.split_once("..") else {
+            return text.split(',').map(finite_epsilon).collect::<Result<_, _>>().map(Self);
+        };
+        let (from, to) = (finite_epsilon(from)?.get(), finite_epsilon(to)?.get());
+        let between = POWERS.flat_map(|power| STEPS.map(|step| step * 10f64.powi(power)));
+        let between = between.filter(|at| *at >= from * (1.0 - ROUNDING) && *at <= to * (1.0 + ROUNDING));
+        let all: Vec<Epsilon> = between.filter_map(|at| Epsilon::new(at).ok()).collect();
+        if all.is_empty() {
+            Err("no 1, 2 or 5 times a power of ten lies between".to_owned())
+        } else {
+            Ok(Self(all))
+        }
+    }
+}
+
+/// A setting, and what it is worth.
+struct Priced<'e> {
+    cell: &'e Cell,
+    preview: Preview,
+}
+
+/// Prints what is expected at each epsilon, for each setting.
+pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError> {
+    let project = arguments.places.project()?;
+    let changed = project.changed(vec![project.only(&arguments.spec)?], &arguments.set)?;
+    let Some(experiment) = changed.first() else { return Ok(()) };
+    let points = match &arguments.at {
+        Some(path) => PublicPoints::File(PointsFile { path, weights: None }),
+        None => PublicPoints::Grid(&arguments.grid),
+    };
+    let watcher = watcher(arguments.quiet);
+    let waiting = Waiting::on("computing what each epsilon is worth", arguments.quiet);
+    let mut priced = Vec::new();
+    for cell in settings(experiment)? {
+        // Without a key the rows are not told apart: nothing is written, not even to the state folder.
+        let request = PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), None)?;
+        priced.push(Priced { cell, preview: request.preview(&arguments.epsilon.0)? });
+    }
+    drop(waiting);
+    let axes = axes(experiment, &priced);
+    if format == Format::Json {
+        let settings: Vec<Value> = priced.iter().map(|one| json(experiment, &axes, one)).collect();
+        return print_json(&json!({ "settings": settings }));
+    }
+    print(&text(experiment, &axes, &priced))
+}
+
+/// The cells with privacy that differ in more than their epsilon, each by its first one.
+fn settings(experiment: &Experiment) -> Result<Vec<&Cell>, CliError> {
+    let mut found: Vec<(&Cell, Setting)> = Vec::new();
+    for cell in experiment.cells.iter().filter(|cell| cell.setting().privacy.epsilon.get().is_finite()) {
+        let mut setting = cell.setting().clone();
+        let privacy = PrivacySetting { epsilon: Epsilon::NONE, ..setting.privacy.as_ref().clone() };
+        setting.sections.privacy = privacy.into();
+        if !found.iter().any(|(_, other)| *other == setting) {
+            found.push((cell, setting));
+        }
+    }
+    match found.is_empty() {
+        true => {
+            Err(ReleaseError::NotReleasable("its epsilon is infinite, so nothing would be private").into())
+        }
+        false => Ok(found.into_iter().map(|(cell, _)| cell).collect()),
+    }
+}
+
+/// The places of the axes in which priced settings differ.
+fn axes(experiment: &Experiment, priced: &[Priced<'_>]) -> Vec<usize> {
+    let labels: Vec<_> = priced.iter().map(|one| one.cell.labels()).collect();
+    (0..experiment.axes.len())
+        .filter(|axis| labels.windows(2).any(|pair| pair[0][*axis] != pair[1][*axis]))
+        .collect()
+}
+
+fn json(experiment: &Experiment, axes: &[usize], priced: &Priced<'_>) -> Value {
+    let labels = axes
+        .iter()
+        .map(|axis| (experiment.axes[*axis].name.clone(), Value::from(priced.cell.labels()[*axis].as_str())));
+    json!({ "labels": labels.collect::<serde_json::Map<_, _>>(), "preview": priced.preview })
+}
+
+fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> String {
+    let mut headings: Vec<&str> = axes.iter().map(|axis| experiment.axes[*axis].name.as_str()).collect();
+    headings.extend(["epsilon", "noise", "expected error", "of a private mean", "numbers released"]);
+    let (mut rows, mut warnings) = (Vec::new(), String::new());
+    for Priced { cell, preview } in priced {
+        let labels: Vec<String> = axes.iter().map(|axis| cell.labels()[*axis].clone()).collect();
+        rows.extend(preview_rows(preview).into_iter().map(|row| [labels.clone(), row].concat()));
+        warnings.push_str(&no_better(preview, &labels.join(", ")));
+    }
+    format!("{}{WHAT_IS_PRICED}{warnings}", plain_table(&headings, rows.into_iter()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Vec<f64>, String> {
+        Ok(text.parse::<PricedEpsilons>()?.0.iter().map(|epsilon| epsilon.get()).collect())
+    }
+
+    #[test]
+    fn epsilons_are_listed_or_between_ends() {
+        for (text, expected) in [
+            ("0.3,7", &[0.3, 7.0][..]),
+            ("0.1..10", &[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
+            ("0.3..3", &[0.5, 1.0, 2.0]),
+        ] {
+            let found = parsed(text).unwrap();
+            assert_eq!(found.len(), expected.len(), "{text}: {found:?}");
+            assert!(
+                found.iter().zip(expected).all(|(f, e)| (f / e - 1.0).abs() < 1e-12),
+                "{text}: {found:?}"
+            );
+        }
+        assert!(parsed("3..4").unwrap_err().contains("power of ten"));
+        assert!(parsed("1..inf").unwrap_err().contains("protects nothing"));
+        assert!(parsed("0").is_err() && parsed("a..b").is_err());
+    }
+}
