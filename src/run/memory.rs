@@ -8,13 +8,15 @@ use crate::task::{Experiment, ModelMemory};
 /// What is taken to be there where the system does not say: 16 GiB.
 const UNKNOWN: u64 = 16 << 30;
 
-/// The bytes that this process may still take: what Linux has without swapping, and no more than its control group may. Where the
-/// system says neither, 16 GiB.
+/// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
+/// addresses (`ulimit -v`) leave. Where the system says nothing, 16 GiB.
 pub(super) fn available_memory() -> u64 {
     let machine = read("/proc/meminfo".as_ref()).and_then(|text| of_machine(&text));
     let group =
         read("/proc/self/cgroup".as_ref()).and_then(|text| of_group(&text, "/sys/fs/cgroup".as_ref()));
-    machine.into_iter().chain(group).min().unwrap_or(UNKNOWN)
+    let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(|path| read(path.as_ref()));
+    let process = limits.zip(status).and_then(|(limits, status)| of_process(&limits, &status));
+    machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
 }
 
 /// Fails if the matrices of a model are too large for this machine.
@@ -35,10 +37,22 @@ fn number(path: &Path) -> Option<u64> {
     read(path)?.trim().parse().ok()
 }
 
-/// `MemAvailable` of `/proc/meminfo`, which counts in KiB.
+/// `MemAvailable` of `/proc/meminfo`.
 fn of_machine(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kibibytes(text, "MemAvailable:")
+}
+
+/// A line that counts in KiB, as bytes.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limit on addresses less those in use; none where there is no limit.
+fn of_process(limits: &str, status: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kibibytes(status, "VmSize:")?))
 }
 
 /// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
@@ -60,6 +74,14 @@ mod tests {
         let text = "MemTotal:       32617424 kB\nMemFree:  1 kB\nMemAvailable:   23739488 kB\n";
         assert_eq!(of_machine(text), Some(23_739_488 * 1024));
         assert_eq!(of_machine("MemTotal: 5 kB\n"), None);
+    }
+
+    #[test]
+    fn a_process_may_have_a_limit_on_addresses() {
+        let limits = "Max data size     unlimited    unlimited   bytes\nMax address space 5000000   unlimited    bytes\n";
+        assert_eq!(of_process(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"), Some(5_000_000 - 1000 * 1024));
+        assert_eq!(of_process(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
+        assert_eq!(of_process("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
     }
 
     #[test]
