@@ -109,6 +109,26 @@ mod tests {
         assert!(calls < 25, "{calls}");
     }
 
+    /// How often a falling function is asked on `[0, unit]`, its places counted in that unit.
+    fn calls_in_units_of(unit: f64) -> usize {
+        let mut calls = 0;
+        let mut f = |x: f64| -> Result<f64, ()> {
+            calls += 1;
+            Ok(0.2 - (1.0 + 9.0 * x / unit).ln())
+        };
+        let low = ValueAt::at(0.0, &mut f).unwrap();
+        let bracket = Bracket { low, high: ValueAt::at(unit, &mut f).unwrap() };
+        bracket.narrow(&mut f, 1e-12 * unit).unwrap();
+        calls
+    }
+
+    /// Powers of two change no digit of a place, so that the way to a root is the same in every unit.
+    #[test]
+    fn units_change_no_step() {
+        let calls = [1e-3f64, 1.0, 1e3].map(|unit| calls_in_units_of(unit.log2().round().exp2()));
+        assert!(calls[0] == calls[1] && calls[1] == calls[2] && calls[0] < 20, "{calls:?}");
+    }
+
     #[test]
     fn infinite_values_and_missing_roots() {
         let f = |x: f64| -> Result<f64, ()> { Ok(if x < 0.3 { f64::INFINITY } else { f64::NEG_INFINITY }) };

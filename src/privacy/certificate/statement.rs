@@ -155,8 +155,9 @@ impl Certificate {
             Some(Neighbours::OneTargetChanges(by)) => Some(by),
             Some(Neighbours::OneRecord(_)) | None => None,
         };
-        let claimed = self.guarantee.map(|claimed| claimed.epsilon + claimed.delta);
-        [claimed, self.delta_exact, self.gap, change].into_iter().flatten().all(f64::is_finite)
+        let claimed = self.guarantee.map(|claimed| [claimed.epsilon, claimed.delta]);
+        let others = [self.delta_exact, self.gap, change].into_iter().flatten();
+        claimed.into_iter().flatten().chain(others).all(f64::is_finite)
     }
 
     /// Takes over the larger exact delta and gap of another release of the same kind. Where one of the two is not known,

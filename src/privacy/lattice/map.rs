@@ -203,6 +203,10 @@ mod tests {
                 && of_persons.record(1.0).mu() <= release.record(1.0).mu() * (1.0 + 1e-15)
         );
         assert!(release.sd() >= asked && release.sd() < asked * (1.0 + 1e-14));
+        // A map of .3 moves by three tenths of what the noise is scaled by; what is asked for may be more.
+        let scaled = release.sensitivity() as f64;
+        assert!((release.record(0.0).sensitivity / scaled / 0.3 - 1.0).abs() < 1e-6);
+        assert!((release.record(0.5).sensitivity / scaled / 0.5 - 1.0).abs() < 1e-14);
         // A prediction of .3 (y - 4) for y = 8: the map's rounding is far below its noise.
         let exact = release.exact(&[i128::from(targets.whole(8.0))]);
         assert!((exact[0] - 1.2).abs() < 1e-9, "{exact:?}");

@@ -139,6 +139,7 @@ fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Ra
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::normal_cdf;
 
     /// For full batches the loss at `x = s z` is `z / s - 1 / (2 s^2)`: normal with standard deviation `1 / s`.
     #[test]
@@ -148,6 +149,18 @@ mod tests {
             // Beyond four standard deviations lies 1.1e-3 of the variance.
             assert!((found * sd - 1.0).abs() < 2e-3, "{sd}: {found}");
         }
+    }
+
+    /// Four full batches of little noise are one Gaussian with mu = 10: its delta at epsilon = 60 is
+    /// `Phi(-1) - e^60 Phi(-11) = 0.15866 - 0.02183`, by tables of the error function. Their losses reach far beyond epsilon.
+    #[test]
+    fn a_few_steps_that_reveal_much_are_enclosed() {
+        let refinement = Refinement { tolerance: 1e-3, enough: 0.0 };
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 0.2 };
+        let Enclosure { lower, upper } = refinement.enclose(&pair, 4, Given::Epsilon(60.0));
+        let exact = normal_cdf(-1.0) - 60f64.exp() * normal_cdf(-11.0);
+        assert!((exact - 0.13683).abs() < 2e-5, "{exact}");
+        assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
     }
 
     /// Bounds of 2 and 3 are a third apart.
