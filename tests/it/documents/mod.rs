@@ -1,5 +1,6 @@
 //! The README and the pages of the documentation keep their promises.
 
 mod architecture;
+mod commands;
 mod pages;
 mod readme;
