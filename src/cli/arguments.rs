@@ -52,6 +52,7 @@ Environment:
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
   DPGP_STATE    the key of your data, and ledgers      one that is empty counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
+  COLUMNS       the width of tables and sentences [default: that of the terminal; without one there is no end]
 
 Exit codes:
   0 done   1 a check or an audit failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum

@@ -7,7 +7,7 @@ use super::CliError;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use crate::data::Status;
-use crate::publish::plain_table;
+use crate::publish::plain_table_sparing;
 use crate::run::Project;
 use crate::task::Experiment;
 
@@ -17,6 +17,9 @@ Examples:
   dpgp list houses                 what has the word in its name, title, paper, artefact, tags or data
   dpgp list smith2021 table        with both words
   dpgp list --format json";
+
+/// The columns that a narrow terminal does without.
+const SPARE: [&str; 2] = ["dataset", "artefact"];
 
 /// `dpgp list`.
 #[derive(Debug, Args)]
@@ -48,7 +51,8 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
         print_json(&experiments.iter().map(|experiment| as_json(experiment, &project)).collect())?;
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
-        print(&plain_table(&headings, experiments.iter().map(|experiment| row(experiment, &project))))?;
+        let rows = experiments.iter().map(|experiment| row(experiment, &project));
+        print(&plain_table_sparing(&headings, rows, &SPARE))?;
     }
     // The specs that could not be read come after those that could.
     CliError::all(failures, specs.len())

@@ -12,6 +12,7 @@ mod cite;
 mod collect;
 mod completed;
 mod completions;
+mod counted;
 mod data;
 mod diff;
 mod emit;

@@ -10,8 +10,8 @@ use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
 use crate::publish::{
-    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, publish, reproduction_markdown,
-    table_terminal,
+    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, folded, publish,
+    reproduction_markdown, table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::spec::Change;
@@ -158,7 +158,8 @@ fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut Told)
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
     let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
     let (summary, folder) = (done.summary(), folder.display());
-    print(&format!("{table}{clipped}{closing}{summary}; written to {folder}\n\n"))
+    let said = folded(&format!("{clipped}{closing}{summary}; written to {folder}\n\n"));
+    print(&format!("{table}{said}"))
 }
 
 fn shard_done(
