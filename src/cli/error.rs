@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::interrupt::INTERRUPTED;
+use super::new_columns::ColumnError;
 use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::{GradeError, MapError, PublishError};
@@ -75,6 +76,9 @@ pub enum CliError {
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String> },
+    /// Columns that are not there, or hold no numbers.
+    #[error("{}: {cause}", path.display())]
+    Columns { path: PathBuf, cause: ColumnError },
     /// A file whose first line is a row: its cells are private, and are not told.
     #[error(
         "{} has numbers where the names of its columns should be, and a row of it would become a part of the spec, which is \
@@ -200,6 +204,7 @@ impl CliError {
             | Self::NotInTable { .. }
             | Self::Grade { .. }
             | Self::FewNumbers { .. }
+            | Self::Columns { .. }
             | Self::NumbersForNames(_)
             | Self::NamedColumns(_)
             | Self::NoLedger(_)
