@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::counted::counted;
 use super::interrupt::INTERRUPTED;
 use super::new_columns::ColumnError;
 use crate::audit::SampledProblem;
@@ -101,7 +102,9 @@ pub enum CliError {
     #[error("{} {cause}", path.display())]
     Grade { path: PathBuf, cause: GradeError },
     /// Somebody else's table does not have the numbers of the paper, or refutes a claim.
-    #[error("{differs} printed numbers differ, {fails} claims fail")]
+    #[error(
+        "{}, {}", counted(*differs, "printed number differs", "printed numbers differ"), counted(*fails, "claim fails", "claims fail")
+    )]
     GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
