@@ -50,6 +50,9 @@ pub enum CliError {
         "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind"
     )]
     NothingRanked,
+    /// An epsilon of none of the tables.
+    #[error("no table that is meant has the epsilon {epsilon}; there are {}", listed_numbers(known))]
+    NoSuchEpsilon { epsilon: f64, known: Vec<f64> },
     /// A metric or an axis that a table has not.
     #[error("the table has no {what} {name:?}; it has {known}")]
     NotInTable { what: &'static str, name: String, known: String },
@@ -143,6 +146,10 @@ pub enum CliError {
     Io { path: PathBuf, cause: std::io::Error },
 }
 
+fn listed_numbers(numbers: &[f64]) -> String {
+    numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
+}
+
 fn listing(failures: &[(String, CliError)]) -> String {
     failures.iter().map(|(name, error)| format!("{name}: {error}")).collect::<Vec<_>>().join("\n")
 }
@@ -204,6 +211,7 @@ impl CliError {
             | Self::NoName(_)
             | Self::NoTables(_)
             | Self::NothingRanked
+            | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }
             | Self::Grade { .. }
             | Self::FewNumbers { .. }

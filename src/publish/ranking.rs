@@ -130,6 +130,17 @@ impl Ranking {
         rankings
     }
 
+    /// The epsilons of the rows that are ranked, as often as there are such rows; none if the spec says not which number is best.
+    pub fn epsilons(experiment: &Experiment, committed: &Committed) -> Vec<f64> {
+        let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
+            return Vec::new();
+        };
+        let board = Board { experiment, committed, layout };
+        let all = RankingFilter::default();
+        let rows = committed.rows.iter().filter(|row| board.is_asked_for(row, &all));
+        rows.filter_map(|row| board.epsilon(row)).collect()
+    }
+
     /// What stands beside the methods that guarantee something: the first that guarantees nothing.
     pub fn reference(&self) -> Option<&RankedMethod> {
         let last = self.methods.iter().find(|method| method.hides.is_none());
@@ -183,10 +194,21 @@ impl Board<'_> {
 
     /// Whether a row is of an epsilon. What guarantees nothing is known by its label where there is an axis of epsilons.
     fn is_of(&self, row: &[String], epsilon: f64) -> bool {
-        let axis = self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon");
-        match axis {
-            Some(axis) => self.committed.label(row, axis).parse() == Ok(epsilon),
-            None => self.number(row, "epsilon").is_none_or(|own| own == epsilon || own.is_infinite()),
+        let own = self.epsilon(row);
+        match self.epsilon_axis() {
+            Some(_) => own == Some(epsilon),
+            None => own.is_none_or(|own| own == epsilon || own.is_infinite()),
+        }
+    }
+
+    fn epsilon_axis(&self) -> Option<&Axis> {
+        self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon")
+    }
+
+    fn epsilon(&self, row: &[String]) -> Option<f64> {
+        match self.epsilon_axis() {
+            Some(axis) => self.committed.label(row, axis).parse().ok(),
+            None => self.number(row, "epsilon"),
         }
     }
 
