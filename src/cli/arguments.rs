@@ -119,7 +119,7 @@ pub enum Verb {
     Data(DataArguments),
     /// Write a commented spec to start from
     New(NewArguments),
-    /// Print the JSON Schema of a spec or of datasets.toml
+    /// Print the JSON Schema of a spec, of datasets.toml, or of what verbs print as JSON
     Schema(SchemaArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),

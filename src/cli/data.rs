@@ -1,13 +1,14 @@
 //! `dpgp data`.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::completed::datasets;
 use super::list::status_name;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::output_types::ListedDataset;
 use crate::data::{Dataset, FileCheck, Outcome};
 use crate::publish::plain_table;
 use crate::run::{Project, watcher};
@@ -72,18 +73,23 @@ fn list(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let datasets = selected(selection, &project)?;
     if format == Format::Json {
-        return print_json(&datasets.iter().map(|dataset| as_json(dataset, &project)).collect());
+        let listed = datasets.iter().map(|dataset| described(dataset, &project));
+        return print_json(&json!(listed.collect::<Vec<_>>()));
     }
     let headings = ["name", "status", "files", "size", "licence", "title"];
     print(&plain_table(&headings, datasets.iter().map(|dataset| row(dataset, &project))))
 }
 
-fn as_json(dataset: &Dataset, project: &Project) -> Value {
-    json!({
-        "name": dataset.name, "title": dataset.title, "status": status_name(project.cache.status(dataset)),
-        "licence": dataset.licence, "citation": dataset.citation, "source": dataset.source,
-        "files": dataset.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(),
-    })
+fn described(dataset: &Dataset, project: &Project) -> ListedDataset {
+    ListedDataset {
+        name: dataset.name.clone(),
+        title: dataset.title.clone(),
+        status: status_name(project.cache.status(dataset)),
+        licence: dataset.licence.clone(),
+        citation: dataset.citation.clone(),
+        source: dataset.source.clone(),
+        files: dataset.files.iter().map(|file| file.path.clone()).collect(),
+    }
 }
 
 fn row(dataset: &Dataset, project: &Project) -> Vec<String> {

@@ -10,6 +10,7 @@ use super::completed::experiments;
 use super::counted::counted;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
+use super::output_types::GradedExperiment;
 use crate::data::whole_text;
 use crate::publish::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
 use crate::task::Experiment;
@@ -75,7 +76,10 @@ pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError>
     let result = graded(&experiment, ours.as_ref(), &text)
         .map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
     match (format, arguments.form) {
-        (Format::Json, _) => print_json(&json!({ "experiment": experiment.name, "grade": result }))?,
+        (Format::Json, _) => {
+            let (experiment, grade) = (experiment.name.clone(), result.clone());
+            print_json(&json!(GradedExperiment { experiment, grade }))?
+        }
         (_, GradeForm::Text) => print(&plain(&experiment, &result))?,
         (_, GradeForm::Md) => print_data(&markdown(&experiment, &result))?,
     }

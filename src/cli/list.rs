@@ -1,11 +1,12 @@
 //! `dpgp list`.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::output_types::ListedExperiment;
 use crate::data::Status;
 use crate::publish::plain_table_sparing;
 use crate::run::Project;
@@ -48,7 +49,8 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     if experiments.is_empty() && failures.is_empty() && format == Format::Text {
         print("no experiment has these words; dpgp list names all\n")?;
     } else if format == Format::Json {
-        print_json(&experiments.iter().map(|experiment| as_json(experiment, &project)).collect())?;
+        let listed = experiments.iter().map(|experiment| described(experiment, &project));
+        print_json(&json!(listed.collect::<Vec<_>>()))?;
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
         let rows = experiments.iter().map(|experiment| row(experiment, &project));
@@ -98,16 +100,18 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn as_json(experiment: &Experiment, project: &Project) -> Value {
-    json!({
-        "name": experiment.name,
-        "title": experiment.meta.title,
-        "paper": experiment.meta.paper,
-        "artefact": experiment.meta.artefact,
-        "tags": experiment.meta.tags,
-        "datasets": experiment.datasets(),
-        "cells": experiment.cells.len(),
-        "replicates": experiment.meta.replicates,
-        "data": presence(experiment, project),
-    })
+/// An experiment for scripts.
+pub(super) fn described(experiment: &Experiment, project: &Project) -> ListedExperiment {
+    let meta = &experiment.meta;
+    ListedExperiment {
+        name: experiment.name.clone(),
+        title: meta.title.clone(),
+        paper: meta.paper.clone(),
+        artefact: meta.artefact.clone(),
+        tags: meta.tags.clone(),
+        datasets: experiment.datasets().into_iter().map(str::to_owned).collect(),
+        cells: experiment.cells.len(),
+        replicates: meta.replicates,
+        data: presence(experiment, project),
+    }
 }

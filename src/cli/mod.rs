@@ -33,6 +33,8 @@ mod new_columns;
 mod new_data;
 mod options;
 mod output;
+mod output_schema;
+mod output_types;
 mod paired_files;
 mod paired_runs;
 mod paired_verbs;

@@ -11,6 +11,7 @@ use super::new_columns::{ChosenColumns, Roles, column_name};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use super::output_types::NewSpec;
 use super::waiting::Waiting;
 use crate::data::ColumnNames;
 use crate::run::{DataPlaces, Project};
@@ -87,7 +88,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     write_new(&path, &text)?;
     if format == Format::Json {
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
-        return print_json(&json!({ "written": path, "target": target, "inputs": inputs }));
+        return print_json(&json!(NewSpec { written: path, target, inputs }));
     }
     let (shown, run) = (path.display(), format!("dpgp run {}", shell(&path.to_string_lossy())));
     match roles {

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::completed::experiments;
 use super::counted::counted;
-use super::list::presence;
+use super::list::{described, presence};
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
+use super::output_types::{ShownAxis, ShownExperiment};
 use crate::publish::{Committed, folded};
 use crate::run::Project;
 use crate::spec::Owner;
@@ -71,7 +72,8 @@ impl Shown<'_> {
             true => "data:     in the spec, or drawn".to_owned(),
             false => format!("data:     {data} ({presence})"),
         });
-        let times = if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
+        let times =
+            if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
         lines.push(format!("cells:    {}, each {times}", cells.len()));
         for axis in axes {
             let more = axis.labels.len().saturating_sub(MOST_LABELS);
@@ -89,25 +91,20 @@ impl Shown<'_> {
     }
 
     fn json(&self) -> Value {
-        let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
-        let axes =
-            axes.iter().map(|axis| json!({ "name": axis.name, "path": axis.path, "labels": axis.labels }));
-        let [paper, others] = self.numbers();
-        json!({
-            "name": name,
-            "title": meta.title,
-            "paper": meta.paper,
-            "artefact": meta.artefact,
-            "tags": meta.tags,
-            "datasets": self.experiment.datasets(),
-            "data": presence(self.experiment, self.project),
-            "cells": cells.len(),
-            "replicates": meta.replicates,
-            "axes": axes.collect::<Vec<Value>>(),
-            "printed_numbers": paper,
-            "other_numbers": others,
-            "claims": claims.len(),
-            "results": self.standing(),
+        let Experiment { axes, claims, .. } = self.experiment;
+        let axes = axes.iter().map(|axis| ShownAxis {
+            name: axis.name.clone(),
+            path: axis.path.clone(),
+            labels: axis.labels.clone(),
+        });
+        let [printed_numbers, other_numbers] = self.numbers();
+        json!(ShownExperiment {
+            listed: described(self.experiment, self.project),
+            axes: axes.collect(),
+            printed_numbers,
+            other_numbers,
+            claims: claims.len(),
+            results: self.standing(),
         })
     }
 

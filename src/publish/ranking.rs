@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::named;
@@ -12,7 +13,7 @@ use crate::spec::{Axis, Best, SpreadKind, TableLayout};
 use crate::task::Experiment;
 
 /// Whose records a guarantee hides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hides {
     /// The target of a record; its inputs are public.
@@ -73,7 +74,7 @@ pub struct RankingFilter {
 }
 
 /// The methods of one column of a leaderboard, the best first; those that guarantee nothing come last.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     /// The experiment.
     pub experiment: String,
@@ -88,7 +89,7 @@ pub struct Ranking {
 }
 
 /// A method of a leaderboard.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RankedMethod {
     /// From 1; none where it guarantees nothing and stands beside methods that do, or exceeds what it claims.
     pub place: Option<usize>,

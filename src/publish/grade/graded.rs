@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::given::{Given, GivenTable, GradeError};
@@ -15,7 +16,7 @@ use crate::spec::{ClaimOwner, Counterpart, DeviationKind, Owner, SpreadKind};
 use crate::task::{Experiment, Row};
 
 /// A number of the table beside the one that the paper prints.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GradedNumber {
     /// The cell's label on each axis.
     pub labels: Vec<String>,
@@ -41,7 +42,7 @@ const NO_SPREAD: &str =
 const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
 
 /// What is said of a table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Graded {
     /// The numbers that the paper prints, too, in grid order.
     pub numbers: Vec<GradedNumber>,
