@@ -8,7 +8,7 @@ use super::completed::datasets;
 use super::list::status_name;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::output_types::ListedDataset;
+use super::output_types::{FetchedDataset, ListedDataset, VerifiedFile};
 use crate::data::{Dataset, FileCheck, Outcome};
 use crate::publish::plain_table;
 use crate::run::{Project, watcher};
@@ -116,13 +116,13 @@ fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
             Ok(_) => {
                 let status = status_name(project.cache.status(dataset));
                 text.push_str(&format!("{name}: {status}\n"));
-                here.push(json!({ "name": name, "status": status }));
+                here.push(FetchedDataset { name: name.clone(), status });
             }
             Err(error) => failures.push((name.clone(), error.into())),
         }
     }
     if format == Format::Json {
-        print_json(&here.into())?
+        print_json(&json!(here))?
     } else {
         print(&text)?
     }
@@ -138,7 +138,7 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
             let said = said(&outcome);
             text.push_str(&format!("{file}: {said}\n"));
-            files.push(json!({ "file": file, "path": path, "outcome": said }));
+            files.push(VerifiedFile { file, path, outcome: said });
             bad += usize::from(match outcome {
                 Outcome::Right | Outcome::Unlocked { .. } => false,
                 Outcome::Missing => named,
@@ -148,7 +148,7 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     }
     let all = files.len();
     if format == Format::Json {
-        print_json(&files.into())?
+        print_json(&json!(files))?
     } else {
         print(&text)?
     }

@@ -43,6 +43,7 @@ mod points;
 mod predict;
 mod predict_from;
 mod preview;
+mod release_types;
 mod report;
 mod run;
 mod schema;

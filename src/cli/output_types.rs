@@ -1,14 +1,12 @@
 //! What verbs print with `--format json`: a type for each kind of value, of which `dpgp schema outputs` is derived.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::publish::{ClaimOutcome, Graded, Outcome};
-use crate::run::Clipped;
+use crate::run::{Clipped, Stale};
 use crate::spec::ClaimOwner;
 
 /// An experiment of `dpgp list`.
@@ -242,68 +240,113 @@ pub(super) struct CheckedExperiment {
     pub findings: Vec<String>,
 }
 
-/// What `dpgp predict` prints of a release without `--out`. Here and below the schema alone is used: the release itself writes it.
-#[expect(dead_code, reason = "the schema of what the release writes")]
-#[derive(Debug, JsonSchema)]
-pub(super) struct ReleasedHere {
-    /// What is guaranteed and what is not, as FILE.certificate.json has it.
-    certificate: CertificateFile,
-    /// A record for each point: its inputs, private_mean, gp_sd, noise_sd, low and high.
-    predictions: Vec<BTreeMap<String, Value>>,
+/// What `dpgp collect` found of an experiment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CollectedExperiment {
+    /// The experiment.
+    pub experiment: String,
+    /// How many results are stored.
+    pub stored: usize,
+    /// How many there are in all.
+    pub total: usize,
+    /// Where they were published; none if some are missing.
+    pub results: Option<PathBuf>,
 }
 
-/// The same with `--out`.
-#[expect(dead_code, reason = "the schema of what the release writes")]
-#[derive(Debug, JsonSchema)]
-pub(super) struct ReleasedToFile {
+/// A row of `dpgp diff`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ComparedRow {
+    /// The experiment.
+    pub experiment: String,
+    /// The cell and the metric.
+    pub row: String,
+    /// The value on the one side; empty if it has no such row.
+    pub before: String,
+    /// The value on the other.
+    pub after: String,
+    /// What differs.
+    pub changes: Vec<ChangedColumn>,
+}
+
+/// A column that differs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ChangedColumn {
+    /// Its name; none if one side has no such row.
+    pub column: Option<String>,
+    /// What stands on the one side.
+    pub before: String,
+    /// What stands on the other.
+    pub after: String,
+}
+
+/// What `dpgp explain` says of an experiment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ExplainedExperiment {
+    /// The experiment.
+    pub experiment: String,
+    /// Results that are not stored, by the reason.
+    pub stale: Vec<Stale>,
+}
+
+/// The page of `dpgp report`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct WrittenReport {
     /// The file.
-    written: PathBuf,
-    /// What is guaranteed and what is not, as FILE.certificate.json has it.
-    certificate: CertificateFile,
+    pub written: PathBuf,
+    /// Its length.
+    pub bytes: usize,
+    /// How many experiments it shows.
+    pub experiments: usize,
 }
 
-/// FILE.certificate.json beside released predictions.
-#[expect(dead_code, reason = "the schema of what the release writes")]
-#[derive(Debug, JsonSchema)]
-pub(super) struct CertificateFile {
-    /// What is guaranteed, in words.
-    guarantee: String,
-    /// Which data sets are told apart no better.
-    neighbours: String,
-    /// The epsilon that is claimed.
-    epsilon: Option<f64>,
-    /// The delta that is claimed.
-    delta: Option<f64>,
-    /// The exact delta at that epsilon.
-    delta_exact: Option<f64>,
-    /// The parameter of Gaussian differential privacy.
-    mu: Option<f64>,
-    /// How the noise was made.
-    noise: Value,
-    /// Exceptions to the guarantee.
-    caveats: Vec<String>,
-    /// What the guarantee does not speak of.
-    not_covered: Vec<String>,
-    /// What the ledger calls the release; none without a ledger.
-    release_id: Option<String>,
-    /// What all releases of the ledger spent together; none without a ledger.
-    all_releases: Option<Value>,
-    /// What a reader should know.
-    warnings: Vec<String>,
-    /// What holds for a target that changes by more.
-    whole_width: Option<Value>,
-    /// The guarantee as the program computes with it.
-    certificate: Value,
-    /// What each column of the file is.
-    columns: BTreeMap<String, String>,
-    /// The number of points.
-    points: usize,
-    /// The column that is predicted.
-    target: String,
-    /// The digest of the file of predictions.
-    predictions_sha256: String,
-    /// The digest of the spec; none where rows stand in it.
-    spec_sha256: Option<String>,
-    /// The program and its version.
-    program: String,
+/// The file of `dpgp generate`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct GeneratedRows {
+    /// The file.
+    pub written: PathBuf,
+    /// How many rows it has.
+    pub rows: u64,
+    /// Its columns.
+    pub columns: Vec<&'static str>,
+}
+
+/// What `dpgp emit` prints without a file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EmittedText {
+    /// The job description.
+    pub text: String,
+}
+
+/// What `dpgp completions` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CompletionScript {
+    /// The script.
+    pub script: String,
+}
+
+/// What `dpgp man` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ManualPage {
+    /// The page.
+    pub page: String,
+}
+
+/// A dataset of `dpgp data fetch`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FetchedDataset {
+    /// Its name.
+    pub name: String,
+    /// Whether it is here.
+    pub status: &'static str,
+}
+
+/// A file of `dpgp data verify`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct VerifiedFile {
+    /// Its path in the cache.
+    pub file: String,
+    /// Where it was found.
+    pub path: Option<PathBuf>,
+    /// Whether it is the right one, in words.
+    pub outcome: String,
 }

@@ -11,6 +11,7 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_new};
+use super::output_types::WrittenReport;
 use super::waiting::Waiting;
 use crate::publish::{is_report, report_html};
 use crate::run::{commit, write_atomically};
@@ -69,9 +70,8 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     }
     drop(waiting);
     if format == Format::Json {
-        return print_json(
-            &json!({ "written": path, "bytes": html.len(), "experiments": experiments.len() }),
-        );
+        let (bytes, experiments) = (html.len(), experiments.len());
+        return print_json(&json!(WrittenReport { written: path.to_path_buf(), bytes, experiments }));
     }
     print(&format!("{} experiments; written to {}\n", experiments.len(), path.display()))
 }

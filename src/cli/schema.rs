@@ -35,7 +35,7 @@ enum Language {
     Spec,
     /// data/datasets.toml
     Datasets,
-    /// What verbs print with --format json, a property for each verb, and the certificate beside predictions
+    /// What verbs but audit and stats print with --format json, a property for each, and the certificate beside predictions
     Outputs,
 }
 

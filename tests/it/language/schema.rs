@@ -170,8 +170,8 @@ fn what_verbs_print_is_as_their_schema_says() {
     let theirs = shipped("results/smith2021/toy/table.csv");
     project.write("theirs.csv", &theirs);
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
-    let to_file = [&predict[..], &["--out", "p.csv"]].concat();
-    let commands: [(&str, &[&str]); 16] = [
+    let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
+    let commands: [(&str, &[&str]); 31] = [
         ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
         ("run", &["run", "energy.toml", "--quiet"]),
         ("run", &["run", "energy.toml", "smith2021/toy", "--quiet"]),
@@ -187,7 +187,22 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("data list", &["data", "list"]),
         ("new", &["new", "--data", "energy.csv", "mine"]),
         ("predict", &predict),
-        ("predict", &to_file),
+        ("predict", &[&predict[..], &out].concat()),
+        ("map", &[&["map", "p.csv"], &map[..]].concat()),
+        ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),
+        ("ledger show", &["ledger", "show"]),
+        ("ledger verify", &["ledger", "verify", "--released", "p.csv.certificate.json"]),
+        ("collect", &["collect", "store"]),
+        ("explain", &["explain", "energy.toml", "--seed", "7"]),
+        ("report", &["report", "energy.toml", "--out", "r.html"]),
+        ("diff", &["diff", "results", "results", "--all"]),
+        ("emit", &["emit", "make", "energy.toml", "--shards", "2"]),
+        ("generate", &["generate", "--rows", "3", "--out", "trips.csv"]),
+        ("completions", &["completions", "bash"]),
+        ("man", &["man"]),
+        ("data fetch", &["data", "fetch", "census2011-ages"]),
+        ("data verify", &["data", "verify", "census2011-ages"]),
+        ("show", &["show", "smith2021/toy"]),
     ];
     let mut checked = BTreeSet::new();
     for (verb, command) in commands {
