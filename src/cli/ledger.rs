@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::counted::counted;
 use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
@@ -239,8 +240,8 @@ fn verified(one: &Listed, _: Option<f64>) -> String {
         LedgerState::Broken(error) => format!("{error}\n"),
         LedgerState::Old(_) => format!("{path}: readable{OLD}\n"),
         LedgerState::Sound(ledger) => {
-            let releases = if ledger.release.len() == 1 { "release" } else { "releases" };
-            format!("{path}: as it was written, {} {releases}\n", ledger.release.len())
+            let releases = counted(ledger.release.len(), "release", "releases");
+            format!("{path}: as it was written, {releases}\n")
         }
     }
 }

@@ -15,7 +15,8 @@ use super::release_types::{
 use crate::publish::{BibliographyEntry, Ranking};
 
 /// The schema of an object with a property for each verb, whose schema is that of what the verb prints with `--format json`, and
-/// one for the certificate that `predict --out` writes. What `audit`, `stats` and `predict --preview` print is not told. A value may get more keys in later versions; none is taken away.
+/// one for the certificate that `predict --out` writes. What `audit`, `stats` and `predict --preview` print is not told. A value may get
+/// more keys in later versions; none is taken away.
 pub(super) fn output_schema() -> Value {
     let mut all = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let properties = json!({

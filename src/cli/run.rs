@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::counted::counted;
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
@@ -179,7 +180,8 @@ fn shard_done(
             store: folder,
         }));
     }
-    print(&format!("{name}, shard {shard}: {blocks} blocks computed and stored in {folder}\n"))
+    let blocks = counted(blocks, "block", "blocks");
+    print(&format!("{name}, shard {shard}: {blocks} computed and stored in {folder}\n"))
 }
 
 /// Regenerates the summary of all experiments.

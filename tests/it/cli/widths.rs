@@ -46,4 +46,10 @@ fn a_run_keeps_the_width() {
     let run = within(&project, "60", &["run", "energy.toml", "--quiet"]).expect(0);
     assert!(!run.out.contains(title), "{}", run.out);
     assert_eq!(too_wide(&run.out, 60), [""; 0], "{}", run.out);
+    // What there is one of is said in the singular.
+    let report = project.dpgp(&["report", "energy.toml", "--out", "r.html"]).expect(0).out;
+    assert_eq!(report, "1 experiment; written to r.html\n");
+    let shard =
+        project.dpgp(&["run", "energy.toml", "--quiet", "--seed", "2", "--shard", "1/1"]).expect(0).out;
+    assert!(shard.starts_with("energy, shard 1/1: 1 block computed and stored in "), "{shard}");
 }
