@@ -53,6 +53,7 @@ Environment:
   DPGP_DATA     the cache for downloads                DPGP_JOBS    threads
   DPGP_STATE    the key of your data, and ledgers      one that is empty counts as unset
   NO_COLOR      no colours                             SLURM_CPUS_PER_TASK   threads, under Slurm
+  COLUMNS       the width of tables and sentences [default: that of the terminal; without one there is no end]
 
 Exit codes:
   0 done   1 a check or an audit failed, results disagree or are missing   2 wrong usage or spec   3 data missing or with a wrong checksum
@@ -121,7 +122,7 @@ pub enum Verb {
     Data(DataArguments),
     /// Write a commented spec to start from
     New(NewArguments),
-    /// Print the JSON Schema of a spec or of datasets.toml
+    /// Print the JSON Schema of a spec, of datasets.toml, or of what verbs print as JSON
     Schema(SchemaArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),

@@ -7,7 +7,7 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
-use crate::publish::{Hides, RankedMethod, Ranking, RankingFilter, plain_table, short};
+use crate::publish::{Hides, RankedMethod, Ranking, RankingFilter, folded, plain_table, short};
 use crate::run::Project;
 use crate::task::Experiment;
 
@@ -55,13 +55,14 @@ fn epsilon(text: &str) -> Result<f64, String> {
 pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
-    let mut rankings = Vec::new();
+    let (mut rankings, mut known) = (Vec::new(), Vec::new());
     for experiment in boards(&project, &arguments.names)? {
         let committed = arguments.results.committed(&project, &experiment)?;
         rankings.extend(Ranking::of(&experiment, &committed, &filter));
+        known.extend(Ranking::epsilons(&experiment, &committed));
     }
     if rankings.is_empty() {
-        return Err(CliError::NothingRanked);
+        return Err(nothing(arguments.epsilon, known));
     }
     if !arguments.all {
         rankings.iter_mut().for_each(shorten);
@@ -70,7 +71,20 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
         return print_json(&json!(rankings));
     }
     let texts: Vec<String> = rankings.iter().map(text).collect();
-    print(&texts.join("\n"))
+    let legend = folded(&legend(&rankings));
+    print(&format!("{}{legend}", texts.join("\n")))
+}
+
+/// Why there is nothing to rank: no table has the epsilon, or none is a ranking of what is asked for.
+fn nothing(epsilon: Option<f64>, mut known: Vec<f64>) -> CliError {
+    known.sort_by(f64::total_cmp);
+    known.dedup();
+    match epsilon {
+        Some(epsilon) if !known.is_empty() && !known.contains(&epsilon) => {
+            CliError::NoSuchEpsilon { epsilon, known }
+        }
+        _ => CliError::NothingRanked,
+    }
 }
 
 fn boards(project: &Project, names: &[String]) -> Result<Vec<Experiment>, CliError> {
@@ -94,7 +108,18 @@ fn text(ranking: &Ranking) -> String {
     let against = reference.map_or(String::new(), |method| format!("against {}", method.method));
     let headings = ["", "method", metric.as_str(), "hides", against.as_str()];
     let rows = methods.iter().map(|method| cells(method, reference));
-    format!("{place}: {order} {metric} is best\n{}", plain_table(&headings, rows))
+    let title = folded(&format!("{place}: {order} {metric} is best\n"));
+    format!("{title}{}", plain_table(&headings, rows))
+}
+
+/// What `±` and `=` mean, where they stand. The metric has the units that its name says, else those of the target.
+fn legend(rankings: &[Ranking]) -> String {
+    let mut methods = rankings.iter().flat_map(|ranking| &ranking.methods);
+    if !methods.any(|method| method.standard_error > 0.0) {
+        return String::new();
+    }
+    "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best\n"
+        .to_owned()
 }
 
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {

@@ -1,13 +1,14 @@
 //! `dpgp check`.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::check_forms::{CheckForm, Findings, add_summary, junit};
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::{print, print_data, print_json};
+use super::output_types::CheckedExperiment;
 use crate::publish::{REPRODUCTION, Report, reproduction_markdown, stale};
 use crate::run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use crate::task::Experiment;
@@ -77,7 +78,7 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
         all.push(found);
     }
     match (format, arguments.form) {
-        (Format::Json, _) => print_json(&all.iter().map(json).collect())?,
+        (Format::Json, _) => print_json(&json!(all.iter().map(described).collect::<Vec<_>>()))?,
         (_, CheckForm::Junit) => print_data(&junit(&all))?,
         (_, CheckForm::Github) => add_summary(&all)?,
         (_, CheckForm::Text) => {}
@@ -88,8 +89,8 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
     }
 }
 
-fn json(one: &Findings) -> Value {
-    json!({ "experiment": one.name, "passes": one.passes(), "findings": one.findings })
+fn described(one: &Findings) -> CheckedExperiment {
+    CheckedExperiment { experiment: one.name.clone(), passes: one.passes(), findings: one.findings.clone() }
 }
 
 /// Says at once what was found of one experiment, to people and in annotations.

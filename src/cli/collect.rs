@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places, ResultsPlace, StorePlace};
 use super::output::{print, print_json};
+use super::output_types::CollectedExperiment;
 use crate::publish::{Report, publish};
 use crate::run::Study;
 use crate::run::store::{RunHeader, merge};
@@ -58,7 +59,7 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
         all.push(collected(header, &study, &arguments.results.folder(&project))?);
     }
     if format == Format::Json {
-        print_json(&all.iter().map(Collected::json).collect())?;
+        print_json(&json!(all.iter().map(Collected::described).collect::<Vec<_>>()))?;
     } else {
         print(&all.iter().map(Collected::line).collect::<String>())?;
     }
@@ -91,8 +92,13 @@ impl Collected {
         }
     }
 
-    fn json(&self) -> Value {
+    fn described(&self) -> CollectedExperiment {
         let Self { name, done, total, folder } = self;
-        json!({ "experiment": name, "stored": done, "total": total, "results": folder })
+        CollectedExperiment {
+            experiment: name.clone(),
+            stored: *done,
+            total: *total,
+            results: folder.clone(),
+        }
     }
 }

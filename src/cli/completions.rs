@@ -9,6 +9,7 @@ use super::CliError;
 use super::completed::ASKED;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::output_types::CompletionScript;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,5 +35,9 @@ pub fn completions(arguments: &CompletionsArguments, format: Format) -> Result<(
         let _ = completer.write_registration(ASKED, "dpgp", "dpgp", "dpgp", &mut script);
     }
     let script = String::from_utf8_lossy(&script);
-    if format == Format::Json { print_json(&json!({ "script": script })) } else { print(&script) }
+    if format == Format::Json {
+        print_json(&json!(CompletionScript { script: script.into_owned() }))
+    } else {
+        print(&script)
+    }
 }

@@ -1,13 +1,14 @@
 //! `dpgp data`.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::completed::datasets;
 use super::list::status_name;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::output_types::{FetchedDataset, ListedDataset, VerifiedFile};
 use crate::data::{Dataset, FileCheck, Outcome};
 use crate::publish::plain_table;
 use crate::run::{Project, watcher};
@@ -72,18 +73,23 @@ fn list(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let datasets = selected(selection, &project)?;
     if format == Format::Json {
-        return print_json(&datasets.iter().map(|dataset| as_json(dataset, &project)).collect());
+        let listed = datasets.iter().map(|dataset| described(dataset, &project));
+        return print_json(&json!(listed.collect::<Vec<_>>()));
     }
     let headings = ["name", "status", "files", "size", "licence", "title"];
     print(&plain_table(&headings, datasets.iter().map(|dataset| row(dataset, &project))))
 }
 
-fn as_json(dataset: &Dataset, project: &Project) -> Value {
-    json!({
-        "name": dataset.name, "title": dataset.title, "status": status_name(project.cache.status(dataset)),
-        "licence": dataset.licence, "citation": dataset.citation, "source": dataset.source,
-        "files": dataset.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>(),
-    })
+fn described(dataset: &Dataset, project: &Project) -> ListedDataset {
+    ListedDataset {
+        name: dataset.name.clone(),
+        title: dataset.title.clone(),
+        status: status_name(project.cache.status(dataset)),
+        licence: dataset.licence.clone(),
+        citation: dataset.citation.clone(),
+        source: dataset.source.clone(),
+        files: dataset.files.iter().map(|file| file.path.clone()).collect(),
+    }
 }
 
 fn row(dataset: &Dataset, project: &Project) -> Vec<String> {
@@ -110,13 +116,13 @@ fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
             Ok(_) => {
                 let status = status_name(project.cache.status(dataset));
                 text.push_str(&format!("{name}: {status}\n"));
-                here.push(json!({ "name": name, "status": status }));
+                here.push(FetchedDataset { name: name.clone(), status });
             }
             Err(error) => failures.push((name.clone(), error.into())),
         }
     }
     if format == Format::Json {
-        print_json(&here.into())?
+        print_json(&json!(here))?
     } else {
         print(&text)?
     }
@@ -132,7 +138,7 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
             let said = said(&outcome);
             text.push_str(&format!("{file}: {said}\n"));
-            files.push(json!({ "file": file, "path": path, "outcome": said }));
+            files.push(VerifiedFile { file, path, outcome: said });
             bad += usize::from(match outcome {
                 Outcome::Right | Outcome::Unlocked { .. } => false,
                 Outcome::Missing => named,
@@ -142,7 +148,7 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     }
     let all = files.len();
     if format == Format::Json {
-        print_json(&files.into())?
+        print_json(&json!(files))?
     } else {
         print(&text)?
     }

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::output_types::{ChangedColumn, ComparedRow};
 use crate::data::whole_text;
 use crate::publish::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
@@ -71,7 +72,7 @@ pub fn diff(arguments: &DiffArguments, format: Format) -> Result<(), CliError> {
     // The order of the rows stays in both parts.
     rows.sort_by_key(|row| row.changes.is_empty());
     if format == Format::Json {
-        return print_json(&rows.iter().map(Compared::json).collect());
+        return print_json(&json!(rows.iter().map(Compared::described).collect::<Vec<_>>()));
     }
     let summary = format!("{changed} of {total} rows changed\n");
     if rows.is_empty() {
@@ -91,15 +92,15 @@ impl Compared<'_> {
         vec![self.experiment.to_owned(), self.row.name(), before, after, changes.join("; ")]
     }
 
-    fn json(&self) -> Value {
+    fn described(&self) -> ComparedRow {
         let (before, after) = self.row.values();
-        let mut changes = Vec::new();
-        for Difference { column, committed, fresh, .. } in &self.changes {
-            changes.push(json!({ "column": column, "before": committed, "after": fresh }));
-        }
-        json!({
-            "experiment": self.experiment, "row": self.row.name(), "before": before, "after": after, "changes": changes,
-        })
+        let changes = self.changes.iter().map(|change| ChangedColumn {
+            column: change.column.clone(),
+            before: change.committed.clone(),
+            after: change.fresh.clone(),
+        });
+        let (experiment, row) = (self.experiment.to_owned(), self.row.name());
+        ComparedRow { experiment, row, before, after, changes: changes.collect() }
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::counted::counted;
 use super::interrupt::INTERRUPTED;
+use super::new_columns::ColumnError;
 use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::{GradeError, MapError, PublishError};
@@ -48,6 +50,9 @@ pub enum CliError {
         "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind"
     )]
     NothingRanked,
+    /// An epsilon of none of the tables.
+    #[error("no table that is meant has the epsilon {epsilon}; there are {}", listed_numbers(known))]
+    NoSuchEpsilon { epsilon: f64, known: Vec<f64> },
     /// A metric or an axis that a table has not.
     #[error("the table has no {what} {name:?}; it has {known}")]
     NotInTable { what: &'static str, name: String, known: String },
@@ -75,6 +80,9 @@ pub enum CliError {
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String> },
+    /// Columns that are not there, or hold no numbers.
+    #[error("{}: {cause}", path.display())]
+    Columns { path: PathBuf, cause: ColumnError },
     /// A file whose first line is a row: its cells are private, and are not told.
     #[error(
         "{} has numbers where the names of its columns should be, and a row of it would become a part of the spec, which is \
@@ -97,7 +105,9 @@ pub enum CliError {
     #[error("{} {cause}", path.display())]
     Grade { path: PathBuf, cause: GradeError },
     /// Somebody else's table does not have the numbers of the paper, or refutes a claim.
-    #[error("{differs} printed numbers differ, {fails} claims fail")]
+    #[error(
+        "{}, {}", counted(*differs, "printed number differs", "printed numbers differ"), counted(*fails, "claim fails", "claims fail")
+    )]
     GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
@@ -134,6 +144,10 @@ pub enum CliError {
     /// A file could not be read or written.
     #[error("{path}: {cause}")]
     Io { path: PathBuf, cause: std::io::Error },
+}
+
+fn listed_numbers(numbers: &[f64]) -> String {
+    numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn listing(failures: &[(String, CliError)]) -> String {
@@ -197,9 +211,11 @@ impl CliError {
             | Self::NoName(_)
             | Self::NoTables(_)
             | Self::NothingRanked
+            | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }
             | Self::Grade { .. }
             | Self::FewNumbers { .. }
+            | Self::Columns { .. }
             | Self::NumbersForNames(_)
             | Self::NamedColumns(_)
             | Self::NoLedger(_)

@@ -6,6 +6,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, Selection, StorePlace};
 use super::output::{print, print_json};
+use super::output_types::ExplainedExperiment;
 use crate::run::{Plan, Reason, Stale};
 
 const EXAMPLES: &str = "\
@@ -44,9 +45,9 @@ pub fn explain(arguments: &ExplainArguments, format: Format) -> Result<(), CliEr
         if format == Format::Text {
             print(&text(&experiment.folder(), &plan, &stale))?;
         }
-        all.push(json!({ "experiment": experiment.folder(), "stale": stale }));
+        all.push(ExplainedExperiment { experiment: experiment.folder(), stale });
     }
-    if format == Format::Json { print_json(&all.into()) } else { Ok(()) }
+    if format == Format::Json { print_json(&json!(all)) } else { Ok(()) }
 }
 
 fn text(name: &str, plan: &Plan<'_>, stale: &[Stale]) -> String {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::output_types::GeneratedRows;
 use crate::data::rows::{RowMeter, RowWriter};
 use crate::data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
 use crate::run::write_file_atomically;
@@ -73,7 +74,8 @@ pub fn generate(arguments: &GenerateArguments, format: Format) -> Result<(), Cli
     })
     .map_err(CliError::io(path))?;
     if format == Format::Json {
-        return print_json(&json!({ "written": path, "rows": rows, "columns": TRIP_COLUMNS }));
+        let columns = TRIP_COLUMNS.to_vec();
+        return print_json(&json!(GeneratedRows { written: path.to_path_buf(), rows: *rows, columns }));
     }
     print(&format!("{rows} rows are written to {}\n", path.display()))
 }

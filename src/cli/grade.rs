@@ -7,16 +7,20 @@ use serde_json::json;
 
 use super::CliError;
 use super::completed::experiments;
-use super::options::{Format, Places};
+use super::counted::counted;
+use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
+use super::output_types::GradedExperiment;
 use crate::data::whole_text;
-use crate::publish::{Graded, GradedNumber, grade as graded, plain_table, short};
+use crate::publish::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
 use crate::task::Experiment;
 
 const EXAMPLES: &str = "\
 Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the
 experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind
-(sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high say how far another run would lie. Rows of no cell are counted and left alone. Computes nothing.
+(sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high say how far another run would lie. A number without
+them is not judged, unless nothing is random in it: then our results have no spread for it, and it is compared as it is printed. Rows
+of no cell are counted and left alone. Computes nothing.
 
 The exit code is 1 where a number differs or a claim fails.
 
@@ -42,6 +46,8 @@ pub struct GradeArguments {
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]
     form: GradeForm,
     #[command(flatten)]
+    results: ResultsPlace,
+    #[command(flatten)]
     places: Places,
 }
 
@@ -62,9 +68,18 @@ pub fn grade(arguments: &GradeArguments, format: Format) -> Result<(), CliError>
         project.selected(std::slice::from_ref(&arguments.experiment), arguments.quick)?.remove(0);
     let path = &arguments.table;
     let text = whole_text(path).map_err(CliError::io(path))?;
-    let result = graded(&experiment, &text).map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
+    let ours = match arguments.results.committed(&project, &experiment) {
+        Ok(ours) => Some(ours),
+        Err(CliError::NoTables(_)) => None,
+        Err(error) => return Err(error),
+    };
+    let result = graded(&experiment, ours.as_ref(), &text)
+        .map_err(|cause| CliError::Grade { path: path.clone(), cause })?;
     match (format, arguments.form) {
-        (Format::Json, _) => print_json(&json!({ "experiment": experiment.name, "grade": result }))?,
+        (Format::Json, _) => {
+            let (experiment, grade) = (experiment.name.clone(), result.clone());
+            print_json(&json!(GradedExperiment { experiment, grade }))?
+        }
         (_, GradeForm::Text) => print(&plain(&experiment, &result))?,
         (_, GradeForm::Md) => print_data(&markdown(&experiment, &result))?,
     }
@@ -80,7 +95,7 @@ fn headings(experiment: &Experiment) -> Vec<&str> {
 }
 
 fn cells(number: &GradedNumber) -> Vec<String> {
-    let GradedNumber { labels, metric, value, interval, published, verdict } = number;
+    let GradedNumber { labels, metric, value, interval, published, verdict, .. } = number;
     let interval = interval.map(|[low, high]| format!("{} to {}", short(low), short(high)));
     let own = [
         metric.clone(),
@@ -97,26 +112,58 @@ fn sentences(result: &Graded) -> Vec<String> {
     let (verdicts, outcomes) = (&result.verdicts, &result.outcomes);
     let mut sentences = vec![
         format!(
-            "{} of {} printed numbers agree, {} differ",
+            "{} of {} agree, {} {}",
             verdicts.agrees,
-            verdicts.total(),
-            verdicts.differs
+            counted(verdicts.total(), "printed number", "printed numbers"),
+            verdicts.differs,
+            if verdicts.differs == 1 { "differs" } else { "differ" }
         ),
-        format!("{} of {} claims hold, {} fail", outcomes.holds, outcomes.total(), outcomes.fails),
+        format!(
+            "{} of {} hold, {} {}",
+            outcomes.holds,
+            counted(outcomes.total(), "claim", "claims"),
+            outcomes.fails,
+            if outcomes.fails == 1 { "fails" } else { "fail" }
+        ),
     ];
     let others = [
-        (verdicts.inconclusive, "numbers are inconclusive"),
-        (verdicts.not_judged, "numbers are not judged: the table does not say how far another run would lie"),
-        (verdicts.fitted, "numbers agree by a setting that was chosen so"),
-        (verdicts.stand_in, "numbers are of an experiment on other data than the paper's"),
-        (outcomes.undecided, "claims are undecided"),
-        (result.unknown_rows, "rows are of no cell of the experiment"),
-        (result.missing_numbers, "printed numbers have no row"),
-        (result.missing_claims, "claims are about rows that the table has not"),
+        (verdicts.inconclusive, "number is inconclusive", "numbers are inconclusive"),
+        (
+            verdicts.fitted,
+            "number agrees by a setting that was chosen so",
+            "numbers agree by a setting that was chosen so",
+        ),
+        (
+            verdicts.stand_in,
+            "number is of an experiment on other data than the paper's",
+            "numbers are of an experiment on other data than the paper's",
+        ),
+        (outcomes.undecided, "claim is undecided", "claims are undecided"),
+        (result.unknown_rows, "row is of no cell of the experiment", "rows are of no cell of the experiment"),
+        (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
+        (
+            result.missing_claims,
+            "claim is about rows that the table has not",
+            "claims are about rows that the table has not",
+        ),
     ];
+    let there = others.iter().filter(|(number, ..)| *number > 0);
+    sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
+    sentences.extend(not_judged(result));
     sentences
-        .extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
-    sentences
+}
+
+/// How many numbers are not judged, for each reason.
+fn not_judged(result: &Graded) -> Vec<String> {
+    let reasons: Vec<&str> = result.numbers.iter().filter_map(|number| number.reason).collect();
+    let mut distinct = reasons.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let said = distinct.into_iter().map(|reason| {
+        let number = reasons.iter().filter(|other| **other == reason).count();
+        format!("{}: {reason}", counted(number, "number is not judged", "numbers are not judged"))
+    });
+    said.collect()
 }
 
 /// Each claim with its outcome.
@@ -130,7 +177,8 @@ fn claims(result: &Graded) -> impl Iterator<Item = String> {
 fn plain(experiment: &Experiment, result: &Graded) -> String {
     let table = plain_table(&headings(experiment), result.numbers.iter().map(cells));
     let lines: Vec<String> = claims(result).chain(sentences(result)).collect();
-    format!("{}: {}\n{table}{}\n", experiment.name, experiment.meta.title, lines.join("\n"))
+    let title = folded(&format!("{}: {}\n", experiment.name, experiment.meta.title));
+    format!("{title}{table}{}\n", folded(&lines.join("\n")))
 }
 
 fn markdown(experiment: &Experiment, result: &Graded) -> String {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::counted::counted;
 use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
@@ -205,7 +206,8 @@ fn delta_of(ledger: &Ledger, named: Option<f64>) -> f64 {
 fn shown(one: &Listed, delta: Option<f64>) -> String {
     let path = one.path.display();
     let (ledger, note) = match &one.state {
-        LedgerState::Broken(error) => return format!("{path}: {error}\n\n"),
+        // Every such error names the file.
+        LedgerState::Broken(error) => return format!("{error}\n\n"),
         LedgerState::Sound(ledger) => (ledger, ""),
         LedgerState::Old(ledger) => (ledger, OLD),
     };
@@ -235,11 +237,11 @@ fn row(entry: &LedgerEntry) -> Vec<String> {
 fn verified(one: &Listed, _: Option<f64>) -> String {
     let path = one.path.display();
     match &one.state {
-        LedgerState::Broken(error) => format!("{path}: {error}\n"),
+        LedgerState::Broken(error) => format!("{error}\n"),
         LedgerState::Old(_) => format!("{path}: readable{OLD}\n"),
         LedgerState::Sound(ledger) => {
-            let releases = if ledger.release.len() == 1 { "release" } else { "releases" };
-            format!("{path}: as it was written, {} {releases}\n", ledger.release.len())
+            let releases = counted(ledger.release.len(), "release", "releases");
+            format!("{path}: as it was written, {releases}\n")
         }
     }
 }

@@ -1,13 +1,14 @@
 //! `dpgp list`.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use super::output_types::ListedExperiment;
 use crate::data::Status;
-use crate::publish::plain_table;
+use crate::publish::plain_table_sparing;
 use crate::run::Project;
 use crate::task::Experiment;
 
@@ -17,6 +18,9 @@ Examples:
   dpgp list houses                 what has the word in its name, title, paper, artefact, tags or data
   dpgp list smith2021 table        with both words
   dpgp list --format json";
+
+/// The columns that a narrow terminal does without.
+const SPARE: [&str; 2] = ["dataset", "artefact"];
 
 /// `dpgp list`.
 #[derive(Debug, Args)]
@@ -45,10 +49,12 @@ pub fn list(arguments: &ListArguments, format: Format) -> Result<(), CliError> {
     if experiments.is_empty() && failures.is_empty() && format == Format::Text {
         print("no experiment has these words; dpgp list names all\n")?;
     } else if format == Format::Json {
-        print_json(&experiments.iter().map(|experiment| as_json(experiment, &project)).collect())?;
+        let listed = experiments.iter().map(|experiment| described(experiment, &project));
+        print_json(&json!(listed.collect::<Vec<_>>()))?;
     } else {
         let headings = ["name", "paper", "artefact", "dataset", "cells", "data"];
-        print(&plain_table(&headings, experiments.iter().map(|experiment| row(experiment, &project))))?;
+        let rows = experiments.iter().map(|experiment| row(experiment, &project));
+        print(&plain_table_sparing(&headings, rows, &SPARE))?;
     }
     // The specs that could not be read come after those that could.
     CliError::all(failures, specs.len())
@@ -94,16 +100,18 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-fn as_json(experiment: &Experiment, project: &Project) -> Value {
-    json!({
-        "name": experiment.name,
-        "title": experiment.meta.title,
-        "paper": experiment.meta.paper,
-        "artefact": experiment.meta.artefact,
-        "tags": experiment.meta.tags,
-        "datasets": experiment.datasets(),
-        "cells": experiment.cells.len(),
-        "replicates": experiment.meta.replicates,
-        "data": presence(experiment, project),
-    })
+/// An experiment for scripts.
+pub(super) fn described(experiment: &Experiment, project: &Project) -> ListedExperiment {
+    let meta = &experiment.meta;
+    ListedExperiment {
+        name: experiment.name.clone(),
+        title: meta.title.clone(),
+        paper: meta.paper.clone(),
+        artefact: meta.artefact.clone(),
+        tags: meta.tags.clone(),
+        datasets: experiment.datasets().into_iter().map(str::to_owned).collect(),
+        cells: experiment.cells.len(),
+        replicates: meta.replicates,
+        data: presence(experiment, project),
+    }
 }

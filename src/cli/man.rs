@@ -8,6 +8,7 @@ use super::CliError;
 use super::arguments::Arguments;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::output_types::ManualPage;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +32,7 @@ pub fn man(arguments: &ManArguments, format: Format) -> Result<(), CliError> {
         None => page(command),
         Some(verb) => page(of_verb(&command, verb)?),
     };
-    if format == Format::Json { print_json(&json!({ "page": page })) } else { print(&page) }
+    if format == Format::Json { print_json(&json!(ManualPage { page })) } else { print(&page) }
 }
 
 fn of_verb(command: &Command, verb: &str) -> Result<Command, CliError> {

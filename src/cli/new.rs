@@ -7,9 +7,11 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::shell;
-use super::new_data::{OwnFile, Protected, spec_for};
+use super::new_columns::{ChosenColumns, Roles, column_name};
+use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use super::output_types::NewSpec;
 use super::waiting::Waiting;
 use crate::data::ColumnNames;
 use crate::run::{DataPlaces, Project};
@@ -25,6 +27,7 @@ Examples:
   dpgp new mine --from smith2021/table1       a shipped experiment to change, without the numbers of the paper
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
+  dpgp new --data energy.csv --target kwh --inputs day,temperature    else the last column of numbers, from all others
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
   dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
@@ -50,6 +53,8 @@ pub struct NewArguments {
     /// The CSV file has no header; without --columns they are called column1, column2, ...
     #[arg(long, requires = "data")]
     no_header: bool,
+    #[command(flatten)]
+    chosen: ChosenColumns,
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
@@ -69,24 +74,43 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
-    let text = match (&arguments.data, &arguments.from) {
-        (None, None) => TEMPLATE.to_owned(),
-        (None, Some(name)) => copy_of(name)?,
+    let (text, roles) = match (&arguments.data, &arguments.from) {
+        (None, None) => (TEMPLATE.to_owned(), None),
+        (None, Some(name)) => (copy_of(name)?, None),
         (Some(file), _) => {
             let _waiting = Waiting::on(&format!("reading {}", file.display()), arguments.quiet);
-            let file = OwnFile { path: file, name: &beside(&path, file), columns: arguments.column_names() };
-            spec_for(&file, protected)?
+            let (name, columns) = (beside(&path, file), arguments.column_names());
+            let file = OwnFile { path: file, name: &name, columns, chosen: &arguments.chosen };
+            let OwnSpec { text, roles } = spec_for(&file, protected)?;
+            (text, Some(roles))
         }
     };
     write_new(&path, &text)?;
     if format == Format::Json {
-        return print_json(&json!({ "written": path }));
+        let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
+        return print_json(&json!(NewSpec { written: path, target, inputs }));
     }
-    let run = format!("dpgp run {}", shell(&path.to_string_lossy()));
-    match arguments.data {
-        None => print(&format!("{} is written; try: {run}\n", path.display())),
-        Some(_) => print(&format!("{} is written; fill in every `nan` in it, then: {run}\n", path.display())),
+    let (shown, run) = (path.display(), format!("dpgp run {}", shell(&path.to_string_lossy())));
+    match roles {
+        None => print(&format!("{shown} is written; try: {run}\n")),
+        Some(roles) => {
+            let roles = described(&roles);
+            print(&format!("{roles}{shown} is written; fill in every `nan` in it, then: {run}\n"))
+        }
     }
+}
+
+/// What the columns are for, where the user did not say all of it.
+fn described(roles: &Roles) -> String {
+    let Roles { target, inputs, told_target, told_inputs, .. } = roles;
+    let why = match (told_target, told_inputs) {
+        (true, true) => return String::new(),
+        (false, true) => " (--target names another)",
+        (true, false) => " (--inputs names others)",
+        (false, false) => " (--target and --inputs name others)",
+    };
+    let inputs: Vec<String> = inputs.iter().map(|input| format!("{input:?}")).collect();
+    format!("target {target:?}, predicted from {}{why}\n", inputs.join(", "))
 }
 
 /// The spec of a shipped experiment, for changes.
@@ -106,13 +130,6 @@ impl NewArguments {
             ([], true) => ColumnNames::Numbered,
             (names, _) => ColumnNames::Listed(names.to_vec()),
         }
-    }
-}
-
-fn column_name(name: &str) -> Result<String, String> {
-    match name.trim() {
-        "" => Err("a column has no name".to_owned()),
-        name => Ok(name.to_owned()),
     }
 }
 

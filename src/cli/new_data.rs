@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::CliError;
+use super::new_columns::{ChosenColumns, Roles};
 use crate::data::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_parquet, own_columns, own_layout,
 };
@@ -48,42 +49,42 @@ pub(super) struct OwnFile<'a> {
     pub name: &'a str,
     /// Where the names of its columns come from.
     pub columns: ColumnNames,
+    /// Which of them are used, as far as that is told.
+    pub chosen: &'a ChosenColumns,
 }
 
-/// The columns of a file by what a spec can do with them.
-struct NamedColumns {
-    numbers: Vec<String>,
-    text: Vec<String>,
-    others: Vec<String>,
+/// The text of a spec, and what its columns are for.
+pub(super) struct OwnSpec {
+    pub text: String,
+    pub roles: Roles,
 }
 
-/// The text of a spec for a file. The last column of numbers becomes the target, the others the inputs.
-pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<String, CliError> {
+/// The spec for a file. Where nothing else is told the last column of numbers is the target, and the others are the inputs.
+pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
     let layout = layout(file)?;
     let OwnColumns { columns, rows } = own_columns(file.path, &layout)?;
-    let NamedColumns { mut numbers, text, others } = by_kind(file, columns)?;
-    if numbers.len() < 2 {
-        return Err(CliError::FewNumbers { path: file.path.to_path_buf(), numbers });
-    }
-    let target = numbers.pop().unwrap_or_default();
+    let roles = roles(file, &columns)?;
+    let Roles { target, inputs, .. } = &roles;
     let title = format!("{target} under differential privacy");
-    let kernel = protected.kernel(numbers.len());
+    let kernel = protected.kernel(inputs.len());
     let parts = [
         ("@SOURCE@", source(file, &layout)),
-        ("@INPUTS@", list(&numbers)),
-        ("@OTHERS@", unused(&text, &others)),
+        ("@INPUTS@", list(inputs)),
+        ("@OTHERS@\n", comments(&roles)),
         ("@KERNEL@", kernel.to_owned()),
-        ("@VARIANCE@", variance(kernel, &numbers)),
-        ("@LENGTHSCALES@", lengthscales(&numbers)),
-        ("@MAP@", map(&numbers)),
+        ("@VARIANCE@", variance(kernel, inputs)),
+        ("@LENGTHSCALES@", lengthscales(inputs)),
+        ("@MAP@", map(inputs)),
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
         ("@DELTA@", delta(rows)),
-        ("@ENDS@", each(&numbers, "[nan, nan]")),
+        ("@ENDS@", each(inputs, "[nan, nan]")),
         ("@TITLE@", quoted(&title)),
-        ("@TARGET@", quoted(&target)),
+        ("@TARGET@", quoted(target)),
     ];
-    Ok(parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part)))
+    let text =
+        parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part));
+    Ok(OwnSpec { text, roles })
 }
 
 fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
@@ -94,21 +95,19 @@ fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
     }
 }
 
-fn by_kind(file: &OwnFile<'_>, types: Vec<ColumnType>) -> Result<NamedColumns, CliError> {
-    let mut columns = NamedColumns { numbers: Vec::new(), text: Vec::new(), others: Vec::new() };
+fn roles(file: &OwnFile<'_>, columns: &[ColumnType]) -> Result<Roles, CliError> {
+    let path = file.path.to_path_buf();
     // Names that the user lists are no row of the file.
     let read = file.columns == ColumnNames::Header;
-    if read && types.iter().any(|column| column.name.parse::<f64>().is_ok()) {
-        return Err(CliError::NumbersForNames(file.path.to_path_buf()));
+    if read && columns.iter().any(|column| column.name.parse::<f64>().is_ok()) {
+        return Err(CliError::NumbersForNames(path));
     }
-    for column in types {
-        match column.kind {
-            ColumnKind::Numbers => columns.numbers.push(column.name),
-            ColumnKind::Text => columns.text.push(column.name),
-            ColumnKind::Other => columns.others.push(column.name),
-        }
+    let numbers = columns.iter().filter(|column| column.kind == ColumnKind::Numbers);
+    let numbers: Vec<String> = numbers.map(|column| column.name.clone()).collect();
+    if numbers.len() < 2 {
+        return Err(CliError::FewNumbers { path, numbers });
     }
-    Ok(columns)
+    file.chosen.roles(columns).map_err(|cause| CliError::Columns { path, cause })
 }
 
 fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
@@ -126,20 +125,29 @@ fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
     format!("source.csv = {{ {keys} }}")
 }
 
-/// Comments on the columns that the spec does not use.
-fn unused(text: &[String], others: &[String]) -> String {
-    let mut lines = vec![
-        "# The last column of numbers was taken as the target; change it and `inputs` as you need."
-            .to_owned(),
-    ];
-    if let Some(first) = text.first() {
-        lines.push(format!("# Columns of text: {}. One becomes an input by its words:", listed(text)));
+/// Comments on what was chosen, and on the columns that the spec does not use; a line each.
+fn comments(roles: &Roles) -> String {
+    let mut lines = Vec::new();
+    let chosen = match (roles.told_target, roles.told_inputs) {
+        (false, false) => "the last column of numbers as the target, the others as the inputs",
+        (false, true) => "the last column of numbers that is no input as the target",
+        (true, false) => "all other columns of numbers as the inputs",
+        (true, true) => "",
+    };
+    if !chosen.is_empty() {
+        lines.push(format!("# Chosen, not told: {chosen}; change that as you need."));
+    }
+    if !roles.unused.is_empty() {
+        lines.push(format!("# Columns of numbers that are not used: {}.", listed(&roles.unused)));
+    }
+    if let Some(first) = roles.text.first() {
+        lines.push(format!("# Columns of text: {}. One becomes an input by its words:", listed(&roles.text)));
         lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
     }
-    if !others.is_empty() {
-        lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(others)));
+    if !roles.others.is_empty() {
+        lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(&roles.others)));
     }
-    lines.join("\n")
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The most rows of a model without inducing inputs, all of which are predicted in turn.

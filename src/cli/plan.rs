@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::HumanDuration;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::list::presence;
 use super::options::{Format, Places, Selection, StorePlace, Work};
 use super::output::{print, print_json};
+use super::output_types::PlannedExperiment;
 use crate::publish::plain_table;
 use crate::run::{Shard, Study};
 use crate::task::Experiment;
@@ -60,7 +61,7 @@ pub fn plan(arguments: &PlanArguments, format: Format) -> Result<(), CliError> {
         forecasts.push(forecast(experiment, &study, arguments)?);
     }
     if format == Format::Json {
-        return print_json(&forecasts.iter().map(Forecast::json).collect());
+        return print_json(&json!(forecasts.iter().map(Forecast::described).collect::<Vec<_>>()));
     }
     let headings = ["experiment", "cells", "results", "stored", "blocks to compute", "time", "data"];
     print(&plain_table(&headings, forecasts.iter().map(Forecast::row)))
@@ -102,10 +103,15 @@ impl Forecast {
         ]
     }
 
-    fn json(&self) -> Value {
-        json!({
-            "experiment": self.name, "cells": self.cells, "results": self.results, "stored": self.stored,
-            "blocks_to_compute": self.blocks, "estimated_seconds": self.seconds, "data": self.data,
-        })
+    fn described(&self) -> PlannedExperiment {
+        PlannedExperiment {
+            experiment: self.name.clone(),
+            cells: self.cells,
+            results: self.results,
+            stored: self.stored,
+            blocks_to_compute: self.blocks,
+            estimated_seconds: self.seconds,
+            data: self.data,
+        }
     }
 }

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::release::{GridChoice, PointsFile, PublicPoints};
 
 /// Public points, of a file or of a grid.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("places of predictions").required(true).args(["at", "grid"])))]
 pub(super) struct PointsArguments {
     /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
-    #[arg(long, value_name = "GRID", required_unless_present = "grid", conflicts_with = "grid")]
+    #[arg(long, value_name = "GRID")]
     pub at: Option<PathBuf>,
     /// Instead of a file: `auto` for the places that the spec names (its map, else the box of its inputs), or for each input
     /// INPUT=FROM..TO:POINTS or INPUT=VALUE, with commas between

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::completed::experiments;
+use super::counted::counted;
 use super::ledger_options::{LedgerArguments, balance};
 use super::map_file::{MapTarget, NewMap};
 use super::options::{Format, Places};
@@ -185,8 +186,7 @@ fn summary(
     arguments: &PredictArguments,
 ) -> String {
     let certificate = charged.certificate();
-    let points =
-        if charged.points() == 1 { "1 point".to_owned() } else { format!("{} points", charged.points()) };
+    let points = counted(charged.points(), "point", "points");
     let mut text =
         format!("predictions at {points}{}\n", arguments.out.as_deref().map(written).unwrap_or_default());
     if arguments.sign.is_some() {

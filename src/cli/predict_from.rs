@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::counted::counted;
 use super::map_file::NewMap;
 use super::options::Format;
 use super::output::{print, print_json};
@@ -55,8 +56,8 @@ impl FromArguments {
                 print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
             }
             (Some(out), Format::Text) => print(&format!(
-                "predictions at {} points, written to {}\nnothing was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
-                predictions.points(),
+                "predictions at {}, written to {}\nnothing was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
+                counted(predictions.points(), "point", "points"),
                 out.display(),
                 from.display()
             )),

@@ -9,8 +9,10 @@ use serde_json::json;
 
 use super::CliError;
 use super::completed::experiments;
+use super::counted::counted;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_new};
+use super::output_types::WrittenReport;
 use super::waiting::Waiting;
 use crate::publish::{is_report, report_html};
 use crate::run::{commit, write_atomically};
@@ -69,11 +71,11 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     }
     drop(waiting);
     if format == Format::Json {
-        return print_json(
-            &json!({ "written": path, "bytes": html.len(), "experiments": experiments.len() }),
-        );
+        let (bytes, experiments) = (html.len(), experiments.len());
+        return print_json(&json!(WrittenReport { written: path.to_path_buf(), bytes, experiments }));
     }
-    print(&format!("{} experiments; written to {}\n", experiments.len(), path.display()))
+    let shown = counted(experiments.len(), "experiment", "experiments");
+    print(&format!("{shown}; written to {}\n", path.display()))
 }
 
 /// How much of a file tells a report.

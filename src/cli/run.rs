@@ -6,12 +6,14 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::CliError;
+use super::counted::counted;
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
+use super::output_types::{RunClaim, RunExperiment, RunRow, RunShard};
 use crate::publish::{
-    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, publish, reproduction_markdown,
-    table_terminal,
+    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, folded, publish,
+    reproduction_markdown, table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::spec::Change;
@@ -158,7 +160,8 @@ fn said(report: &Report<'_>, done: &StudyReport, folder: &Path, told: &mut Told)
     let clipped: String = done.provenance.clipped.iter().map(|clipped| format!("{clipped}\n")).collect();
     let closing = closing_sentence(report).map(|sentence| format!("{sentence}\n")).unwrap_or_default();
     let (summary, folder) = (done.summary(), folder.display());
-    print(&format!("{table}{clipped}{closing}{summary}; written to {folder}\n\n"))
+    let said = folded(&format!("{clipped}{closing}{summary}; written to {folder}\n\n"));
+    print(&format!("{table}{said}"))
 }
 
 fn shard_done(
@@ -170,11 +173,15 @@ fn shard_done(
 ) -> Result<(), CliError> {
     let (name, folder) = (&experiment.name, study.store().directory().display().to_string());
     if told.format == Format::Json {
-        return told.values.push(json!({
-            "experiment": name, "shard": shard.to_string(), "computed_blocks": blocks, "store": folder,
+        return told.values.push(json!(RunShard {
+            experiment: name.clone(),
+            shard: shard.to_string(),
+            computed_blocks: blocks,
+            store: folder,
         }));
     }
-    print(&format!("{name}, shard {shard}: {blocks} blocks computed and stored in {folder}\n"))
+    let blocks = counted(blocks, "block", "blocks");
+    print(&format!("{name}, shard {shard}: {blocks} computed and stored in {folder}\n"))
 }
 
 /// Regenerates the summary of all experiments.
@@ -191,18 +198,17 @@ fn write_reproduction(
 }
 
 fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {
-    let claims: Vec<Value> = report
-        .claims
-        .iter()
-        .map(|claim| json!({ "claim": claim.text, "from": claim.from, "outcome": claim.outcome }))
-        .collect();
-    let axes: Vec<&str> = report.experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
-    json!({
-        "experiment": report.experiment.name, "results": folder, "axes": axes,
-        "rows": report.rows.iter().map(row).collect::<Vec<Value>>(), "claims": claims,
-        "stored_before": done.stored, "computed_blocks": done.computed,
-        "clipped_targets_not_private": done.provenance.clipped, "failed_cells": report.failed.len(),
-        "not_private": done.provenance.own_rows.then_some(NOT_PRIVATE),
+    json!(RunExperiment {
+        experiment: report.experiment.name.clone(),
+        results: folder.to_owned(),
+        axes: report.experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
+        rows: report.rows.iter().map(row).collect(),
+        claims: report.claims.iter().map(RunClaim::from).collect(),
+        stored_before: done.stored,
+        computed_blocks: done.computed,
+        clipped_targets_not_private: done.provenance.clipped.clone(),
+        failed_cells: report.failed.len(),
+        not_private: done.provenance.own_rows.then_some(NOT_PRIVATE),
     })
 }
 
@@ -210,13 +216,22 @@ fn value(judged: &Option<Judged>) -> Option<f64> {
     judged.as_ref().map(|judged| judged.counterpart.value)
 }
 
-fn row(row: &ReportRow) -> Value {
+fn row(row: &ReportRow) -> RunRow {
     let certificate = &row.row.certificate;
-    json!({
-        "cell": row.cell_id, "labels": row.labels, "metric": row.row.metric, "value": row.row.value,
-        "spread": row.row.spread, "verdict": row.verdict().name(), "gap": certificate.gap,
-        "published": value(&row.published), "authors": value(&row.authors), "reference": value(&row.reference),
-        "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon), "delta": certificate.delta(),
-        "guarantee": certificate.to_string(), "delta_exact": certificate.delta_exact,
-    })
+    RunRow {
+        cell: row.cell_id.clone(),
+        labels: row.labels.clone(),
+        metric: row.row.metric.clone(),
+        value: row.row.value,
+        spread: row.row.spread,
+        verdict: row.verdict().name(),
+        gap: certificate.gap,
+        published: value(&row.published),
+        authors: value(&row.authors),
+        reference: value(&row.reference),
+        epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
+        delta: certificate.delta(),
+        guarantee: certificate.to_string(),
+        delta_exact: certificate.delta_exact,
+    }
 }

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::output_schema::output_schema;
 use crate::publish::reference;
 use crate::{data, spec};
 
@@ -12,7 +13,8 @@ const EXAMPLES: &str = "\
 Examples:
   dpgp schema spec > spec.schema.json       for editors and validators of TOML
   dpgp schema spec --markdown > docs/spec.md          the same for people
-  dpgp schema datasets";
+  dpgp schema datasets
+  dpgp schema outputs | jq '.properties.run'          what `dpgp run --format json` prints; other verbs likewise";
 
 /// `dpgp schema`.
 #[derive(Debug, Args)]
@@ -33,6 +35,8 @@ enum Language {
     Spec,
     /// data/datasets.toml
     Datasets,
+    /// What verbs but audit and stats print with --format json, a property for each, and the certificate beside predictions
+    Outputs,
 }
 
 /// Prints a JSON Schema, which is JSON in either format, or the reference made of it.
@@ -40,6 +44,7 @@ pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliErro
     let schema = match arguments.of {
         Language::Spec => spec::schema::<crate::task::TaskSetting>(),
         Language::Datasets => data::schema(),
+        Language::Outputs => output_schema(),
     };
     match (arguments.markdown, format) {
         (false, _) => print_json(&schema),

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use super::CliError;
 use super::completed::experiments;
-use super::list::presence;
+use super::counted::counted;
+use super::list::{described, presence};
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
-use crate::publish::Committed;
+use super::output_types::{ShownAxis, ShownExperiment};
+use crate::publish::{Committed, folded};
 use crate::run::Project;
 use crate::spec::Owner;
 use crate::task::Experiment;
@@ -46,7 +48,7 @@ pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
     let shown = Shown { project: &project, experiment: &experiment, committed };
     match format {
         Format::Json => print_json(&shown.json()),
-        Format::Text => print(&shown.text()),
+        Format::Text => print(&folded(&shown.text())),
     }
 }
 
@@ -70,7 +72,9 @@ impl Shown<'_> {
             true => "data:     in the spec, or drawn".to_owned(),
             false => format!("data:     {data} ({presence})"),
         });
-        lines.push(format!("cells:    {}, each {} times", cells.len(), meta.replicates));
+        let times =
+            if meta.replicates == 1 { "once".to_owned() } else { format!("{} times", meta.replicates) };
+        lines.push(format!("cells:    {}, each {times}", cells.len()));
         for axis in axes {
             let more = axis.labels.len().saturating_sub(MOST_LABELS);
             let more = if more == 0 { String::new() } else { format!(", and {more} more") };
@@ -78,32 +82,29 @@ impl Shown<'_> {
             lines.push(format!("  {} = {labels}{more}", axis.name));
         }
         let [paper, others] = self.numbers();
-        lines.push(format!("beside:   {paper} printed numbers, {others} of others, {} claims", claims.len()));
+        let printed = counted(paper, "printed number", "printed numbers");
+        let claims = counted(claims.len(), "claim", "claims");
+        lines.push(format!("beside:   {printed}, {others} of others, {claims}"));
         lines.push(format!("results:  {}", self.standing()));
         lines.push(format!("run it:   dpgp run {name}"));
         lines.join("\n") + "\n"
     }
 
     fn json(&self) -> Value {
-        let Experiment { name, meta, axes, cells, claims, .. } = self.experiment;
-        let axes =
-            axes.iter().map(|axis| json!({ "name": axis.name, "path": axis.path, "labels": axis.labels }));
-        let [paper, others] = self.numbers();
-        json!({
-            "name": name,
-            "title": meta.title,
-            "paper": meta.paper,
-            "artefact": meta.artefact,
-            "tags": meta.tags,
-            "datasets": self.experiment.datasets(),
-            "data": presence(self.experiment, self.project),
-            "cells": cells.len(),
-            "replicates": meta.replicates,
-            "axes": axes.collect::<Vec<Value>>(),
-            "printed_numbers": paper,
-            "other_numbers": others,
-            "claims": claims.len(),
-            "results": self.standing(),
+        let Experiment { axes, claims, .. } = self.experiment;
+        let axes = axes.iter().map(|axis| ShownAxis {
+            name: axis.name.clone(),
+            path: axis.path.clone(),
+            labels: axis.labels.clone(),
+        });
+        let [printed_numbers, other_numbers] = self.numbers();
+        json!(ShownExperiment {
+            listed: described(self.experiment, self.project),
+            axes: axes.collect(),
+            printed_numbers,
+            other_numbers,
+            claims: claims.len(),
+            results: self.standing(),
         })
     }
 

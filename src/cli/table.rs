@@ -7,6 +7,7 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
+use super::output_types::{PrintedTable, PrintedTables};
 use crate::publish::{Committed, Pivot, TableLanguage};
 use crate::spec::TableLayout;
 use crate::task::Experiment;
@@ -14,7 +15,7 @@ use crate::task::Experiment;
 const EXAMPLES: &str = "\
 Reads the committed table of an experiment; computes nothing. Outside of a project it is the one that comes with dpgp, where there
 is no other. Axes that stand neither at the left nor at the top make tables of their own. A value has the digits that two digits of
-its spread make known.
+its spread make known; what the spread is stands below the last table.
 
 Examples:
   dpgp table beyond/leaderboard/houses
@@ -54,9 +55,13 @@ pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError>
     let layout = layout(arguments, &experiment, &committed)?;
     let pivots = Pivot::all(&experiment, &committed, &layout);
     if format == Format::Json {
-        let tables = pivots.iter().map(|pivot| json!({ "title": pivot.title, "lines": pivot.lines }));
-        return print_json(&json!({
-            "experiment": experiment.name, "metric": layout.metric, "tables": tables.collect::<Vec<_>>(),
+        let legend = pivots.last().map(|pivot| pivot.legend.clone()).unwrap_or_default();
+        let tables = pivots.into_iter().map(|pivot| PrintedTable { title: pivot.title, lines: pivot.lines });
+        return print_json(&json!(PrintedTables {
+            experiment: experiment.name,
+            metric: layout.metric,
+            tables: tables.collect(),
+            legend,
         }));
     }
     let texts: Vec<String> = pivots.iter().map(|pivot| arguments.language.write(pivot)).collect();

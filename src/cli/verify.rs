@@ -8,6 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
+use super::release_types::{VerifiedCertificate, VerifiedCheck};
 use crate::release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
 use crate::run::watcher;
 
@@ -58,12 +59,13 @@ pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliErro
         Format::Text => print(&text(&verified))?,
         Format::Json => {
             let checks = verified.checks.iter();
-            let checks: Vec<_> =
-                checks.map(|check| json!({ "fact": check.fact, "holds": check.holds })).collect();
-            let VerifiedRelease { guarantee, program, unchecked, .. } = &verified;
-            print_json(&json!({
-                "guarantee": guarantee, "program": program, "checks": checks, "unchecked_signature": unchecked,
-                "holds": verified.holds(),
+            let checks = checks.map(|check| VerifiedCheck { fact: check.fact.clone(), holds: check.holds });
+            print_json(&json!(VerifiedCertificate {
+                guarantee: verified.guarantee.clone(),
+                program: verified.program.clone(),
+                checks: checks.collect(),
+                unchecked_signature: verified.unchecked.clone(),
+                holds: verified.holds(),
             }))?;
         }
     }

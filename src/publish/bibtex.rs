@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::data::Dataset;
 use crate::spec::Coverage;
 
 /// An entry of BibTeX.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BibliographyEntry {
     /// `misc` or `software`.
     pub kind: &'static str,

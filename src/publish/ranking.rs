@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::named;
@@ -12,7 +13,7 @@ use crate::spec::{Axis, Best, SpreadKind, TableLayout};
 use crate::task::Experiment;
 
 /// Whose records a guarantee hides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hides {
     /// The target of a record; its inputs are public.
@@ -73,7 +74,7 @@ pub struct RankingFilter {
 }
 
 /// The methods of one column of a leaderboard, the best first; those that guarantee nothing come last.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Ranking {
     /// The experiment.
     pub experiment: String,
@@ -88,7 +89,7 @@ pub struct Ranking {
 }
 
 /// A method of a leaderboard.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RankedMethod {
     /// From 1; none where it guarantees nothing and stands beside methods that do, or exceeds what it claims.
     pub place: Option<usize>,
@@ -128,6 +129,17 @@ impl Ranking {
         }
         rankings.iter_mut().for_each(Self::rank);
         rankings
+    }
+
+    /// The epsilons of the rows that are ranked, as often as there are such rows; none if the spec says not which number is best.
+    pub fn epsilons(experiment: &Experiment, committed: &Committed) -> Vec<f64> {
+        let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
+            return Vec::new();
+        };
+        let board = Board { experiment, committed, layout };
+        let all = RankingFilter::default();
+        let rows = committed.rows.iter().filter(|row| board.is_asked_for(row, &all));
+        rows.filter_map(|row| board.epsilon(row)).collect()
     }
 
     /// What stands beside the methods that guarantee something: the first that guarantees nothing.
@@ -183,10 +195,21 @@ impl Board<'_> {
 
     /// Whether a row is of an epsilon. What guarantees nothing is known by its label where there is an axis of epsilons.
     fn is_of(&self, row: &[String], epsilon: f64) -> bool {
-        let axis = self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon");
-        match axis {
-            Some(axis) => self.committed.label(row, axis).parse() == Ok(epsilon),
-            None => self.number(row, "epsilon").is_none_or(|own| own == epsilon || own.is_infinite()),
+        let own = self.epsilon(row);
+        match self.epsilon_axis() {
+            Some(_) => own == Some(epsilon),
+            None => own.is_none_or(|own| own == epsilon || own.is_infinite()),
+        }
+    }
+
+    fn epsilon_axis(&self) -> Option<&Axis> {
+        self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon")
+    }
+
+    fn epsilon(&self, row: &[String]) -> Option<f64> {
+        match self.epsilon_axis() {
+            Some(axis) => self.committed.label(row, axis).parse().ok(),
+            None => self.number(row, "epsilon"),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load::Loader;
@@ -12,7 +13,7 @@ use crate::task::{Experiment, Sample, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
 /// of the data, and no part of a release.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Clipped {
     /// The least value of a target.
     pub low: f64,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
@@ -9,7 +10,7 @@ use super::store::{NUMERICS, Store, StoreError, Stored};
 use crate::task::Cell;
 
 /// One thing that changed since a cell was last computed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// No earlier run has a cell with these labels.
@@ -51,7 +52,7 @@ pub enum Reason {
 }
 
 /// Replicates of cells that are not stored for one and the same reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
     /// What changed.
     pub reasons: Vec<Reason>,

@@ -1,7 +1,7 @@
 //! Files that a user names and that must not be there yet.
 
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Result, Write};
+use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -46,7 +46,8 @@ impl NewFile {
     /// Makes sure that it can be written and is not there yet.
     ///
     /// # Errors
-    /// [`ErrorKind::AlreadyExists`], also for a link that leads nowhere, or another I/O error.
+    /// [`ErrorKind::AlreadyExists`], also for a link that leads nowhere; [`ErrorKind::NotFound`] with the folder that is missing;
+    /// or another I/O error.
     pub fn open(path: &Path, readers: Readers) -> Result<Self> {
         let path = path.to_path_buf();
         if is_stream(&path) {
@@ -55,7 +56,13 @@ impl NewFile {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let file = disk::create(folder_of(&path), readers.mode())?;
+        let folder = folder_of(&path);
+        if !folder.is_dir() {
+            // The error of a file without a name would tell a name that nobody gave.
+            let missing = format!("there is no folder {}", folder.display());
+            return Err(Error::new(ErrorKind::NotFound, missing));
+        }
+        let file = disk::create(folder, readers.mode())?;
         Ok(Self { path, contents: NewContents::File(file) })
     }
 

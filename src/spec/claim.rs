@@ -45,7 +45,7 @@ impl RawClaim {
 }
 
 /// Whose a claim is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClaimOwner {
     /// The paper says it about its results.

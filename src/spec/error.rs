@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use super::Problem;
 
+/// Numbers to be filled in that an error names one by one.
+const MOST_UNFILLED: usize = 8;
+
 /// An error in a spec, where it stands and what would be right.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpecError {
@@ -38,6 +41,15 @@ impl fmt::Display for SpecError {
         write!(f, "  {:width$} | {:>column$}", "", "^", width = margin.len(), column = self.column)?;
         if self.unfilled.is_empty() {
             return Ok(());
+        }
+        if let [(first, _), .., (last, _)] = &self.unfilled[..]
+            && self.unfilled.len() > MOST_UNFILLED
+        {
+            let count = self.unfilled.len();
+            return write!(
+                f,
+                "\n  also to be filled in: {count} other numbers, from line {first} to line {last}"
+            );
         }
         let others = self.unfilled.iter().map(|(line, path)| format!("{path} (line {line})"));
         write!(f, "\n  also to be filled in: {}", others.collect::<Vec<_>>().join(", "))

@@ -91,7 +91,7 @@ impl Project {
         let store = self.path("store");
         command.args(arguments).current_dir(self.folder.path());
         command.env("DPGP_DATA", cache).env("DPGP_STORE", store).env("NO_COLOR", "1");
-        command.env("DPGP_STATE", self.path("state"));
+        command.env("DPGP_STATE", self.path("state")).env_remove("COLUMNS");
         command
     }
 }

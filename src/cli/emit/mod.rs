@@ -11,6 +11,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::{Format, Places, StorePlace};
 use super::output::{print_data, print_json, write_new};
+use super::output_types::EmittedText;
 use crate::cli::completed::experiments;
 use crate::data::rows::is_address;
 
@@ -126,7 +127,7 @@ pub fn emit(arguments: &EmitArguments, format: Format) -> Result<(), CliError> {
     let text = templates.render_str(template, values)?;
     match &arguments.out {
         Some(path) => write_new(path, &text),
-        None if format == Format::Json => print_json(&json!({ "text": text })),
+        None if format == Format::Json => print_json(&json!(EmittedText { text })),
         None => print_data(&text),
     }
 }

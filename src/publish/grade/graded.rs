@@ -2,19 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::given::{Given, GivenTable, GradeError};
+use crate::data::csv_cell;
 use crate::privacy::Certificate;
-use crate::publish::results::{OutcomeCounts, VerdictCounts};
+use crate::publish::results::{Committed, OutcomeCounts, VerdictCounts};
 use crate::publish::table::Predictive;
 use crate::publish::table::claims::{ClaimOutcome, ClaimRow, check};
-use crate::publish::table::verdict::{Conditions, verdict_by};
+use crate::publish::table::verdict::{Conditions, Verdict, verdict_by};
 use crate::spec::{ClaimOwner, Counterpart, DeviationKind, Owner, SpreadKind};
 use crate::task::{Experiment, Row};
 
 /// A number of the table beside the one that the paper prints.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct GradedNumber {
     /// The cell's label on each axis.
     pub labels: Vec<String>,
@@ -28,10 +30,19 @@ pub struct GradedNumber {
     pub published: f64,
     /// What is said of it.
     pub verdict: &'static str,
+    /// Why nothing is said of it; none where something is.
+    pub reason: Option<&'static str>,
 }
 
+/// Why a number is not judged that has no spread.
+const NO_SPREAD: &str =
+    "it has no spread over runs and no interval, and is random as far as our results tell";
+
+/// Why a number is not judged whose spread tells nothing of runs.
+const OTHER_SPREAD: &str = "its spread is over the folds of one run, or over an unknown number of runs";
+
 /// What is said of a table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Graded {
     /// The numbers that the paper prints, too, in grid order.
     pub numbers: Vec<GradedNumber>,
@@ -60,12 +71,13 @@ impl Graded {
 ///
 /// It needs the columns `metric`, `value` and one for each axis, as `table.csv` of our own results has them. Where another run lies
 /// comes from `interval_low` and `interval_high`; else from the spread over `repeats` runs in a row of kind `sd-replicates` (of the metric or
-/// of `METRIC-replicates`); a number without any spread stands for itself. Claims have no pairs of replicates here, so that some are
+/// of `METRIC-replicates`). A number without any spread is compared with the printed one as it is where nothing is random in ours, the
+/// row of our results having no spread either; else it is not judged. Claims have no pairs of replicates here, so that some are
 /// undecided that our own rows decide.
 ///
 /// # Errors
 /// [`GradeError`], with all columns that are missing, or the line that is wrong.
-pub fn grade(experiment: &Experiment, table: &str) -> Result<Graded, GradeError> {
+pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> Result<Graded, GradeError> {
     let table = GivenTable::read(table, experiment)?;
     let stand_in = experiment.deviations.iter().any(|deviation| deviation.kind == DeviationKind::StandIn);
     let conditions = Conditions { stand_in, reduced: experiment.quick };
@@ -73,7 +85,8 @@ pub fn grade(experiment: &Experiment, table: &str) -> Result<Graded, GradeError>
     let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
     let mut missing = 0;
     for counterpart in printed {
-        match table.judged(experiment, counterpart, conditions) {
+        let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart));
+        match table.judged(experiment, counterpart, Ours { conditions, fixed }) {
             Some(number) => {
                 numbers.insert((counterpart.cell, &counterpart.metric), number);
             }
@@ -99,48 +112,68 @@ pub fn grade(experiment: &Experiment, table: &str) -> Result<Graded, GradeError>
     })
 }
 
+/// What ours say of a number that is judged.
+#[derive(Debug, Clone, Copy)]
+struct Ours {
+    conditions: Conditions,
+    /// Nothing in it is random.
+    fixed: bool,
+}
+
+impl Committed {
+    /// Whether nothing is random in a number: the row of it has no spread.
+    fn is_fixed(&self, experiment: &Experiment, counterpart: &Counterpart) -> bool {
+        let labels = experiment.cells[counterpart.cell].labels();
+        let is_its = |row: &&Vec<String>| {
+            self.field(row, "metric") == csv_cell(&counterpart.metric)
+                && experiment
+                    .axes
+                    .iter()
+                    .zip(labels)
+                    .all(|(axis, label)| self.label(row, axis) == csv_cell(label))
+        };
+        self.rows.iter().find(is_its).is_some_and(|row| self.field(row, "spread").is_empty())
+    }
+}
+
 impl GivenTable {
     fn get(&self, cell: usize, metric: &str) -> Option<&Given> {
         self.numbers.get(&(cell, metric.to_owned()))
     }
 
-    fn judged(
-        &self,
-        experiment: &Experiment,
-        counterpart: &Counterpart,
-        conditions: Conditions,
-    ) -> Option<GradedNumber> {
+    fn judged(&self, experiment: &Experiment, counterpart: &Counterpart, ours: Ours) -> Option<GradedNumber> {
         let Counterpart { cell, metric, .. } = counterpart;
         let given = self.get(*cell, metric)?;
         let interval = match given.interval {
             Some([low, high]) => Some(Predictive::told(low, high)),
             None => {
                 let widened = counterpart.tolerance.unwrap_or(0.0);
-                let own = self.predictive(*cell, metric, counterpart.runs);
+                let own = self.predictive(*cell, metric, counterpart.runs, ours.fixed);
                 own.map(|own| own.printed_to(counterpart.precision).widened(widened))
             }
         };
+        let verdict = verdict_by(interval, counterpart, ours.conditions);
+        let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
         Some(GradedNumber {
+            reason: (verdict == Verdict::NotJudged).then_some(reason),
             labels: experiment.cells[*cell].labels().to_vec(),
             metric: metric.clone(),
             value: given.value,
             interval: interval.map(|interval| [interval.low, interval.high]),
             published: counterpart.value,
-            verdict: verdict_by(interval, counterpart, conditions).name(),
+            verdict: verdict.name(),
         })
     }
 
-    /// Where so many more runs lie; none where the table does not tell.
-    fn predictive(&self, cell: usize, metric: &str, runs: u32) -> Option<Predictive> {
+    /// Where so many more runs lie; none where the table does not tell. What is fixed is the same in every run.
+    fn predictive(&self, cell: usize, metric: &str, runs: u32, fixed: bool) -> Option<Predictive> {
         let given = self.get(cell, metric)?;
         let over_runs = self.over_runs(cell, metric);
         match (over_runs.and_then(|one| Some((one.spread?, one.repeats?))), given.spread) {
             (Some((spread, count)), _) if count > 1 => {
                 Some(Predictive::of_moments(given.value, spread, count, runs))
             }
-            (_, None) if given.repeats.is_none_or(|count| count <= 1) => {
-                Some(Predictive::told(given.value, given.value))
-            }
+            (_, None) if fixed => Some(Predictive::told(given.value, given.value)),
             _ => None,
         }
     }

@@ -31,7 +31,7 @@ fn sentence(verdicts: VerdictCounts, outcomes: OutcomeCounts) -> Option<String> 
 fn numbers(counts: VerdictCounts) -> Option<String> {
     let VerdictCounts { agrees, differs, inconclusive, not_judged, fitted, stand_in } = counts;
     let others = [
-        (differs, "differ"),
+        (differs, if differs == 1 { "differs" } else { "differ" }),
         (inconclusive, "inconclusive"),
         (not_judged, "not judged"),
         (fitted, "fitted"),
@@ -43,7 +43,7 @@ fn numbers(counts: VerdictCounts) -> Option<String> {
 
 fn claims(counts: OutcomeCounts) -> Option<String> {
     let OutcomeCounts { holds, fails, undecided } = counts;
-    let others = [(fails, "fail"), (undecided, "undecided")];
+    let others = [(fails, if fails == 1 { "fails" } else { "fail" }), (undecided, "undecided")];
     let total = counts.total();
     (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
 }

@@ -1,12 +1,13 @@
 //! Verdicts and outcomes, counted.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::publish::table::{ClaimOutcome, Outcome, Verdict};
 use crate::spec::ClaimOwner;
 
 /// How many numbers have each verdict.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct VerdictCounts {
     /// Within the interval of one run of ours.
     pub agrees: usize,
@@ -57,7 +58,7 @@ impl VerdictCounts {
 }
 
 /// How many claims have each outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OutcomeCounts {
     /// Borne out.
     pub holds: usize,

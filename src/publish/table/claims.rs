@@ -1,5 +1,6 @@
 //! Claims, checked against rows.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::verdict::standard_error;
@@ -10,7 +11,7 @@ use crate::task::Row;
 const WITHIN: f64 = 2.0;
 
 /// What the rows say of a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Every pair of rows bears it out by more than two standard errors of the difference.
@@ -33,7 +34,7 @@ impl Outcome {
 }
 
 /// A claim and what the rows say of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimOutcome {
     /// Whose statement it is.
     pub from: ClaimOwner,

@@ -1,8 +1,9 @@
 //! Tables that fit a terminal without breaking a word.
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
-use terminal_size::terminal_size_of;
 use unicode_width::UnicodeWidthStr;
+
+use super::width::{INDENT, Words, text_width};
 
 /// Headings and cells, and how they are drawn.
 pub(super) struct Fitted<'a> {
@@ -11,29 +12,62 @@ pub(super) struct Fitted<'a> {
     pub rows: &'a [Vec<String>],
     /// The lines around cells, as a style of the table library.
     pub style: TableStyle,
-    /// What these lines take of the width.
-    pub lines: usize,
+    /// Whether these lines take a column beside each cell.
+    pub bordered: bool,
+    /// Headings of columns that may be left out where they do not fit, in this order.
+    pub spare: &'a [&'a str],
 }
 
 /// Blanks at the left and at the right of a cell.
 const PADDING: usize = 2;
 
 impl Fitted<'_> {
-    /// For the terminal, if there is one; else as wide as it is.
+    /// For the columns that there are; else as wide as it is.
     pub fn text(&self) -> String {
-        let width = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-        // A terminal that does not know its width says 0.
-        self.within(width.filter(|width| *width > 0))
+        self.within(text_width())
     }
 
-    /// Within so many columns: cells are wrapped between words; where even that is too wide, each row is a record of its own.
+    /// Within so many columns: cells are wrapped between words; where that is too wide, spare columns are left out, which is said
+    /// below; where even that is too wide, each row is a record of its own.
     fn within(&self, width: Option<usize>) -> String {
         let words: Vec<usize> = (0..self.headings.len()).map(|column| self.longest_word(column)).collect();
-        let least: usize = words.iter().map(|word| word + PADDING).sum::<usize>() + self.lines;
-        match width {
-            Some(width) if least > width => self.records(width),
-            _ => self.table(width, &words),
+        let Some(width) = width else { return self.table(None, &words) };
+        let mut shown: Vec<usize> = (0..self.headings.len()).collect();
+        let mut left_out = Vec::new();
+        for name in self.spare {
+            if self.least(&shown, &words) <= width {
+                break;
+            }
+            if let Some(place) = shown.iter().position(|column| self.headings[*column] == *name) {
+                shown.remove(place);
+                left_out.push(*name);
+            }
         }
+        if self.least(&shown, &words) > width {
+            return self.records(width);
+        }
+        if left_out.is_empty() {
+            return self.table(Some(width), &words);
+        }
+        let note = format!("(left out at this width: {})", left_out.join(", "));
+        let mut said = Words::default();
+        note.split(' ').for_each(|word| said.push(word, width));
+        format!("{}{}\n", self.only(&shown, width), said.text)
+    }
+
+    /// What these columns need without breaking a word.
+    fn least(&self, columns: &[usize], words: &[usize]) -> usize {
+        let lines = if self.bordered { columns.len() + 1 } else { 0 };
+        columns.iter().map(|column| words[*column] + PADDING).sum::<usize>() + lines
+    }
+
+    /// The table of these columns.
+    fn only(&self, columns: &[usize], width: usize) -> String {
+        let headings: Vec<String> = columns.iter().map(|column| self.headings[*column].clone()).collect();
+        let rows = self.rows.iter().map(|row| columns.iter().map(|column| row[*column].clone()).collect());
+        let rows: Vec<Vec<String>> = rows.collect();
+        let words: Vec<usize> = columns.iter().map(|column| self.longest_word(*column)).collect();
+        Fitted { headings: &headings, rows: &rows, ..*self }.table(Some(width), &words)
     }
 
     fn table(&self, width: Option<usize>, words: &[usize]) -> String {
@@ -65,28 +99,11 @@ impl Fitted<'_> {
 
 /// A heading and its cell, wrapped between words; the lines after the first are indented.
 fn wrapped(heading: &str, cell: &str, width: usize) -> String {
-    let (mut text, mut at) = (String::new(), 0);
-    if !heading.is_empty() {
-        text.push_str(&format!("{heading}:"));
-        at = heading.width() + 1;
-    }
-    for word in cell.split_whitespace() {
-        if at > INDENT && at + 1 + word.width() > width {
-            text.push_str(&format!("\n{}", " ".repeat(INDENT)));
-            at = INDENT;
-        } else if at > 0 {
-            text.push(' ');
-            at += 1;
-        }
-        text.push_str(word);
-        at += word.width();
-    }
-    text.push('\n');
-    text
+    let heading = if heading.is_empty() { String::new() } else { format!("{heading}:") };
+    let mut words = Words::after(heading, INDENT);
+    cell.split_whitespace().for_each(|word| words.push(word, width));
+    words.text + "\n"
 }
-
-/// How far the lines after the first stand to the right.
-const INDENT: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -114,8 +131,8 @@ mod tests {
             width in 1usize..140,
         ) {
             let headings = texts(&["name", "published", "verdict", "other numbers"]);
-            for (style, lines) in [(NOTHING, 0), (UTF8_BORDERS_ONLY, 5)] {
-                let fitted = Fitted { headings: &headings, rows: &cells, style, lines };
+            for (style, bordered) in [(NOTHING, false), (UTF8_BORDERS_ONLY, true)] {
+                let fitted = Fitted { headings: &headings, rows: &cells, style, bordered, spare: &[] };
                 let text = fitted.within(Some(width));
                 let found = words(&text);
                 let all = cells.iter().flatten().flat_map(|cell| cell.split(' '));
@@ -136,11 +153,32 @@ mod tests {
     fn a_narrow_terminal_shows_records() {
         let headings = texts(&["name", "claim"]);
         let rows = [texts(&["smith2021/table1", "sparse errs less than standard at epsilon"])];
-        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, lines: 0 };
+        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
         assert_eq!(
             fitted.within(Some(24)),
             "name: smith2021/table1\nclaim: sparse errs less\n  than standard at\n  epsilon\n"
         );
         assert!(fitted.within(Some(40)).starts_with(" name "));
+    }
+
+    /// A column that is spare goes before the table does; without one that would do all of it stands in records.
+    #[test]
+    fn a_spare_column_is_left_out_before_the_table_is() {
+        let headings = texts(&["name", "data", "cells"]);
+        let rows = [texts(&["smith2021/table1", "howell1-in-all", "12"])];
+        let fitted = Fitted {
+            headings: &headings,
+            rows: &rows,
+            style: NOTHING,
+            bordered: false,
+            spare: &["nothing", "data"],
+        };
+        let narrow = fitted.within(Some(30));
+        assert_eq!(
+            narrow,
+            " name              cells\n smith2021/table1  12\n(left out at this width: data)\n"
+        );
+        assert!(fitted.within(Some(41)).contains("howell1-in-all"));
+        assert!(fitted.within(Some(20)).starts_with("name:\n  smith2021/table1\ndata:"));
     }
 }

@@ -5,6 +5,7 @@ use clap::ValueEnum;
 use super::markdown_text::markdown_text;
 use super::pivot::Pivot;
 use super::plain::plain_table;
+use super::width::folded;
 use crate::data::csv_cell;
 
 /// What a table is written in.
@@ -39,7 +40,8 @@ fn text(pivot: &Pivot) -> String {
     let title = if pivot.title.is_empty() { String::new() } else { format!("{}\n", pivot.title) };
     let Some((headings, rows)) = pivot.lines.split_first() else { return title };
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-    format!("{title}{}", plain_table(&headings, rows.iter().cloned()))
+    let legend = if pivot.legend.is_empty() { String::new() } else { format!("{}\n", pivot.legend) };
+    format!("{}{}{}", folded(&title), plain_table(&headings, rows.iter().cloned()), folded(&legend))
 }
 
 fn markdown(pivot: &Pivot) -> String {
@@ -53,6 +55,9 @@ fn markdown(pivot: &Pivot) -> String {
                 (0..line.len()).map(|i| if i < pivot.label_columns { "---" } else { "--:" }).collect();
             text.push_str(&format!("|{}|\n", marks.join("|")));
         }
+    }
+    if !pivot.legend.is_empty() {
+        text.push_str(&format!("\n{}\n", markdown_text(&pivot.legend)));
     }
     text
 }
@@ -73,7 +78,12 @@ fn latex(pivot: &Pivot) -> String {
             text.push_str("\\hline\n");
         }
     }
-    text.push_str("\\hline\n\\end{tabular}\n");
+    text.push_str("\\hline\n");
+    if !pivot.legend.is_empty() {
+        let legend = latex_text(&pivot.legend);
+        text.push_str(&format!("\\multicolumn{{{columns}}}{{l}}{{\\footnotesize {legend}}} \\\\\n"));
+    }
+    text.push_str("\\end{tabular}\n");
     text
 }
 
@@ -110,6 +120,9 @@ fn typst(pivot: &Pivot) -> String {
         text.push_str(&if i == 0 { format!("  table.header({cells}),\n") } else { format!("  {cells},\n") });
     }
     text.push_str(")\n");
+    if !pivot.legend.is_empty() {
+        text.push_str(&format!("#text(size: 0.8em, {})\n", typst_string(&pivot.legend)));
+    }
     text
 }
 
@@ -139,6 +152,7 @@ mod tests {
             title: "t".to_owned(),
             label_columns: 1,
             lines: lines.map(|line| line.map(str::to_owned).to_vec()).to_vec(),
+            legend: "±: one standard deviation over 5 folds".to_owned(),
         }
     }
 
@@ -155,6 +169,13 @@ mod tests {
         assert_eq!(typst_string("a\"\\\n"), "\"a\\\"\\\\ \"");
         let markdown = TableLanguage::Md.write(&pivot());
         assert!(markdown.contains("|---|--:|") && !markdown.contains("<b>|"), "{markdown}");
+        let legend = "one standard deviation over 5 folds";
+        let below =
+            format!("\\multicolumn{{2}}{{l}}{{\\footnotesize $\\pm$: {legend}}} \\\\\n\\end{{tabular}}\n");
+        assert!(latex.ends_with(&below), "{latex}");
+        assert!(typst.ends_with(&format!("\n)\n#text(size: 0.8em, \"±: {legend}\")\n")), "{typst}");
+        assert!(markdown.ends_with(&format!("|\n\n±: {legend}\n")), "{markdown}");
+        assert!(TableLanguage::Text.write(&pivot()).ends_with(&format!("\n±: {legend}\n")));
         assert_eq!(TableLanguage::Csv.write(&pivot()), "t,a_b,x = 1\nt,50% & <b>|,1.0 ± 0.1\n");
     }
 }

@@ -18,6 +18,7 @@ mod plain;
 mod predictive;
 mod terminal;
 pub(super) mod verdict;
+mod width;
 
 pub use claims::{ClaimOutcome, Outcome};
 pub(super) use claims_csv::{claims_csv, read_claims};
@@ -27,7 +28,8 @@ pub use languages::TableLanguage;
 pub use markdown::{NOT_PRIVATE, table_markdown};
 pub use number::{exact, short};
 pub use pivot::Pivot;
-pub use plain::plain_table;
+pub use plain::{plain_table, plain_table_sparing};
 pub use predictive::Predictive;
 pub use terminal::table_terminal;
 pub use verdict::{Judged, Verdict};
+pub use width::folded;

@@ -4,7 +4,7 @@ use super::number::short;
 use super::terminal::with_spread;
 use crate::publish::report::named;
 use crate::publish::results::Committed;
-use crate::spec::{Axis, TableLayout};
+use crate::spec::{Axis, SpreadKind, TableLayout};
 use crate::task::Experiment;
 
 /// Labels on some axes.
@@ -19,6 +19,8 @@ pub struct Pivot {
     pub label_columns: usize,
     /// The headings, then the rows; all have the same number of cells.
     pub lines: Vec<Vec<String>>,
+    /// What stands behind `±`, of all tables below the last one; else empty.
+    pub legend: String,
 }
 
 impl Pivot {
@@ -32,10 +34,13 @@ impl Pivot {
         let of_metric = committed.rows.iter().filter(|row| committed.field(row, "metric") == layout.metric);
         let source = Source { committed, rows: of_metric.map(Vec::as_slice).collect() };
         let parts = source.distinct(&others);
-        parts
-            .iter()
-            .map(|part| source.part(&others, part).pivot(&left, &top, heading(&others, part)))
-            .collect()
+        let pivots =
+            parts.iter().map(|part| source.part(&others, part).pivot(&left, &top, heading(&others, part)));
+        let mut pivots: Vec<Self> = pivots.collect();
+        if let Some(last) = pivots.last_mut() {
+            last.legend = source.legend();
+        }
+        pivots
     }
 }
 
@@ -86,7 +91,33 @@ impl<'a> Source<'a> {
             let cells: Vec<String> = columns.iter().map(|column| line.part(top, column).cell()).collect();
             lines.push(labels.into_iter().chain(cells).collect());
         }
-        Pivot { title, label_columns: left.len(), lines }
+        Pivot { title, label_columns: left.len(), lines, legend: String::new() }
+    }
+
+    /// What the spreads are; empty where there is none.
+    fn legend(&self) -> String {
+        let mut meanings = Vec::new();
+        for kind in [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError] {
+            let of_kind = self.rows.iter().filter(|row| {
+                let spread = self.committed.field(row, "spread").parse::<f64>();
+                self.committed.field(row, "spread_kind") == kind.name()
+                    && spread.is_ok_and(|spread| spread > 0.0)
+            });
+            let mut repeats: Vec<&str> = of_kind.map(|row| self.committed.field(row, "repeats")).collect();
+            repeats.sort_unstable();
+            repeats.dedup();
+            let number = match repeats[..] {
+                [] => continue,
+                [one] => format!("{one} "),
+                _ => String::new(),
+            };
+            meanings.push(match kind {
+                SpreadKind::SdFolds => format!("standard deviation over {number}folds"),
+                SpreadKind::SdReplicates => format!("standard deviation over {number}replicates"),
+                _ => "standard error of the mean".to_owned(),
+            });
+        }
+        if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
     }
 
     /// What the first row shows; nothing where there is none.

@@ -9,6 +9,7 @@ use super::lines::Lines;
 use super::number::{exact, short};
 use super::predictive::Predictive;
 use super::verdict::{Judged, Verdict};
+use super::width::folded;
 use crate::data::shown_line;
 use crate::publish::report::{Report, ReportRow};
 use crate::spec::{ClaimOwner, Counterpart};
@@ -26,6 +27,9 @@ pub(super) const HEADINGS: [&str; 9] = [
     "gap",
 ];
 
+/// The headings of what a narrow terminal can do without: table.csv has them all.
+const SPARE: [&str; 4] = ["gap", "exact delta", "one run of ours", "other numbers"];
+
 /// Rows that are printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
 
@@ -36,12 +40,15 @@ const MOST_NAMED: usize = 8;
 pub fn table_terminal(report: &Report<'_>) -> String {
     let lines = Lines::new(report, MOST_ROWS);
     let (headings, rows) = (&lines.headings, &lines.rows);
-    let table = Fitted { headings, rows, style: UTF8_BORDERS_ONLY, lines: headings.len() + 1 }.text();
-    let mut text = format!(
-        "{}: {}\n{table}",
-        shown_line(&report.experiment.name),
-        shown_line(&report.experiment.meta.title)
-    );
+    let table = Fitted { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
+    let (name, title) = (&report.experiment.name, &report.experiment.meta.title);
+    let title = format!("{}: {}\n", shown_line(name), shown_line(title));
+    format!("{}{table}{}", folded(&title), folded(&below(report, &lines)))
+}
+
+/// What is said below the table.
+fn below(report: &Report<'_>, lines: &Lines) -> String {
+    let mut text = String::new();
     if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
         text.push_str(&format!("... and {more} more rows in table.csv\n"));
     }

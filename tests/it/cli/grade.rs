@@ -43,13 +43,13 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     let arguments = ["grade", "good.csv", "--experiment", "smith2021/table1"];
     let run = project.dpgp(&arguments);
     assert!(run.out.contains("fitted") && run.out.contains("12.88 to 13.82"), "{}", run.out);
-    assert!(run.out.contains("1 rows are of no cell"), "{}", run.out);
+    assert!(run.out.contains("1 row is of no cell"), "{}", run.out);
     let markdown = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--as", "md"]);
     assert!(markdown.out.contains("| age | 1 | standard | rmse | "), "{}", markdown.out);
     project.write("bad.csv", &format!("{head}age,sparse,1,rmse,13.35,0.2,sd-replicates,30\n"));
     let run = project.dpgp(&["grade", "bad.csv", "--experiment", "smith2021/table1"]).expect(1);
     assert!(
-        run.out.contains("differs") && run.err.contains("1 printed numbers differ"),
+        run.out.contains("differs") && run.err.contains("1 printed number differs, 0 claims fail"),
         "{}{}",
         run.out,
         run.err
@@ -57,6 +57,35 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     project.write("folds.csv", &format!("{head}age,sparse,1,rmse,9.9,1.6,sd-folds,14\n"));
     let run = project.dpgp(&["grade", "folds.csv", "--experiment", "smith2021/table1"]);
     assert!(run.out.contains("not-judged"), "{}", run.out);
+}
+
+/// What is random is not judged by a bare number; the errors of the four points of the toy are not random: 50 is printed of one,
+/// and 6.875 of another.
+#[test]
+fn a_bare_number_is_judged_where_nothing_is_random() {
+    // Our tables come with the program.
+    let project = Project::empty();
+    let reason = "it has no spread over runs and no interval";
+    for repeats in ["", "1", "30"] {
+        let row = format!("age,sparse,1,rmse,13.35,{repeats}\n");
+        project.write("bare.csv", &format!("inputs,method,epsilon,metric,value,repeats\n{row}"));
+        let run = project.dpgp(&["grade", "bare.csv", "--experiment", "smith2021/table1"]);
+        assert!(run.out.contains("not-judged") && !run.out.contains("differs  "), "{}", run.out);
+        assert!(run.out.contains(&format!("1 number is not judged: {reason}")), "{}", run.out);
+        assert!(run.out.contains("0 of 1 printed number agree, 0 differ"), "{}", run.out);
+    }
+    let cell = "halves,published,log-det";
+    let rows = format!("{cell},sse/polynomial-0,60\n{cell},sse-without-noise/polynomial-0,6.8751\n");
+    project.write("toy.csv", &format!("split,variant,objective,metric,value\n{rows}"));
+    let arguments = ["grade", "toy.csv", "--experiment", "smith2021/toy", "--format", "json"];
+    let numbers = project.dpgp(&arguments).json()["grade"]["numbers"].clone();
+    let verdicts: Vec<(&str, bool)> = numbers
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|number| (number["verdict"].as_str().unwrap(), number["reason"].is_null()))
+        .collect();
+    assert_eq!(verdicts, [("agrees", true), ("differs", true)], "{numbers}");
 }
 
 #[test]

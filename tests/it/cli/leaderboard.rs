@@ -164,7 +164,8 @@ fn the_best_is_told_with_what_is_level_with_it() {
     assert_eq!(lines[2], ["1", "bins", "40.00", "±", "1.000", "targets", "-20.0", "%"]);
     assert_eq!(lines[3], ["=2", "cloaking", "42.00", "±", "1.000", "targets", "-16.0", "%"]);
     assert_eq!(lines[4], ["-", "constant", "50.00", "±", "1.000", "nothing"]);
-    assert_eq!(lines.len(), 5, "{best}");
+    assert_eq!(lines[5][..4], ["±:", "one", "standard", "error"]);
+    assert_eq!(lines.len(), 6, "{best}");
     let all = project.dpgp(&["best", "board.toml", "--all", "--format", "json"]).expect(0).json();
     let methods = all[0]["methods"].as_array().unwrap();
     let order: Vec<&str> = methods.iter().map(|method| method["method"].as_str().unwrap()).collect();
@@ -174,6 +175,7 @@ fn the_best_is_told_with_what_is_level_with_it() {
     assert!(records.contains("moments") && !records.contains("bins"), "{records}");
     let latex = project.dpgp(&["table", "board.toml", "--as", "latex"]).expect(0).out;
     assert!(latex.contains("bins & 40.0 $\\pm$ 3.0 \\\\"), "{latex}");
+    assert!(latex.contains("$\\pm$: one standard deviation over 9 folds"), "{latex}");
     let turned =
         project.dpgp(&["table", "board.toml", "--rows", "epsilon", "--columns", "method", "--as", "csv"]);
     assert!(
@@ -183,6 +185,8 @@ fn the_best_is_told_with_what_is_level_with_it() {
         let run = project.dpgp(&[&["table", "board.toml"], &wrong[..]].concat()).expect(2);
         assert!(run.err.contains(known), "{}", run.err);
     }
+    let run = project.dpgp(&["best", "board.toml", "--epsilon", ".7"]).expect(2);
+    assert!(run.err.contains("no table that is meant has the epsilon 0.7; there are 1\n"), "{}", run.err);
     for wrong in [["--epsilon", "7"], ["--epsilon", "nan"], ["--hides", "rows"]] {
         project.dpgp(&[&["best", "board.toml"], &wrong[..]].concat()).expect(2);
     }

@@ -282,6 +282,8 @@ fn ledgers_that_were_changed_are_refused() {
     std::fs::remove_file(project.path("l.toml")).unwrap();
     let run = predict(&project, "energy.toml", &[]).expect(5);
     assert!(run.err.contains("is not there any more"), "{}", run.err);
+    let shown = project.dpgp(&["ledger", "show"]).expect(5).out;
+    assert_eq!(shown.matches("l.toml").count(), 1, "{shown}");
     // It is found where it was moved to.
     project.write("moved.toml", &sound);
     predict(&project, "energy.toml", &["--ledger", "moved.toml"]).expect(0);

@@ -159,3 +159,18 @@ fn what_is_no_number_costs_nothing() {
     refused(&project, &[&stats, &["0"]], 2, "epsilon = 0.0 is not above zero");
     refused(&project, &[&stats, &["inf"]], 2, "epsilon is infinite");
 }
+
+/// What is missing is said by the name that was given, and nothing is charged.
+#[test]
+fn a_folder_that_is_missing_is_named() {
+    let project = energy_project(RECORDS);
+    let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out"];
+    for (file, folder) in [("nodir/a.csv", "nodir"), ("energy.csv/a.csv", "energy.csv")] {
+        refused(&project, &[&predict, &[file]], 5, &format!("{file}: there is no folder {folder}\n"));
+        refused(&project, &[STATS, &["--out", &file.replace("csv", "json")]], 5, "there is no folder ");
+    }
+    let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
+    assert_eq!(ledgers.as_array().map(Vec::len), Some(0));
+    let usage = project.dpgp(&["predict", "energy.toml"]).expect(2).err;
+    assert!(usage.contains("--at <GRID>|--grid <POINTS>"), "{usage}");
+}

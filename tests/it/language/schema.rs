@@ -1,11 +1,13 @@
 //! The committed JSON Schemas are fresh, and every shipped file is valid under them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use boon::{Compiler, SchemaIndex, Schemas};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::cli::Project;
+use crate::support::energy::{TARGETS, energy_project};
 use crate::support::shipped::{root, shipped};
 use crate::support::study::{SLOW_STUDY, STUDY};
 
@@ -30,8 +32,11 @@ impl Validator {
     }
 
     fn check(&self, text: &str) -> Result<(), String> {
-        let value = as_json(&toml::from_str(text).unwrap());
-        self.schemas.validate(&value, self.index).map_err(|error| format!("{error:#}"))
+        self.check_value(&as_json(&toml::from_str(text).unwrap()))
+    }
+
+    fn check_value(&self, value: &Value) -> Result<(), String> {
+        self.schemas.validate(value, self.index).map_err(|error| format!("{error:#}"))
     }
 }
 
@@ -138,4 +143,86 @@ fn the_manifest_of_the_datasets_is_valid() {
     assert_eq!(validator.check(&text), Ok(()));
     assert!(validator.check(&text.replace("licence", "license")).is_err());
     assert!(validator.check(&text.replacen("\nsha256 = ", "\nsha = ", 1)).is_err());
+}
+
+/// A schema that allows no key which it does not tell.
+fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(closed);
+            if fields.get("type").is_some_and(|kind| kind == "object") && fields.contains_key("properties") {
+                fields.insert("additionalProperties".to_owned(), false.into());
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(closed),
+        _ => {}
+    }
+}
+
+/// What verbs print has the keys that their schema tells, all of them and no others, and so has the certificate of a release.
+#[test]
+fn what_verbs_print_is_as_their_schema_says() {
+    let project = energy_project(TARGETS);
+    let mut schema = project.dpgp(&["schema", "outputs"]).expect(0).json();
+    let verbs: BTreeSet<String> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+    closed(&mut schema);
+    let validator = Validator::new(schema);
+    let theirs = shipped("results/smith2021/toy/table.csv");
+    project.write("theirs.csv", &theirs);
+    let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
+    let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
+    let commands: [(&str, &[&str]); 31] = [
+        ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
+        ("run", &["run", "energy.toml", "--quiet"]),
+        ("run", &["run", "energy.toml", "smith2021/toy", "--quiet"]),
+        ("check", &["check", "energy.toml", "--quiet"]),
+        ("plan", &["plan", "energy.toml"]),
+        ("list", &["list"]),
+        ("show", &["show", "smith2021/table1"]),
+        ("show", &["show", "energy.toml"]),
+        ("best", &["best", "houses"]),
+        ("table", &["table", "beyond/leaderboard/houses"]),
+        ("grade", &["grade", "theirs.csv", "--experiment", "smith2021/toy"]),
+        ("cite", &["cite", "smith2021/table1"]),
+        ("data list", &["data", "list"]),
+        ("new", &["new", "--data", "energy.csv", "mine"]),
+        ("predict", &predict),
+        ("predict", &[&predict[..], &out].concat()),
+        ("map", &[&["map", "p.csv"], &map[..]].concat()),
+        ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),
+        ("ledger show", &["ledger", "show"]),
+        ("ledger verify", &["ledger", "verify", "--released", "p.csv.certificate.json"]),
+        ("collect", &["collect", "store"]),
+        ("explain", &["explain", "energy.toml", "--seed", "7"]),
+        ("report", &["report", "energy.toml", "--out", "r.html"]),
+        ("diff", &["diff", "results", "results", "--all"]),
+        ("emit", &["emit", "make", "energy.toml", "--shards", "2"]),
+        ("generate", &["generate", "--rows", "3", "--out", "trips.csv"]),
+        ("completions", &["completions", "bash"]),
+        ("man", &["man"]),
+        ("data fetch", &["data", "fetch", "census2011-ages"]),
+        ("data verify", &["data", "verify", "census2011-ages"]),
+        ("show", &["show", "smith2021/toy"]),
+    ];
+    let mut checked = BTreeSet::new();
+    for (verb, command) in commands {
+        let printed = project.dpgp(&[command, &["--format", "json"]].concat()).json();
+        let value = json!({ verb: printed });
+        assert_eq!(validator.check_value(&value), Ok(()), "{command:?}");
+        checked.insert(verb.to_owned());
+        // A key that is missing is an error, too.
+        let mut less = value.clone();
+        let inner = less.get_mut(verb).unwrap();
+        let object = if inner.is_array() { &mut inner[0] } else { inner };
+        let first = object.as_object().unwrap().keys().next().cloned().unwrap();
+        object.as_object_mut().unwrap().remove(&first);
+        assert!(validator.check_value(&less).is_err(), "{verb} without {first}");
+    }
+    let certificate = "predict: FILE.certificate.json";
+    assert_eq!(
+        validator.check_value(&json!({ certificate: project.json("p.csv.certificate.json") })),
+        Ok(())
+    );
+    checked.insert(certificate.to_owned());
+    assert_eq!(checked, verbs, "a verb whose schema is told and not checked");
 }

@@ -1,0 +1,102 @@
+//! `dpgp new --data` with the columns that the user names.
+
+use crate::support::cli::Project;
+
+/// Three columns of numbers before the target, one behind it, and one of words.
+fn project() -> Project {
+    let project = Project::empty();
+    project.write("trips.csv", "lon,lat,hour,minutes,weekday,bike\n1,2,3,4,5,red\n2,3,4,5,6,blue\n");
+    project
+}
+
+/// The spec that is written.
+fn spec(project: &Project, arguments: &[&str]) -> String {
+    project.remove("study.toml");
+    project.dpgp(&[&["new", "study", "--data", "trips.csv"], arguments].concat()).expect(0);
+    project.read("study.toml")
+}
+
+#[test]
+fn named_columns_are_taken_and_what_is_chosen_is_said() {
+    let project = project();
+    let all = spec(&project, &[]);
+    assert!(
+        all.contains("inputs = [\"lon\", \"lat\", \"hour\", \"minutes\"]\ntarget = \"weekday\"\n"),
+        "{all}"
+    );
+    assert!(
+        all.contains("# Chosen, not told: the last column of numbers as the target, the others"),
+        "{all}"
+    );
+    let target = spec(&project, &["--target", "minutes"]);
+    assert!(
+        target.contains("inputs = [\"lon\", \"lat\", \"hour\", \"weekday\"]\ntarget = \"minutes\"\n"),
+        "{target}"
+    );
+    assert!(target.contains("# Chosen, not told: all other columns of numbers as the inputs"), "{target}");
+    let inputs = spec(&project, &["--inputs", "weekday,lon"]);
+    assert!(inputs.contains("inputs = [\"weekday\", \"lon\"]\ntarget = \"minutes\"\n"), "{inputs}");
+    assert!(inputs.contains("# Chosen, not told: the last column of numbers that is no input"), "{inputs}");
+    let both = spec(&project, &["--target", "minutes", "--inputs", "lat,lon"]);
+    assert!(both.contains("inputs = [\"lat\", \"lon\"]\ntarget = \"minutes\"\n"), "{both}");
+    assert!(!both.contains("not told") && both.contains("not used: \"hour\", \"weekday\"."), "{both}");
+}
+
+/// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each.
+#[test]
+fn the_kernel_suits_the_inputs_that_are_named() {
+    let project = Project::empty();
+    project.write("trips.csv", "a,b,c,d,e,y\n1,2,3,4,5,6\n");
+    let all = spec(&project, &["--private-inputs"]);
+    assert!(all.contains("[model.kernel.additive]"), "{all}");
+    let two = spec(&project, &["--private-inputs", "--inputs", "b,d"]);
+    assert!(two.contains("[model.kernel.eq-ard]\n") && !two.contains("additive"), "{two}");
+    assert_eq!(two.matches("    nan,   # \"").count(), 2, "{two}");
+    let one = spec(&project, &["--private-inputs", "--inputs", "d"]);
+    assert!(one.contains("[model.kernel.eq]\n"), "{one}");
+}
+
+#[test]
+fn columns_that_cannot_be_taken_are_refused_with_those_that_can() {
+    let project = project();
+    let numbers =
+        "columns of numbers: \"lon\", \"lat\", \"hour\", \"minutes\", \"weekday\"; columns of text: \"bike\"";
+    for (arguments, message) in [
+        (&["--target", "minuts"][..], "no column \"minuts\" (did you mean \"minutes\"?)"),
+        (&["--inputs", "lat,zebra"], "no column \"zebra\";"),
+        (&["--inputs", "bike"], "the column \"bike\" does not hold numbers"),
+        (&["--target", "bike"], "the column \"bike\" does not hold numbers"),
+    ] {
+        let run = project.dpgp(&[&["new", "--data", "trips.csv"], arguments].concat()).expect(2);
+        assert!(run.err.contains(message) && run.err.contains(numbers), "{}", run.err);
+    }
+    for (arguments, message) in [
+        (&["--target", "lat", "--inputs", "lat"][..], "\"lat\" is named twice"),
+        (&["--inputs", "lat,lat"], "\"lat\" is named twice"),
+        (&["--inputs", "lon,lat,hour,minutes,weekday"], "no column of numbers is left for the target"),
+        (&["--inputs", ""], "a column has no name"),
+    ] {
+        let run = project.dpgp(&[&["new", "--data", "trips.csv"], arguments].concat()).expect(2);
+        assert!(run.err.contains(message), "{}", run.err);
+    }
+    project.dpgp(&["new", "mine", "--target", "a"]).expect(2);
+    assert!(!project.path("trips.toml").exists() && !project.path("mine.toml").exists());
+    // Columns of a file without a header go by the names that they get.
+    project.write("bare.csv", "1,2,3\n4,5,6\n");
+    project.dpgp(&["new", "--data", "bare.csv", "--no-header", "--target", "column1"]).expect(0);
+    assert!(
+        project.read("bare.toml").contains("inputs = [\"column2\", \"column3\"]\ntarget = \"column1\"\n")
+    );
+}
+
+/// A hundred numbers to be filled in are counted, and not listed.
+#[test]
+fn many_numbers_to_be_filled_in_are_counted() {
+    let project = Project::empty();
+    let names: Vec<String> = (0..12).map(|number| format!("x{number}")).collect();
+    project.write("wide.csv", &format!("{}\n{}\n", names.join(","), ["1"; 12].join(",")));
+    project.dpgp(&["new", "--data", "wide.csv"]).expect(0);
+    let run = project.dpgp(&["run", "wide.toml"]).expect(2);
+    // Two bounds, two variances, eleven lengthscales and the change; the error is about the first of them.
+    assert!(run.err.contains("also to be filled in: 15 other numbers, from line "), "{}", run.err);
+}
