@@ -71,6 +71,12 @@ pub enum CliError {
     /// A name that makes no file name.
     #[error("{0:?} is no name for a spec")]
     NoName(String),
+    /// Questions without an answer.
+    #[error("{0}: nobody answered; nothing was written")]
+    Unanswered(String),
+    /// An answer that is no number.
+    #[error("{key}: {said:?} is no finite number; nothing was written")]
+    NoNumber { key: String, said: String },
     /// Results are missing.
     #[error("{0} is not complete; no table was written for it")]
     Incomplete(String),
@@ -209,6 +215,8 @@ impl CliError {
             | Self::Exists(_)
             | Self::NamedTwice(_)
             | Self::NoName(_)
+            | Self::Unanswered(_)
+            | Self::NoNumber { .. }
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::NoSuchEpsilon { .. }

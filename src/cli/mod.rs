@@ -29,6 +29,7 @@ mod man;
 mod map;
 mod map_file;
 mod new;
+mod new_ask;
 mod new_columns;
 mod new_data;
 mod options;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::emit::shell;
+use super::new_ask::asked;
 use super::new_columns::{ChosenColumns, Roles, column_name};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::options::Format;
@@ -28,6 +29,7 @@ Examples:
   dpgp new --data energy.csv                  writes energy.toml
   dpgp new --data trips.parquet my-trips      writes my-trips.toml
   dpgp new --data energy.csv --target kwh --inputs day,temperature    else the last column of numbers, from all others
+  dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
   dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
@@ -58,6 +60,9 @@ pub struct NewArguments {
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
+    /// Ask for every number that is left to fill in, a line each, and write the spec when it is a valid one
+    #[arg(long, requires = "data")]
+    ask: bool,
     /// No progress bars
     #[arg(long)]
     quiet: bool,
@@ -85,6 +90,11 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             (text, Some(roles))
         }
     };
+    // Before questions are asked for nothing.
+    if path.symlink_metadata().is_ok() {
+        return Err(CliError::Exists(path));
+    }
+    let text = if arguments.ask { asked(&text, &path)? } else { text };
     write_new(&path, &text)?;
     if format == Format::Json {
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
@@ -95,7 +105,8 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         None => print(&format!("{shown} is written; try: {run}\n")),
         Some(roles) => {
             let roles = described(&roles);
-            print(&format!("{roles}{shown} is written; fill in every `nan` in it, then: {run}\n"))
+            let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
+            print(&format!("{roles}{shown} is written; {next}: {run}\n"))
         }
     }
 }

@@ -25,6 +25,7 @@ mod ledgers;
 mod maps;
 mod missing;
 mod moments;
+mod new_ask;
 mod new_columns;
 mod outputs;
 mod own_data;

@@ -1,0 +1,203 @@
+//! `dpgp new --ask`: a question for each number that only the user can know.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+use super::CliError;
+use super::output::complain;
+use crate::data::Manifest;
+use crate::run::RunError;
+use crate::task::Experiment;
+
+/// A number that is left to fill in.
+#[derive(Debug, Clone, PartialEq)]
+struct Question {
+    /// Its place in the text.
+    from: usize,
+    to: usize,
+    /// Its line, from 1.
+    line: usize,
+    /// The key, with a word for which end of a range it is.
+    key: String,
+    /// What the comment beside it says.
+    about: String,
+    /// What follows from the bounds of the target: a factor of their distance.
+    share: Option<f64>,
+}
+
+/// The spec with an answer in each place, which is a valid one.
+pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
+    let questions = questions(template);
+    let mut lines = std::io::stdin().lock().lines();
+    let mut answers: Vec<Option<f64>> = vec![None; questions.len()];
+    loop {
+        for place in 0..questions.len() {
+            if answers[place].is_none() {
+                answers[place] = Some(answer(&questions, &answers, place, &mut lines)?);
+            }
+        }
+        let text = filled(template, &questions, &answers);
+        let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
+        let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else { return Ok(text) };
+        let again: Vec<usize> =
+            (0..questions.len()).filter(|place| questions[*place].line == wrong.line).collect();
+        if again.is_empty() || !std::io::stdin().is_terminal() {
+            return Err(RunError::from(Box::new(wrong)).into());
+        }
+        complain(&wrong.to_string());
+        again.into_iter().for_each(|place| answers[place] = None);
+    }
+}
+
+/// The answer to one question; on a terminal it is asked until it is a number.
+fn answer(
+    questions: &[Question],
+    answers: &[Option<f64>],
+    place: usize,
+    lines: &mut impl Iterator<Item = std::io::Result<String>>,
+) -> Result<f64, CliError> {
+    let question = &questions[place];
+    let proposed = question.share.and_then(|share| Some(share * width(questions, answers)?));
+    loop {
+        let beside = proposed.map(|value| format!(" [{value}]")).unwrap_or_default();
+        complain(&format!("{}: {}{beside}", question.key, question.about));
+        let Some(Ok(line)) = lines.next() else { return Err(CliError::Unanswered(question.key.clone())) };
+        match (line.trim(), proposed) {
+            ("", Some(value)) => return Ok(value),
+            (said, _) => match said.parse::<f64>() {
+                Ok(value) if value.is_finite() => return Ok(value),
+                _ if std::io::stdin().is_terminal() => complain("a number is needed"),
+                _ => return Err(CliError::NoNumber { key: question.key.clone(), said: said.to_owned() }),
+            },
+        }
+    }
+}
+
+/// The distance of the bounds of the target, once both are known.
+fn width(questions: &[Question], answers: &[Option<f64>]) -> Option<f64> {
+    let [low, high] = ["normalise.bounds.low", "normalise.bounds.high"].map(|key| {
+        questions.iter().position(|question| question.key == key).and_then(|place| answers[place])
+    });
+    Some(high? - low?)
+}
+
+fn filled(template: &str, questions: &[Question], answers: &[Option<f64>]) -> String {
+    let mut text = template.to_owned();
+    // From the end, so that places before stay where they are.
+    for (question, answer) in questions.iter().zip(answers).rev() {
+        let answer = answer.map(|value| format!("{value:?}")).unwrap_or_default();
+        text.replace_range(question.from..question.to, &answer);
+    }
+    text
+}
+
+const OPEN: &str = "nan";
+/// The line of the budget, which nobody else should choose.
+const EPSILON: &str = "epsilon = 1.0";
+
+/// The questions of a template, in the order of its lines.
+fn questions(template: &str) -> Vec<Question> {
+    let (mut found, mut section, mut list, mut from) = (Vec::new(), "", ("", ""), 0);
+    for (number, line) in template.split_inclusive('\n').enumerate() {
+        let start = from;
+        from += line.len();
+        let (code, about) = line.split_once('#').unwrap_or((line, ""));
+        let key = code.split('=').next().unwrap_or_default().trim();
+        if let Some(name) = code.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            if !name.contains(OPEN) {
+                section = name;
+            }
+        }
+        if code.trim_end().ends_with("= [") {
+            list = (key, about);
+        }
+        if code.trim_end() == EPSILON {
+            let at = start + EPSILON.len() - "1.0".len();
+            let about = "how private: what somebody believes of a person may become e^epsilon times as likely; perhaps 1";
+            found.push(Question {
+                share: None,
+                ..question("privacy.epsilon".to_owned(), about, at..at + 3, number)
+            });
+            continue;
+        }
+        let places: Vec<usize> = code.match_indices(OPEN).map(|(at, _)| at).collect();
+        for (turn, at) in places.iter().enumerate() {
+            let (within, end) = (code.starts_with(' '), end(&code[..*at], turn, places.len()));
+            let (key, about) =
+                if within { (list.0, [list.1, about].join(" ")) } else { (key, about.to_owned()) };
+            let at = start + at;
+            let key = format!("{section}.{key}{end}");
+            found.push(question(key, &about, at..at + OPEN.len(), number));
+        }
+    }
+    found
+}
+
+fn question(key: String, about: &str, place: std::ops::Range<usize>, line: usize) -> Question {
+    let share = match key.as_str() {
+        "normalise.bounds.scale" => Some(0.5),
+        "privacy.change" => Some(1.0),
+        _ => None,
+    };
+    let words = about.replace("fill in:", " ");
+    let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    Question { from: place.start, to: place.end, line: line + 1, key, about, share }
+}
+
+/// Which end of a range a place is: by the word before it, or by its turn.
+fn end(before: &str, turn: usize, places: usize) -> &'static str {
+    let before = before.trim_end().trim_end_matches('=').trim_end();
+    match (before, places, turn) {
+        (named, _, _) if named.ends_with("from") => ", from",
+        (named, _, _) if named.ends_with("to") => ", to",
+        (_, 2, 0) => ", least",
+        (_, 2, _) => ", greatest",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_has_its_question() {
+        let template = include_str!("new_data_records.toml")
+            .replace(
+                "@LENGTHSCALES@",
+                "lengthscales = [   # fill in: how far\n    nan,   # \"a\"\n    nan,   # \"b\"\n]",
+            )
+            .replace(
+                "@MAP@",
+                "map = [   # fill in: the ends\n    { from = nan, to = nan, points = 25 },   # \"a\"\n]",
+            )
+            .replace("@ENDS@", "    [nan, nan],   # \"a\"\n")
+            .replace("@TARGET@", "\"y\"");
+        let found = questions(&template);
+        let keys: Vec<&str> = found.iter().map(|question| question.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            [
+                "normalise.bounds.low",
+                "normalise.bounds.high",
+                "normalise.bounds.scale",
+                "model.noise_variance",
+                "model.kernel.@KERNEL@.lengthscales",
+                "model.kernel.@KERNEL@.lengthscales",
+                "task.surface.map, from",
+                "task.surface.map, to",
+                "privacy.epsilon",
+                "privacy.mechanism.moments.domain, least",
+                "privacy.mechanism.moments.domain, greatest",
+            ]
+        );
+        assert_eq!(found[5].about, "how far \"b\"");
+        assert!(found.iter().all(|one| ["nan", "1.0"].contains(&&template[one.from..one.to])));
+        let answers: Vec<Option<f64>> = (0..found.len()).map(|k| Some(k as f64)).collect();
+        assert_eq!(width(&found, &answers), Some(1.0));
+        let text = filled(&template, &found, &answers);
+        assert!(
+            text.contains("low = 0.0 ") && text.contains("[9.0, 10.0],") && text.contains("epsilon = 8.0")
+        );
+    }
+}

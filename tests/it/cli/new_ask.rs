@@ -1,0 +1,60 @@
+//! `dpgp new --ask`: a spec by answers.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use crate::support::cli::{Project, Run};
+use crate::support::energy::{TARGETS, energy_project};
+
+/// What `new --ask` does with these answers.
+fn answered(project: &Project, more: &[&str], answers: &str) -> Run {
+    let arguments = [&["new", "mine", "--data", "energy.csv", "--ask"][..], more].concat();
+    let mut command = project.command(&arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The program may end before it has read all of them.
+    let _ = child.stdin.take().unwrap().write_all(answers.as_bytes());
+    Run::new(child.wait_with_output().unwrap())
+}
+
+/// Bounds, noise, variance, lengthscale, epsilon; the empty line takes the distance of the bounds as the change.
+#[test]
+fn answers_make_a_spec_that_runs() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature"];
+    let run = answered(&project, &told, "0\n40\n9\n100\n8\n2\n\n").expect(0);
+    assert!(run.err.contains("normalise.bounds.low") && run.err.contains("[40]"), "{}", run.err);
+    let spec = project.read("mine.toml");
+    assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
+    project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+}
+
+#[test]
+fn where_whole_records_are_private_every_place_is_asked_for() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
+    let run = answered(&project, &told, "0\n40\n\n0.1\n8\n-10\n35\n1\n-10\n35\n").expect(0);
+    assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
+    project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+}
+
+#[test]
+fn what_is_no_answer_writes_nothing() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature"];
+    for (answers, why) in [
+        ("0\n40\n", "nobody answered"),
+        ("0\nforty\n", "\"forty\" is no finite number"),
+        ("0\nnan\n", "is no finite number"),
+        // Bounds the wrong way round.
+        ("40\n0\n9\n100\n8\n1\n\n", "mine.toml:"),
+        ("0\n40\n9\n100\n8\n-1\n\n", "privacy.epsilon"),
+    ] {
+        let run = answered(&project, &told, answers).expect(2);
+        assert!(run.err.contains(why), "{answers:?}: {}", run.err);
+        assert!(!project.path("mine.toml").exists());
+    }
+    project.write("mine.toml", "kept");
+    assert!(answered(&project, &told, "0\n").expect(2).err.contains("is there already"));
+    assert_eq!(project.read("mine.toml"), "kept");
+}
