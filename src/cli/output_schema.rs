@@ -9,13 +9,13 @@ use super::output_types::{
     PlannedExperiment, PrintedTables, RunExperiment, RunShard, ShownExperiment, VerifiedFile, WrittenReport,
 };
 use super::release_types::{
-    CertificateFile, DrawnFile, LedgerOutput, LookedForOutput, ReleasedHere, ReleasedToFile,
-    VerifiedCertificate,
+    CertificateFile, DrawnFile, LedgerOutput, LookedForOutput, PreviewOutput, PriceOutput, ReleasedHere,
+    ReleasedToFile, VerifiedCertificate,
 };
 use crate::publish::{BibliographyEntry, Ranking};
 
 /// The schema of an object with a property for each verb, whose schema is that of what the verb prints with `--format json`, and
-/// one for the certificate that `predict --out` writes. What `audit`, `stats` and `predict --preview` print is not told. A value may get
+/// one for the certificate that `predict --out` writes. What `audit` and `stats` print is not told. A value may get
 /// more keys in later versions; none is taken away.
 pub(super) fn output_schema() -> Value {
     let mut all = SchemaSettings::draft2020_12().for_serialize().into_generator();
@@ -45,6 +45,8 @@ pub(super) fn output_schema() -> Value {
         "plan": all.subschema_for::<Vec<PlannedExperiment>>(),
         "predict": { "anyOf": [all.subschema_for::<ReleasedHere>(), all.subschema_for::<ReleasedToFile>()] },
         "predict: FILE.certificate.json": all.subschema_for::<CertificateFile>(),
+        "predict --preview": all.subschema_for::<PreviewOutput>(),
+        "price": all.subschema_for::<PriceOutput>(),
         "report": all.subschema_for::<WrittenReport>(),
         "run": { "anyOf": [all.subschema_for::<RunExperiment>(), all.subschema_for::<Vec<RunExperiment>>()] },
         "run --shard": { "anyOf": [all.subschema_for::<RunShard>(), all.subschema_for::<Vec<RunShard>>()] },

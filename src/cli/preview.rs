@@ -8,6 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json, write_new};
+use super::release_types::PreviewOutput;
 use super::waiting::Waiting;
 use crate::number::Epsilon;
 use crate::publish::{PublishError, WantedError, exact, plain_table, preview_svg, short};
@@ -60,8 +61,8 @@ pub(super) fn preview(
     }
     if format == Format::Json {
         let (error, epsilon) = (arguments.error, wanted.and_then(|wanted| wanted.epsilon));
-        let said = json!({ "preview": preview, "wanted": error, "epsilon": epsilon, "figure": figure });
-        return print_json(&said);
+        let figure = figure.map(Path::to_path_buf);
+        return print_json(&json!(PreviewOutput { preview, wanted: error, epsilon, figure }));
     }
     print(&said(&preview, wanted, figure))
 }

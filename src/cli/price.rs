@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::preview::{WHAT_IS_PRICED, finite_epsilon, no_better, preview_rows};
+use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
 use crate::number::Epsilon;
 use crate::publish::plain_table;
@@ -116,8 +117,8 @@ pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError>
     drop(waiting);
     let axes = axes(experiment, &priced);
     if format == Format::Json {
-        let settings: Vec<Value> = priced.iter().map(|one| json(experiment, &axes, one)).collect();
-        return print_json(&json!({ "settings": settings }));
+        let settings = priced.into_iter().map(|one| setting(experiment, &axes, one)).collect();
+        return print_json(&json!(PriceOutput { settings }));
     }
     print(&text(experiment, &axes, &priced))
 }
@@ -149,11 +150,9 @@ fn axes(experiment: &Experiment, priced: &[Priced<'_>]) -> Vec<usize> {
         .collect()
 }
 
-fn json(experiment: &Experiment, axes: &[usize], priced: &Priced<'_>) -> Value {
-    let labels = axes
-        .iter()
-        .map(|axis| (experiment.axes[*axis].name.clone(), Value::from(priced.cell.labels()[*axis].as_str())));
-    json!({ "labels": labels.collect::<serde_json::Map<_, _>>(), "preview": priced.preview })
+fn setting(experiment: &Experiment, axes: &[usize], Priced { cell, preview }: Priced<'_>) -> PricedSetting {
+    let labels = axes.iter().map(|axis| (experiment.axes[*axis].name.clone(), cell.labels()[*axis].clone()));
+    PricedSetting { labels: labels.collect(), preview }
 }
 
 fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> String {

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::task::Preview;
+
 /// What `dpgp predict` prints of a release without `--out`.
 #[expect(dead_code, reason = "the schema of what the release writes")]
 #[derive(Debug, JsonSchema)]
@@ -200,4 +202,33 @@ pub(super) struct LookedForOutput {
     ledger: Option<PathBuf>,
     /// Its number there.
     number: Option<u64>,
+}
+
+/// What `dpgp predict --preview` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PreviewOutput {
+    /// What is expected.
+    pub preview: Preview,
+    /// The error that was wanted.
+    pub wanted: Option<f64>,
+    /// The least epsilon that reaches it.
+    pub epsilon: Option<f64>,
+    /// The figure that was drawn.
+    pub figure: Option<PathBuf>,
+}
+
+/// What `dpgp price` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PriceOutput {
+    /// Each setting.
+    pub settings: Vec<PricedSetting>,
+}
+
+/// What one setting is worth.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PricedSetting {
+    /// Its values of the axes in which settings differ.
+    pub labels: BTreeMap<String, String>,
+    /// What is expected.
+    pub preview: Preview,
 }

@@ -1,6 +1,7 @@
 //! What predictions with a guarantee would be worth, from public things alone.
 
 use nalgebra::DMatrix;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::constant::squared_errors_of_mean;
@@ -26,7 +27,7 @@ pub struct Foreknown<'a> {
 
 /// What is expected of predictions under the model, as root (weighted) mean squares over the points, or over the whole box where moments
 /// are released, in units of the target.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Expected {
     /// Epsilon.
     pub epsilon: Epsilon,
@@ -41,7 +42,7 @@ pub struct Expected {
 }
 
 /// What is expected at each epsilon, and at both ends.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Preview {
     /// The error of the prior mean, which says nothing of the rows.
     pub prior: f64,

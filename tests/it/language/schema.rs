@@ -171,7 +171,7 @@ fn what_verbs_print_is_as_their_schema_says() {
     project.write("theirs.csv", &theirs);
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
     let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
-    let commands: [(&str, &[&str]); 31] = [
+    let commands: [(&str, &[&str]); 33] = [
         ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
         ("run", &["run", "energy.toml", "--quiet"]),
         ("run", &["run", "energy.toml", "smith2021/toy", "--quiet"]),
@@ -188,6 +188,8 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("new", &["new", "--data", "energy.csv", "mine"]),
         ("predict", &predict),
         ("predict", &[&predict[..], &out].concat()),
+        ("predict --preview", &[&predict[..], &["--preview", "--error", "5"]].concat()),
+        ("price", &["price", "energy.toml", "--at", "grid.csv", "--set", "model.kernel.eq.lengthscale=5,50"]),
         ("map", &[&["map", "p.csv"], &map[..]].concat()),
         ("verify", &["verify", "p.csv.certificate.json", "p.csv"]),
         ("ledger show", &["ledger", "show"]),
