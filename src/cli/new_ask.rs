@@ -103,10 +103,9 @@ fn questions(template: &str) -> Vec<Question> {
         from += line.len();
         let (code, about) = line.split_once('#').unwrap_or((line, ""));
         let key = code.split('=').next().unwrap_or_default().trim();
-        if let Some(name) = code.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            if !name.contains(OPEN) {
-                section = name;
-            }
+        let heading = code.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if let Some(name) = heading.filter(|name| !name.contains(OPEN)) {
+            section = name;
         }
         if code.trim_end().ends_with("= [") {
             list = (key, about);
