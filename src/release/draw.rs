@@ -209,3 +209,22 @@ impl<T> Charged<T> {
         self.receipt.as_ref()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// More words than are asked for at a time: one that came twice would be the same noise twice.
+    #[test]
+    fn every_word_is_used_once() {
+        let mut noise = SystemNoise::new().unwrap();
+        let words: BTreeSet<u64> = (0..3 * WORDS).map(|_| noise.next_u64()).collect();
+        assert_eq!(words.len(), 3 * WORDS);
+        let short: BTreeSet<u32> = (0..8).map(|_| noise.next_u32()).collect();
+        let mut bytes = [0; 64];
+        noise.fill_bytes(&mut bytes);
+        assert!(short.len() > 4 && bytes.iter().collect::<BTreeSet<_>>().len() > 16);
+    }
+}

@@ -165,3 +165,61 @@ fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
     both.learn(&other.sketches);
     both
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::rows::InMemory;
+    use crate::release::StreamedRelease;
+    use crate::run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "a histogram"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove", most_per_row = 2 } }
+"#;
+
+    /// What happens to rows with these numbers of trips, by a spec; the text of their sums, or why there are none.
+    fn summed(spec: &str, trips: &[f64], read: Option<&str>) -> Result<String, String> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("histogram", spec).unwrap();
+        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("counts")
+        };
+        let places = vec![0.5; trips.len()];
+        let mut rows = InMemory::new(vec![&places[..], trips]);
+        let mut total =
+            streamed.sum_held("rows", &mut rows, &Pool::new(1).unwrap(), None).map_err(|e| e.to_string())?;
+        if let Some(text) = read {
+            total
+                .merge(streamed.parse("other".as_ref(), text).map_err(|e| e.to_string())?)
+                .map_err(|e| e.to_string())?;
+        }
+        total.text().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn rows_that_a_program_cannot_hold_are_refused() {
+        assert!(summed(SPEC, &[1.0, 2.0], None).is_ok());
+        assert!(summed(SPEC, &[f64::NAN], None).is_err());
+        let of_persons =
+            SPEC.replace("target = \"trips\"", "target = \"trips\", person = \"who\", rows_per_person = 2");
+        let said = summed(&of_persons, &[1.0], None).unwrap_err();
+        assert!(said.contains("data.person"), "{said}");
+        let lacking = SPEC.replace("target = \"trips\"", "target = \"trips\", missing = \"drop\"");
+        let said = summed(&lacking, &[1.0], None).unwrap_err();
+        assert!(said.contains("data.missing"), "{said}");
+    }
+
+    #[test]
+    fn sums_of_another_spec_or_of_a_shard_are_refused() {
+        let text = summed(SPEC, &[1.0, 2.0], None).unwrap();
+        assert!(summed(SPEC, &[1.0], Some(&text)).is_ok());
+        let wider = SPEC.replace("to = 2.0", "to = 4.0");
+        assert!(summed(&wider, &[1.0], Some(&text)).is_err());
+        let mut shard: serde_json::Value = serde_json::from_str(&text).unwrap();
+        shard["part"]["blocks"] = serde_json::json!({ "start": 1, "end": 1 });
+        assert!(summed(SPEC, &[1.0], Some(&shard.to_string())).is_err());
+        assert!(summed(SPEC, &[1.0], Some("{}")).is_err());
+    }
+}

@@ -91,3 +91,26 @@ fn can_weigh(weights: &[f64]) -> bool {
     let sum: f64 = weights.iter().sum();
     weights.iter().all(|weight| *weight >= 0.0) && sum > 0.0 && sum.is_finite()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_in_memory_have_the_inputs_of_the_spec() {
+        let data: DataSetting =
+            toml::from_str("source.csv.path = \"rows.csv\"\ninputs = [\"x\", \"z\"]\ntarget = \"y\"\n")
+                .unwrap();
+        let points = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(held(&points, &data).unwrap().inputs, points);
+        let said = [DMatrix::zeros(2, 1), points.map(|x| x / 0.0)]
+            .map(|wrong| held(&wrong, &data).unwrap_err().to_string());
+        assert!(said[0].contains("other inputs") && said[1].contains("not finite"), "{said:?}");
+    }
+
+    #[test]
+    fn weights_must_weigh() {
+        assert!(can_weigh(&[0.0, 2.0]));
+        assert!(!can_weigh(&[0.0]) && !can_weigh(&[-1.0, 2.0]) && !can_weigh(&[f64::INFINITY]));
+    }
+}

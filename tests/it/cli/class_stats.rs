@@ -172,3 +172,14 @@ fn wrong_questions_are_refused() {
     let axis = format!("{SPEC}[grid]\n\"task.dirichlet.classes\" = [3, 4]\n");
     assert!(refused(&project, &axis, &["rows.csv"]).contains("sum different things"));
 }
+
+/// What is written is tried on copies with a record replaced by one of another class or from far away.
+#[test]
+fn an_attack_finds_nothing() {
+    let project = Project::empty();
+    let few: Vec<Vec<f64>> = columns().into_iter().map(|column| column[..60].to_vec()).collect();
+    write_rows(&project, "rows.csv", NAMES, &few);
+    project.write("s.toml", &SPEC.replace("train = 50", "train = 40"));
+    let run = project.dpgp(&["audit", "--end-to-end", "s.toml"]).expect(0);
+    assert!(run.out.starts_with("s: holds\n"), "{}", run.out);
+}
