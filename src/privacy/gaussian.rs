@@ -61,10 +61,11 @@ impl Terms {
         let (d, s) = (half - shift, half + shift);
         let (first, second) = (normal_cdf(d), weighted_tail(d, s, epsilon));
         let series = if s > FAR { 1e-12 } else { 0.0 };
-        // Whatever the rounding of d, the first term is below 1e-300; the bound below is not a number where s overflows.
+        // Whatever the rounding of d, the first term is below Phi(-39) < 1e-330, and so below the least number of all, which every delta
+        // reaches; the bound below is not a number where s overflows.
         let is_nothing = half * (1.0 + 2.0 * f64::EPSILON) - shift * (1.0 - 2.0 * f64::EPSILON) < NOTHING;
         if is_nothing {
-            return Self { first, second, error: f64::MIN_POSITIVE };
+            return Self { first, second, error: LEAST };
         }
         let relative = f64::EPSILON * (16.0 + 4.0 * s * (1.0 + s) + epsilon) + series;
         // The second term is less than the first one. What is too small for a normal number has an error of its own.
@@ -74,6 +75,9 @@ impl Terms {
 
 /// Below this the normal distribution function is less than the least normal number.
 const NOTHING: f64 = -39.0;
+
+/// The least positive number, which is not normal.
+const LEAST: f64 = f64::from_bits(1);
 
 /// Beyond this the normal tail is given by its series.
 const FAR: f64 = 37.0;
@@ -181,6 +185,18 @@ mod tests {
         (0.02, 1700.0, 9.544_049_652_123_907e-20),
         (12.0, 3.0, 4.328_747_409_902_097e-286),
     ];
+
+    /// Any delta has its noise: `Phi(-39)` is below the least of all numbers, and at epsilon = 1 that is `1/(2 sigma) - sigma` of 39.013.
+    #[test]
+    fn the_least_deltas_have_noise() {
+        for delta in [1e-307, 1e-308, 1e-320, LEAST] {
+            let sigma = Calibration::Analytic.sigma(1.0, delta);
+            assert!(
+                (37.0..39.02).contains(&sigma) && gaussian_delta_at_most(sigma, 1.0) <= delta,
+                "{delta:e}: {sigma}"
+            );
+        }
+    }
 
     /// The bound is never below the truth, also where the plain formula is, and close to it where delta is of any use.
     #[test]

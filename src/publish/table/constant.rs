@@ -17,6 +17,10 @@ pub(super) fn worse_than_a_constant(report: &Report<'_>, most: usize) -> Option<
     }
     let named = worse.iter().take(most).map(|row| report.labels(row).collect::<Vec<_>>().join(", "));
     let named = named.collect::<Vec<_>>().join("; ");
+    // A table of one cell names it by nothing.
+    if named.is_empty() {
+        return Some(format!("No better than a constant ({METRIC} below 0)."));
+    }
     let more = worse.len().saturating_sub(most);
     let others = if more == 0 { String::new() } else { format!("; and {more} more") };
     Some(format!("No better than a constant ({METRIC} below 0): {named}{others}."))
