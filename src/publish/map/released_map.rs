@@ -11,6 +11,9 @@ use crate::release::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 pub(super) const MOST_CELLS: usize = 20_000;
 /// A grid has at least one in so many of the crossings of its coordinates.
 const SPARSE: usize = 4;
+/// What both parts of the uncertainty stand for.
+const PARTS: &str = "gp_sd is what the model leaves open, its pull towards the mean of the prior (regularisation bias) included; noise_sd is what the \
+    privacy noise adds.";
 /// What a map without a cell to look at says.
 const NOTHING_SHOWN: &str = "No cell is left, so that there is no scale of colours: more rows, a larger epsilon or a longer lengthscale would \
     tell more, as `dpgp predict --preview` says beforehand. The table and the intervals hold all the same.";
@@ -127,6 +130,7 @@ impl<'a> ReleasedMap<'a> {
                 said.push(NOTHING_SHOWN.to_owned());
             }
         }
+        said.push(PARTS.to_owned());
         said.push(
             "Drawn from the numbers of the file alone: the picture tells no more than they do.".to_owned(),
         );
