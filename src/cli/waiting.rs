@@ -19,6 +19,8 @@ impl Waiting {
         let line = ProgressBar::new_spinner()
             .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
             .with_message(shown_line(what).into_owned());
+        // The thread of steady ticks may begin after work that is soon done.
+        line.tick();
         line.enable_steady_tick(Duration::from_millis(250));
         Self(line)
     }
