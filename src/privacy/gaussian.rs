@@ -40,6 +40,12 @@ pub fn gaussian_delta(sigma: f64, epsilon: f64) -> f64 {
 /// assert!(gaussian_delta_at_most(1.0, 1.0) < gaussian_delta(1.0, 1.0) * (1.0 + 1e-13));
 /// ```
 pub fn gaussian_delta_at_most(sigma: f64, epsilon: f64) -> f64 {
+    // No number that is not normal is told.
+    at_most(sigma, epsilon).max(f64::MIN_POSITIVE)
+}
+
+/// The same to the least number of all, so that every delta is reached by some noise.
+fn at_most(sigma: f64, epsilon: f64) -> f64 {
     if sigma <= 0.0 {
         return 1.0;
     }
@@ -156,13 +162,13 @@ impl Calibration {
 fn analytic_sigma(epsilon: f64, delta: f64) -> f64 {
     let (mut low, mut high) = (-2.0f64, 2.0f64);
     // Delta falls from 1 to 0 along ln sigma, so both searches end.
-    while gaussian_delta_at_most(low.exp(), epsilon) <= delta {
+    while at_most(low.exp(), epsilon) <= delta {
         low -= 2.0;
     }
-    while gaussian_delta_at_most(high.exp(), epsilon) > delta {
+    while at_most(high.exp(), epsilon) > delta {
         high += 2.0;
     }
-    bisect(low, high, |log| gaussian_delta_at_most(log.exp(), epsilon) <= delta).high.exp()
+    bisect(low, high, |log| at_most(log.exp(), epsilon) <= delta).high.exp()
 }
 
 #[cfg(test)]
@@ -191,10 +197,7 @@ mod tests {
     fn the_least_deltas_have_noise() {
         for delta in [1e-307, 1e-308, 1e-320, LEAST] {
             let sigma = Calibration::Analytic.sigma(1.0, delta);
-            assert!(
-                (37.0..39.02).contains(&sigma) && gaussian_delta_at_most(sigma, 1.0) <= delta,
-                "{delta:e}: {sigma}"
-            );
+            assert!((37.0..39.02).contains(&sigma) && at_most(sigma, 1.0) <= delta, "{delta:e}: {sigma}");
         }
     }
 
