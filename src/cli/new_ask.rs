@@ -36,7 +36,9 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
                 answers[place] = Some(answer(&questions, &answers, place, &mut lines)?);
             }
         }
-        let text = filled(template, &questions, &answers);
+        // Each place has its answer now.
+        let given: Vec<f64> = answers.iter().copied().flatten().collect();
+        let text = filled(template, &questions, &given);
         let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else { return Ok(text) };
         let again: Vec<usize> =
@@ -81,12 +83,11 @@ fn width(questions: &[Question], answers: &[Option<f64>]) -> Option<f64> {
     Some(high? - low?)
 }
 
-fn filled(template: &str, questions: &[Question], answers: &[Option<f64>]) -> String {
+fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
     let mut text = template.to_owned();
     // From the end, so that places before stay where they are.
     for (question, answer) in questions.iter().zip(answers).rev() {
-        let answer = answer.map(|value| format!("{value:?}")).unwrap_or_default();
-        text.replace_range(question.from..question.to, &answer);
+        text.replace_range(question.from..question.to, &format!("{answer:?}"));
     }
     text
 }
@@ -192,8 +193,9 @@ mod tests {
         );
         assert_eq!(found[5].about, "how far \"b\"");
         assert!(found.iter().all(|one| ["nan", "1.0"].contains(&&template[one.from..one.to])));
-        let answers: Vec<Option<f64>> = (0..found.len()).map(|k| Some(k as f64)).collect();
-        assert_eq!(width(&found, &answers), Some(1.0));
+        let answers: Vec<f64> = (0..found.len()).map(|k| k as f64).collect();
+        let said: Vec<Option<f64>> = answers.iter().copied().map(Some).collect();
+        assert_eq!(width(&found, &said), Some(1.0));
         let text = filled(&template, &found, &answers);
         assert!(
             text.contains("low = 0.0 ") && text.contains("[9.0, 10.0],") && text.contains("epsilon = 8.0")

@@ -43,10 +43,12 @@ impl SmoothSystem {
         if n < MANY || noise_variance <= LEAST_NOISE * trace {
             return Ok(None);
         }
-        let column = |j: usize, out: &mut [f64]| {
-            out.copy_from_slice(kernel.matrix(training, &training.rows(j, 1).into_owned()).as_slice());
-        };
-        let Some(factor) = smooth_factor(&diagonal, column, ROUNDING * trace, n / SHARE) else {
+        let Some(factor) = smooth_factor(
+            &diagonal,
+            |j, out| write_column(kernel, training, j, out),
+            ROUNDING * trace,
+            n / SHARE,
+        ) else {
             return Ok(None);
         };
         let mut inner = transposed_product(&factor, &factor);
@@ -72,4 +74,9 @@ impl SmoothSystem {
     pub fn jitter(&self) -> f64 {
         self.inner.jitter()
     }
+}
+
+/// Column j of K between the training inputs.
+fn write_column(kernel: &dyn Kernel, training: &DMatrix<f64>, j: usize, out: &mut [f64]) {
+    out.copy_from_slice(kernel.matrix(training, &training.rows(j, 1).into_owned()).as_slice());
 }

@@ -90,8 +90,10 @@ mod tests {
 
     /// A smooth map: rows and columns are places on a line.
     fn smooth(rows: usize, columns: usize) -> DMatrix<f64> {
-        let place = |i: usize, count: usize| i as f64 / count as f64;
-        DMatrix::from_fn(rows, columns, |i, j| (-8.0 * (place(i, rows) - place(j, columns)).powi(2)).exp())
+        DMatrix::from_fn(rows, columns, |i, j| {
+            let apart = i as f64 / rows as f64 - j as f64 / columns as f64;
+            (-8.0 * apart.powi(2)).exp()
+        })
     }
 
     #[test]

@@ -102,12 +102,15 @@ impl Growing {
 mod tests {
     use super::*;
 
+    fn write_column(a: &DMatrix<f64>, j: usize, out: &mut [f64]) {
+        out.copy_from_slice(a.column(j).as_slice());
+    }
+
     #[test]
     fn a_smooth_kernel_has_low_rank_and_a_small_remainder() {
         let x: Vec<f64> = (0..200).map(|i| -4.0 + 0.04 * f64::from(i)).collect();
         let k = DMatrix::from_fn(200, 200, |i, j| (-0.5 * (x[i] - x[j]).powi(2)).exp());
-        let column = |j: usize, out: &mut [f64]| out.copy_from_slice(k.column(j).as_slice());
-        let factor = pivoted_cholesky(&[1.0; 200], column, 1e-12);
+        let factor = pivoted_cholesky(&[1.0; 200], |j, out| write_column(&k, j, out), 1e-12);
         assert!(factor.ncols() < 40, "{}", factor.ncols());
         let remainder = (&factor * factor.transpose() - &k).amax();
         assert!(remainder < 1.1e-12, "{remainder:e}");
@@ -120,11 +123,15 @@ mod tests {
         for (lengthscale, most, is_found) in [(1.0, 60, true), (1.0, 8, false), (0.01, 200, false)] {
             let k = DMatrix::from_fn(n, n, |i, j| (-0.5 * ((x[i] - x[j]) / lengthscale).powi(2)).exp());
             let mut computed = 0;
-            let column = |j: usize, out: &mut [f64]| {
-                computed += 1;
-                out.copy_from_slice(k.column(j).as_slice());
-            };
-            let factor = smooth_factor(&vec![1.0; n], column, 1e-10, most);
+            let factor = smooth_factor(
+                &vec![1.0; n],
+                |j, out| {
+                    computed += 1;
+                    write_column(&k, j, out);
+                },
+                1e-10,
+                most,
+            );
             assert_eq!(factor.is_some(), is_found, "{lengthscale} {most}");
             // A kernel that is too rough is given up early.
             assert!(is_found || computed < 40, "{computed}");
@@ -138,8 +145,7 @@ mod tests {
     #[test]
     fn a_full_rank_matrix_is_reproduced() {
         let a = DMatrix::from_row_slice(3, 3, &[4.0, 2.0, 0.6, 2.0, 5.0, 1.0, 0.6, 1.0, 3.0]);
-        let column = |j: usize, out: &mut [f64]| out.copy_from_slice(a.column(j).as_slice());
-        let factor = pivoted_cholesky(&[4.0, 5.0, 3.0], column, 0.0);
+        let factor = pivoted_cholesky(&[4.0, 5.0, 3.0], |j, out| write_column(&a, j, out), 0.0);
         assert!((&factor * factor.transpose() - a).amax() < 1e-14);
         assert_eq!(pivoted_cholesky(&[0.0; 2], |_, _| {}, 1e-12).shape(), (2, 0));
     }

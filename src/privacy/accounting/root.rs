@@ -92,34 +92,38 @@ impl Bracket {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    fn clamped_cube(x: f64, calls: &Cell<usize>) -> Result<f64, ()> {
+        calls.set(calls.get() + 1);
+        Ok((2.0 - x * x * x).clamp(-5.0, 1.5))
+    }
 
     #[test]
     fn the_upper_end_is_safe_and_close() {
-        let mut calls = 0;
-        let mut f = |x: f64| -> Result<f64, ()> {
-            calls += 1;
-            Ok((2.0 - x * x * x).clamp(-5.0, 1.5))
-        };
+        let calls = Cell::new(0);
         let search = Search { start: 9.0, stride: 1.0, least: -50.0, greatest: 50.0 };
-        let bracket = Bracket::search(&mut f, search).unwrap().unwrap();
-        let found = bracket.narrow(&mut f, 1e-12).unwrap();
+        let bracket = Bracket::search(|x| clamped_cube(x, &calls), search).unwrap().unwrap();
+        let found = bracket.narrow(|x| clamped_cube(x, &calls), 1e-12).unwrap();
         let root = 2f64.cbrt();
         assert!(found.low.x < root && root <= found.high.x && found.high.x - root < 1e-12);
-        assert!(calls < 25, "{calls}");
+        assert!(calls.get() < 25, "{calls:?}");
     }
 
     /// How often a falling function is asked on `[0, unit]`, its places counted in that unit.
     fn calls_in_units_of(unit: f64) -> usize {
-        let mut calls = 0;
-        let mut f = |x: f64| -> Result<f64, ()> {
-            calls += 1;
-            Ok(0.2 - (1.0 + 9.0 * x / unit).ln())
-        };
-        let low = ValueAt::at(0.0, &mut f).unwrap();
-        let bracket = Bracket { low, high: ValueAt::at(unit, &mut f).unwrap() };
-        bracket.narrow(&mut f, 1e-12 * unit).unwrap();
-        calls
+        let calls = Cell::new(0);
+        let low = ValueAt::at(0.0, &mut |x| falling(x / unit, &calls)).unwrap();
+        let bracket = Bracket { low, high: ValueAt::at(unit, &mut |x| falling(x / unit, &calls)).unwrap() };
+        bracket.narrow(|x| falling(x / unit, &calls), 1e-12 * unit).unwrap();
+        calls.get()
+    }
+
+    fn falling(x: f64, calls: &Cell<usize>) -> Result<f64, ()> {
+        calls.set(calls.get() + 1);
+        Ok(0.2 - (1.0 + 9.0 * x).ln())
     }
 
     /// Powers of two change no digit of a place, so that the way to a root is the same in every unit.
@@ -131,11 +135,13 @@ mod tests {
 
     #[test]
     fn infinite_values_and_missing_roots() {
-        let f = |x: f64| -> Result<f64, ()> { Ok(if x < 0.3 { f64::INFINITY } else { f64::NEG_INFINITY }) };
         let search = Search { start: 0.0, stride: 1.0, least: -8.0, greatest: 8.0 };
-        let found = Bracket::search(f, search).unwrap().unwrap().narrow(f, 1e-9).unwrap();
+        let found = Bracket::search(step, search).unwrap().unwrap().narrow(step, 1e-9).unwrap();
         assert!((found.high.x - 0.3).abs() < 1e-9);
-        let up = |_: f64| -> Result<f64, ()> { Ok(1.0) };
-        assert!(Bracket::search(up, search).unwrap().is_none());
+        assert!(Bracket::search(|_| Ok::<f64, ()>(1.0), search).unwrap().is_none());
+    }
+
+    fn step(x: f64) -> Result<f64, ()> {
+        Ok(if x < 0.3 { f64::INFINITY } else { f64::NEG_INFINITY })
     }
 }

@@ -123,16 +123,15 @@ struct Ours {
 impl Committed {
     /// Whether nothing is random in a number: the row of it has no spread.
     fn is_fixed(&self, experiment: &Experiment, counterpart: &Counterpart) -> bool {
+        let own = self.rows.iter().find(|row| self.is_row_of(row, experiment, counterpart));
+        own.is_some_and(|row| self.field(row, "spread").is_empty())
+    }
+
+    fn is_row_of(&self, row: &[String], experiment: &Experiment, counterpart: &Counterpart) -> bool {
         let labels = experiment.cells[counterpart.cell].labels();
-        let is_its = |row: &&Vec<String>| {
-            self.field(row, "metric") == csv_cell(&counterpart.metric)
-                && experiment
-                    .axes
-                    .iter()
-                    .zip(labels)
-                    .all(|(axis, label)| self.label(row, axis) == csv_cell(label))
-        };
-        self.rows.iter().find(is_its).is_some_and(|row| self.field(row, "spread").is_empty())
+        let mut axes = experiment.axes.iter().zip(labels);
+        self.field(row, "metric") == csv_cell(&counterpart.metric)
+            && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
     }
 }
 

@@ -9,9 +9,12 @@ pub(super) const INDENT: usize = 2;
 /// The columns that there are: `COLUMNS` where it is set, else those of the terminal; none where there is no end.
 pub(super) fn text_width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
-    // A terminal that does not know its width says 0.
-    let terminal = || terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-    said.filter(|width| *width > 0).or_else(terminal).filter(|width| *width > 0)
+    said.filter(|width| *width > 0).or_else(terminal_width)
+}
+
+/// The columns of the terminal; none where there is no terminal, or one that does not know its width, which says 0.
+fn terminal_width() -> Option<usize> {
+    terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
 /// Prose with lines no wider than there are columns, broken between words. What goes on in the next line is indented; a word that is
