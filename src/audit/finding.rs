@@ -1,5 +1,6 @@
 //! The findings of an audit about a cell.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::normal::exact_delta;
@@ -11,7 +12,7 @@ use crate::privacy::{Certificate, Guarantee};
 /// use dpgp::audit::AuditVerdict::{Broken, Caveat, Holds, NotAudited};
 /// assert_eq!([Holds, Broken, Caveat, NotAudited].into_iter().max(), Some(Broken));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuditVerdict {
     /// The bound found is within the claim, for all neighbours.
@@ -38,7 +39,7 @@ impl AuditVerdict {
 
 /// One number that was recomputed, and from which side it bounds the truth. A bound from above can prove a claim, one
 /// from below can only break it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
     /// The delta at the claimed epsilon, exactly.
@@ -85,7 +86,7 @@ pub(super) fn short(x: f64) -> String {
 }
 
 /// One check of one release.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// The verdict.
     pub verdict: AuditVerdict,

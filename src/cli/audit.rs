@@ -1,12 +1,13 @@
 //! `dpgp audit`.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
 use super::audit_end_to_end::{EndToEndArguments, audit_end_to_end};
 use super::audit_mutants::{MutantArguments, audit_mutants};
 use super::audit_samples::{SampleArguments, audit_samples};
+use super::audit_types::{AuditedExperiment, AuditedGuarantee};
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, Selection, Work};
 use super::output::{print, print_json};
@@ -112,11 +113,14 @@ fn audit_experiments(arguments: &AuditArguments, format: Format) -> Result<(), C
         all += audited.len();
         match format {
             Format::Text => print(&text(experiment, &audited))?,
-            Format::Json => printed.push(as_json(experiment, &audited)),
+            Format::Json => printed.push(AuditedExperiment {
+                experiment: experiment.folder(),
+                cells: audited.iter().map(described).collect(),
+            }),
         }
     }
     if format == Format::Json {
-        print_json(&Value::Array(printed))?;
+        print_json(&json!(printed))?;
     }
     if failed == 0 { Ok(()) } else { Err(CliError::AuditFailed { failed, all }) }
 }
@@ -177,15 +181,19 @@ fn attacks(finding: &Finding) -> String {
     format!("; attacks: {}", Found::EpsilonAtLeast(most).text())
 }
 
-fn as_json(experiment: &Experiment, audited: &[AuditedCell<'_>]) -> Value {
-    json!({ "experiment": experiment.folder(), "cells": audited.iter().map(cell_json).collect::<Vec<Value>>() })
-}
-
-fn cell_json(one: &AuditedCell<'_>) -> Value {
+fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
     let Finding { claim, guarantee, checks, verdict, reasons } = &one.finding;
-    json!({
-        "cell": one.cell.id().short(), "labels": one.cell.labels(), "epsilon": guarantee.epsilon, "delta": guarantee.delta,
-        "guarantee": claim.to_string(), "delta_exact": claim.delta_exact, "verdict": verdict, "checks": checks,
-        "reasons": reasons, "announced": one.announced, "fails": one.fails(),
-    })
+    AuditedGuarantee {
+        cell: one.cell.id().short(),
+        labels: one.cell.labels().to_vec(),
+        epsilon: guarantee.epsilon,
+        delta: guarantee.delta,
+        guarantee: claim.to_string(),
+        delta_exact: claim.delta_exact,
+        verdict: *verdict,
+        checks: checks.clone(),
+        reasons: reasons.clone(),
+        announced: one.announced.map(str::to_owned),
+        fails: one.fails(),
+    }
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
+use super::audit_types::AttackedRelease;
 use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
@@ -60,11 +61,11 @@ pub fn audit_end_to_end(
             }
             print(&text)?;
         }
-        Format::Json => {
-            let listed: Vec<_> =
-                checks.iter().map(|check| json!({ "verdict": check.verdict, "note": check.note })).collect();
-            print_json(&json!({ "experiment": experiment.folder(), "verdict": worst, "checks": listed }))?;
-        }
+        Format::Json => print_json(&json!(AttackedRelease {
+            experiment: experiment.folder(),
+            verdict: worst,
+            checks: checks.clone()
+        }))?,
     }
     match checks.iter().filter(|check| check.verdict == AuditVerdict::Broken).count() {
         0 => Ok(()),

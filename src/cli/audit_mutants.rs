@@ -2,9 +2,10 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::CliError;
+use super::audit_types::{AttackedMutant, AttackedMutants, KnownTruth};
 use super::options::{Format, Work};
 use super::output::{print, print_json};
 use crate::audit::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
@@ -64,9 +65,11 @@ pub fn audit_mutants(
     let (all, wrong) = (tried.len(), tried.iter().filter(|tried| !tried.finding.right).count());
     match format {
         Format::Text => print(&text(&tried))?,
-        Format::Json => {
-            print_json(&json!({ "seed": options.seed, "mutants": as_json(&tried), "wrong": wrong }))?
-        }
+        Format::Json => print_json(&json!(AttackedMutants {
+            seed: options.seed,
+            mutants: tried.iter().map(described).collect(),
+            wrong
+        }))?,
     }
     if wrong == 0 { Ok(()) } else { Err(CliError::MutantsWrong { wrong, all }) }
 }
@@ -110,21 +113,24 @@ pub(super) fn verdict(violated: bool) -> &'static str {
     if violated { "violated" } else { "nothing found" }
 }
 
-fn as_json(tried: &[Tried<'_>]) -> Vec<Value> {
-    tried.iter().map(one_json).collect()
-}
-
-fn one_json(tried: &Tried<'_>) -> Value {
+fn described(tried: &Tried<'_>) -> AttackedMutant {
     let Tried { mutant, finding } = tried;
-    // An infinite epsilon is null, for which JSON has no number.
-    let truth = match mutant.truth {
-        Truth::Epsilon(epsilon) => json!({ "epsilon": epsilon }),
-        Truth::Delta(delta) => json!({ "delta": delta }),
-    };
-    json!({
-        "name": mutant.name, "what": mutant.what, "epsilon": mutant.claim.epsilon, "delta": mutant.claim.delta,
-        "truth": truth, "broken": mutant.is_broken(), "epsilon_at_least": finding.bounds.epsilon,
-        "delta_at_least": finding.bounds.delta, "set": finding.bounds.set, "verdict": verdict(finding.violated),
-        "right": finding.right,
-    })
+    AttackedMutant {
+        name: mutant.name,
+        what: mutant.what,
+        epsilon: mutant.claim.epsilon,
+        delta: mutant.claim.delta,
+        truth: match mutant.truth {
+            Truth::Epsilon(epsilon) => {
+                KnownTruth::Epsilon(Some(epsilon).filter(|epsilon| epsilon.is_finite()))
+            }
+            Truth::Delta(delta) => KnownTruth::Delta(delta),
+        },
+        broken: mutant.is_broken(),
+        epsilon_at_least: finding.bounds.epsilon,
+        delta_at_least: finding.bounds.delta,
+        set: finding.bounds.set.clone(),
+        verdict: verdict(finding.violated),
+        right: finding.right,
+    }
 }

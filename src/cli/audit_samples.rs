@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::audit_mutants::verdict;
+use super::audit_types::AttackedSamples;
 use super::options::Format;
 use super::output::{print, print_json};
 use crate::audit::{LowerBounds, SampledOutputs, attack, read_sampled};
@@ -75,7 +76,7 @@ pub fn audit_samples(
     let found = SampledReport { sampled, read: &read, bounds: &bounds, confidence };
     match format {
         Format::Text => print(&found.text())?,
-        Format::Json => print_json(&found.json())?,
+        Format::Json => print_json(&json!(found.described()))?,
     }
     let Guarantee { epsilon, delta } = claim;
     if bounds.refute(claim) { Err(CliError::Refuted { epsilon, delta }) } else { Ok(()) }
@@ -110,13 +111,20 @@ impl SampledReport<'_> {
         self.read.provable_epsilon(self.sampled.claim, self.confidence)
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn described(&self) -> AttackedSamples {
         let Guarantee { epsilon, delta } = self.sampled.claim;
-        json!({
-            "files": self.sampled.files, "columns": self.read.columns, "rows": self.read.outputs.each_ref().map(|o| o.len()),
-            "epsilon": epsilon, "delta": delta, "confidence": self.confidence, "epsilon_at_least": self.bounds.epsilon,
-            "epsilon_provable": self.most(), "delta_at_least": self.bounds.delta, "set": self.bounds.set,
-            "verdict": verdict(self.bounds.refute(self.sampled.claim)),
-        })
+        AttackedSamples {
+            files: self.sampled.files.map(Path::to_path_buf),
+            columns: self.read.columns.clone(),
+            rows: self.read.outputs.each_ref().map(|outputs| outputs.len()),
+            epsilon,
+            delta,
+            confidence: self.confidence,
+            epsilon_at_least: self.bounds.epsilon,
+            epsilon_provable: self.most(),
+            delta_at_least: self.bounds.delta,
+            set: self.bounds.set.clone(),
+            verdict: verdict(self.bounds.refute(self.sampled.claim)),
+        }
     }
 }

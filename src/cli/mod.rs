@@ -5,6 +5,7 @@ mod audit;
 mod audit_end_to_end;
 mod audit_mutants;
 mod audit_samples;
+mod audit_types;
 mod best;
 mod check;
 mod check_forms;

@@ -3,6 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
+use super::audit_types::{AttackedMutants, AttackedRelease, AttackedSamples, AuditedExperiment};
 use super::output_types::{
     CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExplainedExperiment,
     FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
@@ -10,16 +11,20 @@ use super::output_types::{
 };
 use super::release_types::{
     CertificateFile, DrawnFile, LedgerOutput, LookedForOutput, PreviewOutput, PriceOutput, ReleasedHere,
-    ReleasedToFile, VerifiedCertificate,
+    ReleasedToFile, SummedRows, VerifiedCertificate,
 };
 use crate::publish::{BibliographyEntry, Ranking};
 
 /// The schema of an object with a property for each verb, whose schema is that of what the verb prints with `--format json`, and
-/// one for the certificate that `predict --out` writes. What `audit` and `stats` print is not told. A value may get
-/// more keys in later versions; none is taken away.
+/// one for the certificate that `predict --out` writes. A value may get more keys in later versions; none is
+/// taken away.
 pub(super) fn output_schema() -> Value {
     let mut all = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let properties = json!({
+        "audit": all.subschema_for::<Vec<AuditedExperiment>>(),
+        "audit --end-to-end": all.subschema_for::<AttackedRelease>(),
+        "audit --mutants": all.subschema_for::<AttackedMutants>(),
+        "audit --samples": all.subschema_for::<AttackedSamples>(),
         "best": all.subschema_for::<Vec<Ranking>>(),
         "check": all.subschema_for::<Vec<CheckedExperiment>>(),
         "cite": all.subschema_for::<Vec<BibliographyEntry>>(),
@@ -51,6 +56,7 @@ pub(super) fn output_schema() -> Value {
         "run": { "anyOf": [all.subschema_for::<RunExperiment>(), all.subschema_for::<Vec<RunExperiment>>()] },
         "run --shard": { "anyOf": [all.subschema_for::<RunShard>(), all.subschema_for::<Vec<RunShard>>()] },
         "show": all.subschema_for::<ShownExperiment>(),
+        "stats": all.subschema_for::<SummedRows>(),
         "table": all.subschema_for::<PrintedTables>(),
         "verify": all.subschema_for::<VerifiedCertificate>(),
     });

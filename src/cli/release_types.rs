@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::release::SumsFacts;
 use crate::task::Preview;
 
 /// What `dpgp predict` prints of a release without `--out`.
@@ -97,6 +98,21 @@ pub(super) struct VerifiedCheck {
     pub fact: String,
     /// Whether it holds.
     pub holds: bool,
+}
+
+/// What `dpgp stats` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SummedRows {
+    /// Numbers of the sums.
+    #[serde(flatten)]
+    pub facts: SumsFacts,
+    /// The file of exact sums.
+    pub out: Option<PathBuf>,
+    /// The file of the release.
+    pub release: Option<PathBuf>,
+    /// How long the sums took; `--timings` alone has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
 }
 
 /// What `dpgp map` drew.

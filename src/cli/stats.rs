@@ -11,6 +11,7 @@ use super::completed::experiments;
 use super::ledger_options::{LedgerArguments, balance};
 use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
+use super::release_types::SummedRows;
 use super::targets::distinct;
 use crate::data::DataKey;
 use crate::data::rows::ensure_addresses;
@@ -176,18 +177,19 @@ fn say(
     spoken: &Spoken,
     format: Format,
 ) -> Result<(), CliError> {
-    let SumsDescription { mut facts, mut text, rows, inducing } =
+    let SumsDescription { facts, mut text } =
         if arguments.for_holder { description.of_holder() } else { description.of_all() };
     if format == Format::Json {
-        facts["out"] = json!(arguments.out);
-        facts["release"] = json!(arguments.release);
-        if arguments.timings {
-            facts["seconds"] = json!(spoken.seconds);
-        }
-        return print_json(&facts);
+        return print_json(&json!(SummedRows {
+            facts,
+            out: arguments.out.clone(),
+            release: arguments.release.clone(),
+            seconds: arguments.timings.then_some(spoken.seconds),
+        }));
     }
     if arguments.timings {
-        text += &timing(spoken.seconds, rows.filter(|_| arguments.for_holder), inducing);
+        let rows = facts.private.as_ref().map(|held| held.rows);
+        text += &timing(spoken.seconds, rows, facts.public.inducing_inputs);
     }
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());

@@ -3,9 +3,10 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
+use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, exact_sums, list, matrix_rows};
+use super::sums_model::{NoisyNumber, SumsModel, exact_sums, list, matrix_rows};
 use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, ClassSums};
 use crate::task::{ClassModel, Setting, TaskError};
@@ -70,12 +71,10 @@ impl SumsModel for ClassSumsRelease {
         let (rows, m) = (of_class.iter().sum::<u64>(), self.rows.kernel.size());
         let list = of_class.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         HeldDescription {
-            private: json!({ "rows": rows, "classes": of_class }),
+            private: HeldFacts { rows, classes: Some(of_class), ..HeldFacts::default() },
             counts: format!("{rows} rows, by class {list}"),
-            rows,
-            public: json!({ "inducing_inputs": m }),
+            public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
             text: format!("{m} inducing inputs"),
-            inducing: Some(m),
         }
     }
 

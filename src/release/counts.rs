@@ -3,8 +3,9 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
+use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
 use super::draw::Noisy;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, number};
+use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use crate::setting::{CutSetting, PrivacySetting};
 use crate::stream::{CountSummand, Counts};
 use crate::task::{HistogramModel, Setting, TaskError};
@@ -74,19 +75,22 @@ impl SumsModel for CountsRelease {
     fn described(&self, counts: &Counts) -> HeldDescription {
         let Counts { rows, outside, bins, clipped } = counts;
         let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
-        let mut private = json!({ "rows": rows, "records": inside, "outside": outside });
         let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} in none");
         if let Some(most) = self.rows.most {
-            private["clipped"] = json!(clipped);
             counts += &format!("; {clipped} rows stood for more than {most} and were clipped");
         }
         HeldDescription {
-            private,
+            private: HeldFacts {
+                rows: *rows,
+                records: Some(inside),
+                outside: Some(*outside),
+                clipped: self.rows.most.map(|_| *clipped),
+                classes: None,
+                not_private: NotPrivate::default(),
+            },
             counts,
-            rows: *rows,
-            public: json!({ "bins": bins }),
+            public: PublicFacts { bins: Some(bins), ..PublicFacts::default() },
             text: format!("{bins} bins"),
-            inducing: None,
         }
     }
 

@@ -4,8 +4,9 @@ use nalgebra::DMatrix;
 use rand::Rng;
 use serde_json::{Value, json};
 
+use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Noisy;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, list, number};
+use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use crate::setting::PrivacySetting;
 use crate::stream::{LatticeSummand, LatticeSums};
 use crate::task::{MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
@@ -100,12 +101,10 @@ impl SumsModel for MomentsRelease {
             false => format!("cells of the box, {} along each input", lattice.side()),
         };
         HeldDescription {
-            private: json!({ "rows": rows, "clipped": clipped }),
+            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
-            rows,
-            public: json!({ "cells": cells }),
+            public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
             text: format!("{of_box}, for moments of any frequencies"),
-            inducing: None,
         }
     }
 

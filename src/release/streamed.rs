@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::class_sums::ClassSumsRelease;
 use super::counts::CountsRelease;
+use super::described_sums::HeldDescription;
 use super::draw::{Drawn, Noisy};
 use super::moments::MomentsRelease;
 use super::subject::Subject;
 use super::sum_rows::{RowSource, SummedRows, summed};
 use super::sums_file::SumsFile;
-use super::sums_model::{HeldDescription, SumsModel, SumsOf};
+use super::sums_model::{SumsModel, SumsOf};
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
 use crate::data::{DataKey, Fingerprint};

@@ -3,9 +3,10 @@
 use rand::Rng;
 use serde_json::{Value, json};
 
+use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Noisy;
 use super::sums_file::sums_json;
-use super::sums_model::{HeldDescription, NoisyNumber, SumsModel, exact_sums, matrix_rows};
+use super::sums_model::{NoisyNumber, SumsModel, exact_sums, matrix_rows};
 use crate::gp::variational::{Located, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::{Summand, Sums};
@@ -85,12 +86,10 @@ impl SumsModel for SurfaceSumsRelease {
     fn described(&self, sums: &Sums) -> HeldDescription {
         let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
         HeldDescription {
-            private: json!({ "rows": rows, "clipped": clipped }),
+            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
             counts: format!("{rows} rows, {clipped} of them clipped"),
-            rows,
-            public: json!({ "inducing_inputs": m }),
+            public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
             text: format!("{m} inducing inputs"),
-            inducing: Some(m),
         }
     }
 

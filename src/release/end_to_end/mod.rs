@@ -19,10 +19,13 @@ mod sums;
 pub use metric::PairedRelease;
 pub use neighbours::ReplacedCell;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::audit::AuditVerdict;
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndToEndCheck {
     /// The verdict.
     pub verdict: AuditVerdict,
