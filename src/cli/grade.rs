@@ -19,8 +19,8 @@ const EXAMPLES: &str = "\
 Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the
 experiment. The table has the columns metric, value and one for each axis, as table.csv of our results; spread, spread_kind
 (sd-folds, sd-replicates, standard-error), repeats, interval_low and interval_high say how far another run would lie. A number without
-them is not judged, unless nothing is random in it: then our results have no spread for it, and it is compared as it is printed. Rows
-of no cell are counted and left alone. Computes nothing.
+them is not judged and decides no claim, unless nothing is random in it: then our results have no spread for it, and it is compared as
+it is printed. Rows of no cell are counted and left alone. Computes nothing.
 
 The exit code is 1 where a number differs or a claim fails.
 

@@ -85,7 +85,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     let mut numbers: BTreeMap<(usize, &str), GradedNumber> = BTreeMap::new();
     let mut missing = 0;
     for counterpart in printed {
-        let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart));
+        let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart.cell, &counterpart.metric));
         match table.judged(experiment, counterpart, Ours { conditions, fixed }) {
             Some(number) => {
                 numbers.insert((counterpart.cell, &counterpart.metric), number);
@@ -93,7 +93,13 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
             None => missing += 1,
         }
     }
-    let rows: Vec<Row> = table.numbers.iter().map(|((cell, metric), _)| table.row(*cell, metric)).collect();
+    let told = table.numbers.keys();
+    let rows: Vec<Row> = told
+        .map(|(cell, metric)| {
+            let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, *cell, metric));
+            table.row(*cell, metric, fixed)
+        })
+        .collect();
     let seen: Vec<ClaimRow<'_>> =
         rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row }).collect();
     let all = experiment.claims.iter().map(|claim| check(claim, &seen));
@@ -122,16 +128,14 @@ struct Ours {
 
 impl Committed {
     /// Whether nothing is random in a number: the row of it has no spread.
-    fn is_fixed(&self, experiment: &Experiment, counterpart: &Counterpart) -> bool {
-        let own = self.rows.iter().find(|row| self.is_row_of(row, experiment, counterpart));
+    fn is_fixed(&self, experiment: &Experiment, cell: usize, metric: &str) -> bool {
+        let labels = experiment.cells[cell].labels();
+        let own = self.rows.iter().find(|row| {
+            let mut axes = experiment.axes.iter().zip(labels);
+            self.field(row, "metric") == csv_cell(metric)
+                && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
+        });
         own.is_some_and(|row| self.field(row, "spread").is_empty())
-    }
-
-    fn is_row_of(&self, row: &[String], experiment: &Experiment, counterpart: &Counterpart) -> bool {
-        let labels = experiment.cells[counterpart.cell].labels();
-        let mut axes = experiment.axes.iter().zip(labels);
-        self.field(row, "metric") == csv_cell(&counterpart.metric)
-            && axes.all(|(axis, label)| self.label(row, axis) == csv_cell(label))
     }
 }
 
@@ -183,8 +187,9 @@ impl GivenTable {
         own.or_else(|| self.get(cell, &format!("{metric}-replicates")))
     }
 
-    /// A row as claims look at it: its error is that of the mean over runs where the table tells how much they differ.
-    fn row(&self, cell: usize, metric: &str) -> Row {
+    /// A row as claims look at it: its error is that of the mean over runs where the table tells how much they differ, zero
+    /// where nothing is random, and else not a number: then no claim about it is decided.
+    fn row(&self, cell: usize, metric: &str, fixed: bool) -> Row {
         let none = Given {
             value: f64::NAN,
             spread: None,
@@ -194,12 +199,13 @@ impl GivenTable {
         };
         let given = self.get(cell, metric).copied().unwrap_or(none);
         let error_of = self.over_runs(cell, metric).copied().unwrap_or(given);
+        let is_known = fixed || error_of.spread.is_some();
         Row {
             cell,
             metric: metric.to_owned(),
             value: given.value,
-            spread: error_of.spread,
-            spread_kind: error_of.spread_kind,
+            spread: if is_known { error_of.spread } else { Some(f64::NAN) },
+            spread_kind: if is_known { error_of.spread_kind } else { SpreadKind::StandardError },
             repeats: error_of.repeats.unwrap_or(1) as usize,
             replicates: Vec::new(),
             fold_spreads: Vec::new(),

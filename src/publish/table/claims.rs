@@ -66,7 +66,7 @@ pub struct ClaimRow<'a> {
 struct Compared {
     left: f64,
     right: f64,
-    /// The standard error of the difference.
+    /// The standard error of the difference; not a number where that of a row is not known.
     error: f64,
 }
 
@@ -96,6 +96,7 @@ impl Compared {
         }
     }
 
+    /// A difference whose error nobody knows, not a number, decides nothing.
     fn outcome(&self, is: Relation) -> Outcome {
         let (excess, chance) = (self.excess(is), WITHIN * self.error);
         if chance == 0.0 {
@@ -153,7 +154,7 @@ pub fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
         outcome,
         left: worst.map(|pair| pair.left),
         right: worst.map(|pair| pair.right),
-        error: worst.map(|pair| pair.error),
+        error: worst.map(|pair| pair.error).filter(|error| !error.is_nan()),
     }
 }
 

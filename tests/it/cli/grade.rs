@@ -74,6 +74,18 @@ fn a_bare_number_is_judged_where_nothing_is_random() {
         assert!(run.out.contains(&format!("1 number is not judged: {reason}")), "{}", run.out);
         assert!(run.out.contains("0 of 1 printed number agree, 0 differ"), "{}", run.out);
     }
+    // Nor do bare numbers decide a claim: the sparse one is below the standard one by far.
+    let rows = "age,standard,1,rmse,13.3\nage,sparse,1,rmse,9.9\n";
+    project.write("two.csv", &format!("inputs,method,epsilon,metric,value\n{rows}"));
+    let arguments = ["grade", "two.csv", "--experiment", "smith2021/table1", "--format", "json"];
+    let claims = project.dpgp(&arguments).json()["grade"]["claims"].clone();
+    let told: Vec<(&str, bool)> = claims
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|claim| (claim["outcome"].as_str().unwrap(), claim["error"].is_null()))
+        .collect();
+    assert!(!told.is_empty() && told.iter().all(|one| *one == ("undecided", true)), "{claims}");
     let cell = "halves,published,log-det";
     let rows = format!("{cell},sse/polynomial-0,60\n{cell},sse-without-noise/polynomial-0,6.8751\n");
     project.write("toy.csv", &format!("split,variant,objective,metric,value\n{rows}"));
