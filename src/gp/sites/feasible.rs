@@ -26,13 +26,14 @@ impl Misfit {
     pub fn new(
         features: &SiteFeatures,
         released: &NoisyFeatures,
+        variances: &DVector<f64>,
         uniform: &DVector<f64>,
         scale: f64,
     ) -> Self {
         // Each sum in units of its noise.
         let mut whitened = features.plain.transpose();
         let mut sums = released.sums.plain.clone();
-        for (k, variance) in released.plain.iter().enumerate() {
+        for (k, variance) in variances.iter().enumerate() {
             whitened.row_mut(k).scale_mut(1.0 / variance.sqrt());
             sums[k] /= variance.sqrt();
         }

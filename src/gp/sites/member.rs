@@ -43,11 +43,10 @@ impl Unsquared {
         correlated: &Correlated,
         error: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
-        let factor = Cholesky::without_jitter("the covariance of the weighted sums", &{
-            let mut covariance = &correlated.seen * chosen.variance + &seen.noise * chosen.noise + error;
-            covariance.ger(seen.bias, &seen.total, &seen.total, 1.0);
-            covariance + DMatrix::from_diagonal(&seen.released.weighted)
-        })?;
+        let covariance = correlated.process.of_sums(chosen, &seen.sums)
+            + error
+            + DMatrix::from_diagonal(&seen.released.weighted);
+        let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
         let b = &seen.released.sums.weighted;
         let weights = factor.solve(&DMatrix::from_column_slice(b.len(), 1, b.as_slice()));
         let cross = correlated.crossed(chosen.variance, seen);

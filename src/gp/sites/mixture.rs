@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::correlated::{Correlated, Seen};
+use super::correlated::{Correlated, Seen, SeenProcess, SumsOfRows};
 use super::member::SiteMember;
 use super::{HyperGrid, SiteKernel};
 use crate::linalg::{Cholesky, LinalgError, product};
@@ -15,16 +15,12 @@ const LEAST_VARIANCE: f64 = 1e-12;
 /// A mixture of posteriors, one for each choice of hyperparameters.
 pub struct SiteMixture {
     kernels: Vec<SiteKernel>,
-    bias: f64,
     sites: DMatrix<f64>,
     /// How b depends on the values at the sites (m x G).
     map: DMatrix<f64>,
-    /// `L 1` (m).
-    total: DVector<f64>,
-    /// `L Phi` (m x m).
-    noise: DMatrix<f64>,
-    /// `L C L'` of each kernel (m x m).
-    seen: Vec<DMatrix<f64>>,
+    sums: SumsOfRows,
+    /// What b has of the process of each kernel.
+    processes: Vec<SeenProcess>,
     /// The covariance of b by what T leaves open of the inputs without its noise (m x m).
     unresolved: DMatrix<f64>,
     members: Vec<SiteMember>,
@@ -53,12 +49,10 @@ impl SiteMixture {
     ) -> Self {
         Self {
             kernels: grid.kernels.clone(),
-            bias: grid.bias,
             sites: seen.features.sites.clone(),
             map: seen.inputs.reach(&seen.map),
-            total: seen.total.clone(),
-            noise: seen.noise.clone(),
-            seen: correlated.into_iter().map(|correlated| correlated.seen).collect(),
+            sums: seen.sums.clone(),
+            processes: correlated.into_iter().map(|correlated| correlated.process).collect(),
             unresolved,
             members,
             weights,
@@ -103,12 +97,10 @@ impl SiteMixture {
         let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
         for (member, weight) in self.heavy() {
             let chosen = &member.chosen;
-            let mut covariance =
-                &self.seen[chosen.kernel] * chosen.variance + &self.noise * chosen.noise + &self.unresolved;
-            covariance.ger(self.bias, &self.total, &self.total, 1.0);
+            let covariance = self.processes[chosen.kernel].of_sums(*chosen, &self.sums) + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
             let half = factor.half_solve(&self.covariance(member, &crosses[chosen.kernel]));
-            let prior = chosen.variance + self.bias;
+            let prior = chosen.variance + self.sums.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += weight * (prior - column.norm_squared()).max(LEAST_VARIANCE);
             }
@@ -126,7 +118,7 @@ impl SiteMixture {
             let share = weight / total;
             let weights = member.weights.column(0);
             at_sites[member.chosen.kernel] += self.map.tr_mul(&weights) * (share * member.chosen.variance);
-            constant += share * self.bias * self.total.dot(&weights);
+            constant += share * self.sums.bias * self.sums.total.dot(&weights);
         }
         let mut means = DVector::from_element(inputs.nrows(), constant);
         for (kernel, at_sites) in self.kernels.iter().zip(&at_sites).filter(|(_, at)| at.amax() > 0.0) {
@@ -151,7 +143,7 @@ impl SiteMixture {
     fn covariance(&self, member: &SiteMember, cross: &DMatrix<f64>) -> DMatrix<f64> {
         let mut covariance = cross * member.chosen.variance;
         for mut column in covariance.column_iter_mut() {
-            column.axpy(self.bias, &self.total, 1.0);
+            column.axpy(self.sums.bias, &self.sums.total, 1.0);
         }
         covariance
     }
@@ -160,7 +152,7 @@ impl SiteMixture {
     fn predict_with(&self, member: &SiteMember, cross: &DMatrix<f64>) -> MixturePrediction {
         let covariance = self.covariance(member, cross);
         let half = member.factor.half_solve(&covariance);
-        let prior = member.chosen.variance + self.bias;
+        let prior = member.chosen.variance + self.sums.bias;
         let variances = half.column_iter().map(|column| (prior - column.norm_squared()).max(LEAST_VARIANCE));
         let variances = variances.map(|variance| variance + member.chosen.noise);
         MixturePrediction {

@@ -7,11 +7,12 @@
 //! variance and D the variances of the noise,
 //!
 //! ```text
-//! b | p ~ N(0, Q),   Q = L K L' + s^2 L Phi + Phi' (V o E[f f']) Phi + D.
+//! b | p ~ N(0, Q),   Q = L K L' + s^2 L Phi + Phi' (V o E[f f']) Phi + v L L' + D.
 //! ```
 //!
 //! The third term is the error of the counts, V their posterior covariance and o the entrywise product: the counts err by `dp`, b
-//! by `Phi' diag(f) dp`, whose covariance it is. So predictions know how little is known of the inputs. Any kernel will do: nothing
+//! by `Phi' diag(f) dp`, whose covariance it is. The fourth is the error of the sites ([`BetweenSites`]): f between them, with the variance v about
+//! its interpolation, may be the same for all rows near a site. So predictions know how little is known of the inputs. Any kernel will do: nothing
 //! is expanded in frequencies here.
 //!
 //! Sites on a grid are few enough for four inputs. With more, and for additive kernels, b is seen through the weights `w = R f` of its
@@ -19,6 +20,7 @@
 //! The sites, scattered over the box, only say what weights the kernel makes likely; predictions are those of the kernel. What f has
 //! beyond the features is taken for noise.
 
+mod between;
 mod correlated;
 mod counts;
 mod feasible;
@@ -34,6 +36,7 @@ mod reference;
 mod squares;
 mod sums;
 
+pub use between::BetweenSites;
 pub use counts::SiteCounts;
 pub use gram::{GramEntry, GramMap, GramPosterior, GramSum};
 pub use grid::{box_grid, site_grid};

@@ -52,14 +52,14 @@ impl Energy {
         mean: &DVector<f64>,
         half: &DMatrix<f64>,
     ) -> Self {
-        let at_sites = chosen.variance + seen.bias;
+        let at_sites = chosen.variance + seen.sums.bias;
         let variances = half.column_iter().map(|column| at_sites - column.norm_squared());
         let spread: f64 = counts.mean.iter().zip(variances).map(|(count, variance)| count * variance).sum();
         let weights = counts.mean.component_mul(mean);
         Self {
             mean: weights.dot(mean),
             spread,
-            of_mean: seen.bias * weights.sum().powi(2) - (half * weights).norm_squared(),
+            of_mean: seen.sums.bias * weights.sum().powi(2) - (half * weights).norm_squared(),
             fourth: 2.0 * spread * spread * correlated.square,
             of_inputs: 0.0,
         }

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::GramMap;
+use super::{BetweenSites, GramMap};
 
 /// `b = sum_i y_i phi(x_i)` (m), `T = sum_i e(x_i)` (k) and `q = sum_i y_i^2` of n rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,8 @@ pub struct SiteFeatures {
     pub weighted: DMatrix<f64>,
     /// e there (G x k).
     pub plain: DMatrix<f64>,
+    /// What counts at the sites leave out of rows between them; none where all rows lie at sites, or no counts are asked for.
+    pub between: Option<BetweenSites>,
     /// How the Gram matrix of phi follows from the sums of e, where the process is seen through weights of phi.
     pub gram: Option<GramMap>,
 }

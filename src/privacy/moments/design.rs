@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
-use crate::gp::sites::{SiteFeatures, SummedFeatures, site_grid};
+use crate::gp::sites::{BetweenSites, SiteFeatures, SummedFeatures, site_grid};
 use crate::number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
@@ -91,9 +91,23 @@ impl Frequencies {
         SiteFeatures {
             weighted: self.features(&sites, period),
             plain: pairs.features(&sites, period),
+            between: (!additive).then(|| pairs.between(&sites, period)),
             gram: additive.then(|| self.gram_map(pairs, &sites, period)),
             sites,
         }
+    }
+}
+
+impl Frequencies {
+    /// What counts at the sites of a grid leave out of the sums of these waves.
+    fn between(&self, sites: &DMatrix<f64>, period: f64) -> BetweenSites {
+        let spacing = (sites.nrows() as f64).powf(-1.0 / sites.ncols() as f64);
+        let unit = std::f64::consts::TAU * spacing / period;
+        let errors = self.vectors().iter().map(|vector| {
+            let angles: Vec<f64> = vector.iter().map(|entry| unit * *entry as f64).collect();
+            BetweenSites::of_wave(&angles)
+        });
+        BetweenSites { spacing, plain: self.spread(&errors.collect::<Vec<f64>>()) }
     }
 }
 

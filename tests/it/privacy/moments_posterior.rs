@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dpgp::gp::exact;
 use dpgp::gp::sites::{
-    Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs, SiteKernel, SiteMixture,
-    SummedFeatures, box_grid, site_mixture,
+    BetweenSites, Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs, SiteKernel,
+    SiteMixture, SummedFeatures, box_grid, site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::Frequencies;
@@ -37,6 +37,7 @@ impl Golden {
         let features = SiteFeatures {
             weighted: b.features(&sites, 1.5),
             plain: t.features(&sites, 1.5),
+            between: None,
             gram: None,
             sites,
         };
@@ -58,6 +59,7 @@ impl Golden {
             covariance: matrix(&golden["counts_covariance"]),
             unresolved: DMatrix::zeros(8, 8),
             concentration: number(golden, "alpha"),
+            clumping: 0.0,
         });
         Self { features, released, inputs }
     }
@@ -206,9 +208,10 @@ fn without_noise_it_is_the_exact_process() {
         covariance: DMatrix::zeros(6, 6),
         unresolved: DMatrix::zeros(6, 6),
         concentration: 1.0,
+        clumping: 0.0,
     };
     let (weighted, plain) = (b.features(&sites, 1.2), t.features(&sites, 1.2));
-    let features = SiteFeatures { weighted, plain, gram: None, sites };
+    let features = SiteFeatures { weighted, plain, between: None, gram: None, sites };
     let mixture =
         site_mixture(&features, &released, &SiteInputs::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
     let at = box_grid(1, 11);
@@ -235,4 +238,73 @@ fn noise_leads_back_to_the_prior() {
     }
     let drowned = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at);
     assert!(drowned.mean.amax() < 1e-6 && drowned.variance.min() > 0.55 - 1e-6);
+}
+
+/// Twelve sites on a line, and the sums of 10^5 rows at five places between them, with noise that such rows hardly see.
+struct Gathered {
+    features: SiteFeatures,
+    released: NoisyFeatures,
+}
+
+const PLACES: [f64; 5] = [0.08, 0.29, 0.46, 0.71, 0.92];
+
+/// The function there.
+fn height(x: f64) -> f64 {
+    0.4 + 0.2 * (4.0 * x).sin()
+}
+
+impl Gathered {
+    fn new() -> Self {
+        let each = 20_000.0;
+        let places = DMatrix::from_column_slice(5, 1, &PLACES);
+        let (b, t) = (Frequencies::ball(3, 9, 1), Frequencies::ball(6, 36, 1));
+        let t = t.kept(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
+        let heights: Vec<f64> = PLACES.iter().map(|x| height(*x)).collect();
+        let mut sums = SummedFeatures::new(&b.features(&places, 1.2), &t.features(&places, 1.2), &heights);
+        sums.rows = 100_000;
+        sums.weighted *= each;
+        sums.plain *= each;
+        sums.squares *= each;
+        let released = NoisyFeatures {
+            weighted: DVector::from_element(sums.weighted.len(), 9.0),
+            plain: DVector::from_element(sums.plain.len(), 9.0),
+            squares: 9.0,
+            rows: 0.0,
+            sums,
+        };
+        let sites = box_grid(1, 12);
+        let turns = std::f64::consts::TAU / 12.0 / 1.2;
+        let errors: Vec<f64> =
+            t.vectors().iter().map(|j| BetweenSites::of_wave(&[turns * j[0] as f64])).collect();
+        let features = SiteFeatures {
+            weighted: b.features(&sites, 1.2),
+            plain: t.features(&sites, 1.2),
+            between: Some(BetweenSites { spacing: 1.0 / 12.0, plain: t.spread(&errors) }),
+            gram: None,
+            sites,
+        };
+        Self { features, released }
+    }
+
+    /// The root mean square error at the places, and what is expected of it.
+    fn errors(&self) -> [f64; 2] {
+        let inputs = SiteInputs::new(&self.features, &self.released).unwrap();
+        let mixture =
+            site_mixture(&self.features, &self.released, &inputs, &single(0.3, 0.1, 0.01, 0.25)).unwrap();
+        let found = mixture.predict(&DMatrix::from_column_slice(5, 1, &PLACES));
+        let squares = PLACES.iter().zip(found.mean.iter()).map(|(x, mean)| (height(*x) - mean).powi(2));
+        [squares.sum::<f64>() / 5.0, found.variance.add_scalar(-0.01).mean()].map(f64::sqrt)
+    }
+}
+
+/// No counts at sites make the sums of rows between them. Taken for such counts, they give a function that is wrong by half of its
+/// variation (.11), and certain of itself.
+#[test]
+fn rows_between_sites_are_not_taken_for_rows_at_sites() {
+    let mut gathered = Gathered::new();
+    let [error, expected] = gathered.errors();
+    assert!(error < 0.02 && error < 3.0 * expected, "{error} {expected}");
+    gathered.features.between = None;
+    let [error, expected] = gathered.errors();
+    assert!(error > 0.04 && error > 30.0 * expected, "{error} {expected}");
 }
