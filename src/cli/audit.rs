@@ -66,7 +66,7 @@ pub struct AuditArguments {
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
     /// Confidence of the bounds that attacks on samples give [default: 0.95; 0.999999 for all mutants together]
-    #[arg(long, value_name = "P", value_parser = confidence)]
+    #[arg(long, value_name = "P", value_parser = confidence, allow_negative_numbers = true)]
     confidence: Option<f64>,
     #[command(flatten)]
     work: Work,

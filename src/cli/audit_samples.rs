@@ -24,10 +24,10 @@ pub struct SampleArguments {
     )]
     samples: Vec<PathBuf>,
     /// The epsilon that the mechanism claims
-    #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon)]
+    #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// The delta that it claims, 0 for pure privacy
-    #[arg(long, value_name = "D", requires = "samples", value_parser = delta)]
+    #[arg(long, value_name = "D", requires = "samples", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
 }
 

@@ -30,7 +30,7 @@ pub struct BestArguments {
     #[arg(value_name = "NAME", add = experiments())]
     names: Vec<String>,
     /// The privacy parameter; inf is without privacy [default: every one of the tables]
-    #[arg(long, value_name = "E", value_parser = epsilon)]
+    #[arg(long, value_name = "E", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// Only what hides targets, whole records or all records of persons
     #[arg(long, value_name = "targets|records|persons")]
@@ -109,7 +109,13 @@ fn text(ranking: &Ranking) -> String {
     let headings = ["", "method", metric.as_str(), "hides", against.as_str()];
     let rows = methods.iter().map(|method| cells(method, reference));
     let title = folded(&format!("{place}: {order} {metric} is best\n"));
-    format!("{title}{}", plain_table(&headings, rows))
+    let table = plain_table(&headings, rows);
+    let Some(reference) = reference.filter(|_| ranking.is_no_better()) else {
+        return format!("{title}{table}");
+    };
+    let note =
+        format!("no method is better than {} by two standard errors of the difference\n", reference.method);
+    format!("{title}{table}{}", folded(&note))
 }
 
 /// What `±` and `=` mean, where they stand. The metric has the units that its name says, else those of the target.

@@ -32,7 +32,7 @@ pub struct CheckArguments {
     #[command(flatten)]
     selection: Selection,
     /// Largest relative difference of two numbers that counts as the same
-    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance)]
+    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = tolerance, allow_negative_numbers = true)]
     tolerance: f64,
     /// What the findings are written in, for services for continuous integration
     #[arg(long = "as", value_enum, default_value = "text", value_name = "FORM")]

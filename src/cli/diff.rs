@@ -33,7 +33,7 @@ pub struct DiffArguments {
     #[arg(value_name = "B")]
     after: String,
     /// Largest relative difference of two numbers that counts as the same
-    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance)]
+    #[arg(long, value_name = "X", default_value = "1e-9", value_parser = super::check::tolerance, allow_negative_numbers = true)]
     tolerance: f64,
     /// Rows that did not change, too
     #[arg(long)]

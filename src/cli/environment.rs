@@ -16,8 +16,34 @@ pub fn answer() {
 
 /// The arguments of this process; a wrong one ends it with the message of the parser.
 pub fn arguments() -> Arguments {
-    let command = without_empty(Arguments::command());
+    let command = with_paragraphs(without_empty(Arguments::command()));
     Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+/// The sentences below the options of every verb as paragraphs, whose lines the parser breaks for the terminal that there is.
+fn with_paragraphs(command: Command) -> Command {
+    let below = command.get_after_help().map(|text| paragraphs(&text.to_string()));
+    let command = if let Some(below) = below { command.after_help(below) } else { command };
+    command.mut_subcommands(with_paragraphs)
+}
+
+/// A text without its line breaks within paragraphs; lines that are indented stay as they are, and so does what ends in a colon.
+fn paragraphs(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.lines() {
+        let goes_on = !line.is_empty() && !line.starts_with(' ') && !joined.is_empty();
+        let last = joined.lines().last().unwrap_or_default();
+        let open =
+            !joined.ends_with("\n\n") && !last.is_empty() && !last.starts_with(' ') && !last.ends_with(':');
+        if goes_on && open {
+            joined.truncate(joined.trim_end().len());
+            joined.push(' ');
+        }
+        joined.push_str(line);
+        joined.push('\n');
+    }
+    joined.truncate(joined.trim_end().len());
+    joined
 }
 
 fn without_empty(command: Command) -> Command {
@@ -27,4 +53,15 @@ fn without_empty(command: Command) -> Command {
 fn unless_empty(argument: Arg) -> Arg {
     let value = argument.get_env().and_then(std::env::var_os);
     if value.is_some_and(|value| value.is_empty()) { argument.env(Resettable::Reset) } else { argument }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_paragraph_are_joined() {
+        let text = "One\ntwo.\n\nThree\nfour:\n  a   b\n  c\nExamples:\n  d";
+        assert_eq!(paragraphs(text), "One two.\n\nThree four:\n  a   b\n  c\nExamples:\n  d");
+    }
 }

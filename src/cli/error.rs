@@ -111,9 +111,7 @@ pub enum CliError {
     #[error("{} {cause}", path.display())]
     Grade { path: PathBuf, cause: GradeError },
     /// Somebody else's table does not have the numbers of the paper, or refutes a claim.
-    #[error(
-        "{}, {}", counted(*differs, "printed number differs", "printed numbers differ"), counted(*fails, "claim fails", "claims fail")
-    )]
+    #[error("{}", failing(*differs, *fails))]
     GradeFailed { differs: usize, fails: usize },
     /// A check found a difference.
     #[error("{failed} of {all} checks failed")]
@@ -176,6 +174,16 @@ impl From<csv::Error> for CliError {
     fn from(error: csv::Error) -> Self {
         Self::Release(error.into())
     }
+}
+
+/// What fails in somebody else's table; some do.
+fn failing(differs: usize, fails: usize) -> String {
+    let all = [
+        (differs, counted(differs, "printed number differs", "printed numbers differ")),
+        (fails, counted(fails, "claim fails", "claims fail")),
+    ];
+    let some = all.into_iter().filter(|(number, _)| *number > 0).map(|(_, text)| text);
+    some.collect::<Vec<String>>().join(", ")
 }
 
 impl CliError {

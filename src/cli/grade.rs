@@ -130,8 +130,8 @@ fn sentences(result: &Graded) -> Vec<String> {
         (verdicts.inconclusive, "number is inconclusive", "numbers are inconclusive"),
         (
             verdicts.fitted,
-            "number agrees by a setting that was chosen so",
-            "numbers agree by a setting that was chosen so",
+            "number is one that a setting of ours was chosen for; it agrees",
+            "numbers are ones that a setting of ours was chosen for; they agree",
         ),
         (
             verdicts.stand_in,
@@ -149,6 +149,7 @@ fn sentences(result: &Graded) -> Vec<String> {
     ];
     let there = others.iter().filter(|(number, ..)| *number > 0);
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
+    sentences.extend(result.first_unknown.iter().map(|first| format!("the first row of no cell: {first}")));
     sentences.extend(not_judged(result));
     sentences
 }

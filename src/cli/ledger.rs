@@ -86,7 +86,7 @@ pub struct ShownLedgers {
     #[arg(value_name = "FILE")]
     names: Vec<String>,
     /// The delta at which epsilon is told [default: that of the budget, else of the last release]
-    #[arg(long, value_name = "D", value_parser = delta)]
+    #[arg(long, value_name = "D", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
     #[command(flatten)]
     places: Places,

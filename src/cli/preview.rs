@@ -11,7 +11,7 @@ use super::output::{print, print_json, write_new};
 use super::release_types::PreviewOutput;
 use super::waiting::Waiting;
 use crate::number::Epsilon;
-use crate::publish::{PublishError, WantedError, exact, plain_table, preview_svg, short};
+use crate::publish::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
 use crate::release::PredictionRequest;
 use crate::task::Preview;
 
@@ -30,7 +30,7 @@ pub(super) struct PreviewArguments {
         default_value = "0.1,0.2,0.5,1,2,5,10")]
     epsilons: Vec<Epsilon>,
     /// Which epsilon gives predictions that err by no more than this, in units of the target
-    #[arg(long, value_name = "ERROR", requires = "preview")]
+    #[arg(long, value_name = "ERROR", requires = "preview", allow_negative_numbers = true)]
     error: Option<f64>,
     /// Draw the preview as SVG, too; never over a file that is there
     #[arg(long, value_name = "FILE", requires = "preview")]
@@ -84,7 +84,7 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 fn table(preview: &Preview) -> String {
     let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
     let table = plain_table(&headings, preview_rows(preview).into_iter());
-    format!("{table}{WHAT_IS_PRICED}{}", no_better(preview, ""))
+    format!("{table}{}", folded(&format!("{WHAT_IS_PRICED}{}", no_better(preview, ""))))
 }
 
 /// What stands below a table of prices.

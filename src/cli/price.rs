@@ -14,7 +14,7 @@ use super::preview::{WHAT_IS_PRICED, finite_epsilon, no_better, preview_rows};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
 use crate::number::Epsilon;
-use crate::publish::plain_table;
+use crate::publish::{folded, plain_table};
 use crate::release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError};
 use crate::run::watcher;
 use crate::setting::PrivacySetting;
@@ -164,7 +164,8 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
         rows.extend(preview_rows(preview).into_iter().map(|row| [labels.clone(), row].concat()));
         warnings.push_str(&no_better(preview, &labels.join(", ")));
     }
-    format!("{}{WHAT_IS_PRICED}{warnings}", plain_table(&headings, rows.into_iter()))
+    let below = folded(&format!("{WHAT_IS_PRICED}{warnings}"));
+    format!("{}{below}", plain_table(&headings, rows.into_iter()))
 }
 
 #[cfg(test)]

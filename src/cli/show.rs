@@ -45,7 +45,9 @@ pub fn show(arguments: &ShowArguments, format: Format) -> Result<(), CliError> {
         Err(CliError::NoTables(_)) => None,
         Err(error) => return Err(error),
     };
-    let shown = Shown { project: &project, experiment: &experiment, committed };
+    // A spec outside the project is run by its path.
+    let path = arguments.name.ends_with(".toml").then_some(arguments.name.as_str());
+    let shown = Shown { project: &project, experiment: &experiment, committed, path };
     match format {
         Format::Json => print_json(&shown.json()),
         Format::Text => print(&folded(&shown.text())),
@@ -57,6 +59,7 @@ struct Shown<'a> {
     project: &'a Project,
     experiment: &'a Experiment,
     committed: Option<Committed>,
+    path: Option<&'a str>,
 }
 
 impl Shown<'_> {
@@ -86,7 +89,7 @@ impl Shown<'_> {
         let claims = counted(claims.len(), "claim", "claims");
         lines.push(format!("beside:   {printed}, {others} of others, {claims}"));
         lines.push(format!("results:  {}", self.standing()));
-        lines.push(format!("run it:   dpgp run {name}"));
+        lines.push(format!("run it:   dpgp run {}", self.path.unwrap_or(name)));
         lines.join("\n") + "\n"
     }
 

@@ -77,7 +77,7 @@ pub struct StatsArguments {
     #[arg(long, value_name = "FILE")]
     release: Option<PathBuf>,
     /// Release for this epsilon instead of the spec's
-    #[arg(long, value_name = "E", requires = "release")]
+    #[arg(long, value_name = "E", requires = "release", allow_negative_numbers = true)]
     epsilon: Option<f64>,
     /// Sign the release with this SSH key, private or held by an agent: FILE.sig is what `ssh-keygen -Y sign -n dpgp-release`
     /// makes

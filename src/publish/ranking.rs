@@ -127,6 +127,10 @@ impl Ranking {
                 }),
             }
         }
+        // What hides nothing has a place beside methods alone.
+        rankings.retain(|ranking| {
+            filter.hides.is_none() || ranking.methods.iter().any(|method| method.hides.is_some())
+        });
         rankings.iter_mut().for_each(Self::rank);
         rankings
     }
@@ -146,6 +150,13 @@ impl Ranking {
     pub fn reference(&self) -> Option<&RankedMethod> {
         let last = self.methods.iter().find(|method| method.hides.is_none());
         last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))
+    }
+
+    /// Whether the best method differs from what guarantees nothing by less than two standard errors of the difference, or is worse.
+    pub fn is_no_better(&self) -> bool {
+        let (Some(best), Some(reference)) = (self.methods.first(), self.reference()) else { return false };
+        let gain = if self.greatest { best.value - reference.value } else { reference.value - best.value };
+        gain <= 2.0 * best.standard_error.hypot(reference.standard_error)
     }
 
     /// Sorts the methods and gives them places. A method whose exact delta exceeds its claim has lost its place already.

@@ -41,6 +41,32 @@ pub enum GradeError {
         /// What stands there.
         found: String,
     },
+    /// A spread that is none.
+    #[error("line {line}: spread is {found:?}, and no spread is negative")]
+    NegativeSpread {
+        /// Its line.
+        line: u64,
+        /// What stands there.
+        found: f64,
+    },
+    /// An interval with one end, or whose ends are the wrong way round.
+    #[error("line {line}: interval_low and interval_high are the ends of no interval")]
+    NoInterval {
+        /// Its line.
+        line: u64,
+    },
+    /// An interval of another number.
+    #[error("line {line}: value {value:?} lies outside its own interval, {low:?} to {high:?}")]
+    Outside {
+        /// Its line.
+        line: u64,
+        /// The number.
+        value: f64,
+        /// The lower end.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
     /// Two rows for one number.
     #[error("line {line} has the cell and the metric of a row above it")]
     Twice {
@@ -66,6 +92,7 @@ pub(super) struct Given {
     pub repeats: Option<u32>,
     /// Where another run lies, if the table says so.
     pub interval: Option<[f64; 2]>,
+    pub line: u64,
 }
 
 /// All numbers of a table, by the index of their cell and their metric.
@@ -74,6 +101,8 @@ pub(super) struct GivenTable {
     pub numbers: BTreeMap<(usize, String), Given>,
     /// Rows of no cell of the experiment.
     pub unknown: usize,
+    /// The first of them: its line, and its first label that no cell has.
+    pub first_unknown: Option<String>,
 }
 
 impl GivenTable {
@@ -89,6 +118,8 @@ impl GivenTable {
             rows += 1;
             let Some(cell) = cell_of(experiment, &axes, &record) else {
                 table.unknown += 1;
+                let found = || unknown_label(experiment, &axes, &record);
+                table.first_unknown.get_or_insert_with(|| format!("line {line}{}", found()));
                 continue;
             };
             let row = NumberedRow { columns: &columns, record: &record, line };
@@ -147,6 +178,13 @@ fn cell_of(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecor
     })
 }
 
+/// The first label of a row that no cell of the experiment has, in words; nothing if each is one of some cell.
+fn unknown_label(experiment: &Experiment, axes: &[Option<usize>], record: &StringRecord) -> String {
+    let mut all = experiment.axes.iter().zip(axes).filter_map(|(axis, at)| Some((axis, record.get((*at)?)?)));
+    let unknown = all.find(|(axis, found)| !axis.labels.iter().any(|label| is_label(found, label)));
+    unknown.map_or(String::new(), |(axis, found)| format!(", {} = {found:?}", axis.name))
+}
+
 /// Numbers count by their value.
 fn is_label(found: &str, label: &str) -> bool {
     let found = found.trim();
@@ -183,16 +221,25 @@ impl NumberedRow<'_> {
 
     fn given(&self, value: f64) -> Result<Given, GradeError> {
         let repeats = self.number("repeats")?;
-        let ends = [self.number("interval_low")?, self.number("interval_high")?];
+        let spread = self.number("spread")?;
+        if let Some(found) = spread.filter(|spread| *spread < 0.0) {
+            return Err(GradeError::NegativeSpread { line: self.line, found });
+        }
         Ok(Given {
             value,
-            spread: self.number("spread")?,
+            spread,
             spread_kind: self.spread_kind()?,
             repeats: repeats.map(|repeats| repeats as u32),
-            interval: match ends {
-                [Some(low), Some(high)] => Some([low, high]),
-                _ => None,
-            },
+            interval: self.interval()?,
+            line: self.line,
         })
+    }
+
+    fn interval(&self) -> Result<Option<[f64; 2]>, GradeError> {
+        match [self.number("interval_low")?, self.number("interval_high")?] {
+            [None, None] => Ok(None),
+            [Some(low), Some(high)] if low <= high => Ok(Some([low, high])),
+            _ => Err(GradeError::NoInterval { line: self.line }),
+        }
     }
 }

@@ -54,6 +54,8 @@ pub struct Graded {
     pub outcomes: OutcomeCounts,
     /// Rows of no cell of the experiment.
     pub unknown_rows: usize,
+    /// The first of them: its line, and its label that no cell has.
+    pub first_unknown: Option<String>,
     /// Printed numbers that the table has no row for.
     pub missing_numbers: usize,
     /// Claims about rows that the table has not, which are left out.
@@ -86,7 +88,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
     let mut missing = 0;
     for counterpart in printed {
         let fixed = ours.is_some_and(|ours| ours.is_fixed(experiment, counterpart.cell, &counterpart.metric));
-        match table.judged(experiment, counterpart, Ours { conditions, fixed }) {
+        match table.judged(experiment, counterpart, Ours { conditions, fixed })? {
             Some(number) => {
                 numbers.insert((counterpart.cell, &counterpart.metric), number);
             }
@@ -113,6 +115,7 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
         missing_claims: experiment.claims.len() - claims.len(),
         numbers: numbers.into_values().collect(),
         unknown_rows: table.unknown,
+        first_unknown: table.first_unknown,
         claims,
         outcomes,
     })
@@ -144,10 +147,22 @@ impl GivenTable {
         self.numbers.get(&(cell, metric.to_owned()))
     }
 
-    fn judged(&self, experiment: &Experiment, counterpart: &Counterpart, ours: Ours) -> Option<GradedNumber> {
+    fn judged(
+        &self,
+        experiment: &Experiment,
+        counterpart: &Counterpart,
+        ours: Ours,
+    ) -> Result<Option<GradedNumber>, GradeError> {
         let Counterpart { cell, metric, .. } = counterpart;
-        let given = self.get(*cell, metric)?;
+        let Some(given) = self.get(*cell, metric) else { return Ok(None) };
         let interval = match given.interval {
+            // Ends may be rounded as the paper prints.
+            Some([low, high])
+                if given.value < low - counterpart.precision
+                    || given.value > high + counterpart.precision =>
+            {
+                return Err(GradeError::Outside { line: given.line, value: given.value, low, high });
+            }
             Some([low, high]) => Some(Predictive::told(low, high)),
             None => {
                 let widened = counterpart.tolerance.unwrap_or(0.0);
@@ -157,7 +172,7 @@ impl GivenTable {
         };
         let verdict = verdict_by(interval, counterpart, ours.conditions);
         let reason = if given.spread.is_none() { NO_SPREAD } else { OTHER_SPREAD };
-        Some(GradedNumber {
+        Ok(Some(GradedNumber {
             reason: (verdict == Verdict::NotJudged).then_some(reason),
             labels: experiment.cells[*cell].labels().to_vec(),
             metric: metric.clone(),
@@ -165,7 +180,7 @@ impl GivenTable {
             interval: interval.map(|interval| [interval.low, interval.high]),
             published: counterpart.value,
             verdict: verdict.name(),
-        })
+        }))
     }
 
     /// Where so many more runs lie; none where the table does not tell. What is fixed is the same in every run.
@@ -196,6 +211,7 @@ impl GivenTable {
             spread_kind: SpreadKind::None,
             repeats: None,
             interval: None,
+            line: 0,
         };
         let given = self.get(cell, metric).copied().unwrap_or(none);
         let error_of = self.over_runs(cell, metric).copied().unwrap_or(given);

@@ -27,9 +27,20 @@ impl Fitted<'_> {
         self.within(text_width())
     }
 
+    /// Within so many columns, with each spread in one piece with its `±` where that fits.
+    fn within(&self, width: Option<usize>) -> String {
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(|cell| glued(cell)).collect()).collect();
+        let whole = Fitted { rows: &rows, ..*self };
+        let words: Vec<usize> = (0..self.headings.len()).map(|column| whole.longest_word(column)).collect();
+        let all: Vec<usize> = (0..self.headings.len()).collect();
+        let fits = width.is_none_or(|width| whole.least(&all, &words) <= width);
+        if fits { whole.broken(width) } else { self.broken(width) }
+    }
+
     /// Within so many columns: cells are wrapped between words; where that is too wide, spare columns are left out, which is said
     /// below; where even that is too wide, each row is a record of its own.
-    fn within(&self, width: Option<usize>) -> String {
+    fn broken(&self, width: Option<usize>) -> String {
         let words: Vec<usize> = (0..self.headings.len()).map(|column| self.longest_word(column)).collect();
         let Some(width) = width else { return self.table(None, &words) };
         let mut shown: Vec<usize> = (0..self.headings.len()).collect();
@@ -79,7 +90,7 @@ impl Fitted<'_> {
         table.set_header(self.headings).add_rows(self.rows);
         let least = words.iter().map(|word| u16::try_from(word + PADDING).unwrap_or(u16::MAX));
         table.set_constraints(least.map(|width| ColumnConstraint::LowerBoundary(Width::Fixed(width))));
-        table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+        table.lines().map(|line| format!("{}\n", line.trim_end().replace(GLUE, " "))).collect()
     }
 
     /// `heading: cell` in lines, and a blank line between rows.
@@ -95,6 +106,14 @@ impl Fitted<'_> {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).chain(self.headings.get(column));
         cells.flat_map(|cell| cell.split(' ')).map(UnicodeWidthStr::width).max().unwrap_or(0)
     }
+}
+
+/// A blank that no line is broken at.
+const GLUE: char = '\u{a0}';
+
+/// With `±` and the spread behind it in one piece.
+fn glued(cell: &str) -> String {
+    cell.replace("± ", &format!("±{GLUE}"))
 }
 
 /// A heading and its cell, wrapped between words; the lines after the first are indented.
@@ -147,6 +166,19 @@ mod tests {
                 prop_assert!(text.lines().all(|line| line.width() <= most), "{width}: {text}");
             }
         }
+    }
+
+    #[test]
+    fn a_spread_stays_with_its_sign() {
+        let headings = texts(&["method", "a long heading"]);
+        let rows = [texts(&["constant", "241545 ± 13135"])];
+        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        let text = fitted.within(Some(20));
+        assert!(text.contains(" 241545\n") && text.contains(" ± 13135\n") && !text.contains(GLUE), "{text}");
+        // Where no line holds them together, neither is broken.
+        let rows = [texts(&["constant", "2 ± 1234567890"])];
+        let fitted = Fitted { headings: &headings, rows: &rows, style: NOTHING, bordered: false, spare: &[] };
+        assert!(fitted.within(Some(22)).contains(" 2 ±\n"), "{}", fitted.within(Some(22)));
     }
 
     #[test]

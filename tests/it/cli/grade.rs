@@ -44,12 +44,13 @@ fn a_short_table_is_judged_by_its_spread_over_runs() {
     let run = project.dpgp(&arguments);
     assert!(run.out.contains("fitted") && run.out.contains("12.88 to 13.82"), "{}", run.out);
     assert!(run.out.contains("1 row is of no cell"), "{}", run.out);
+    assert!(run.out.contains("the first row of no cell: line 3, inputs = \"\""), "{}", run.out);
     let markdown = project.dpgp(&["grade", "good.csv", "--experiment", "smith2021/table1", "--as", "md"]);
     assert!(markdown.out.contains("| age | 1 | standard | rmse | "), "{}", markdown.out);
     project.write("bad.csv", &format!("{head}age,sparse,1,rmse,13.35,0.2,sd-replicates,30\n"));
     let run = project.dpgp(&["grade", "bad.csv", "--experiment", "smith2021/table1"]).expect(1);
     assert!(
-        run.out.contains("differs") && run.err.contains("1 printed number differs, 0 claims fail"),
+        run.out.contains("differs") && run.err.contains("error: 1 printed number differs\n"),
         "{}{}",
         run.out,
         run.err
@@ -115,6 +116,22 @@ fn a_table_of_another_form_is_refused() {
             "line 3 has the cell",
         ),
         ("inputs,method,epsilon,metric,value\nage\n", "is no table"),
+        (
+            "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,30,9.708,10.13\n",
+            "line 2: value 30.0 lies outside its own interval, 9.708 to 10.13",
+        ),
+        (
+            "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,10,10.13,9.708\n",
+            "line 2: interval_low and interval_high are the ends of no interval",
+        ),
+        (
+            "inputs,method,epsilon,metric,value,interval_low,interval_high\nage,sparse,1,rmse,10,9.7,\n",
+            "line 2: interval_low and interval_high are the ends of no interval",
+        ),
+        (
+            "inputs,method,epsilon,metric,value,spread,spread_kind,repeats\nage,sparse,1,rmse,10,-1,sd-replicates,30\n",
+            "line 2: spread is -1.0, and no spread is negative",
+        ),
         (
             "inputs,method,epsilon,metric,value,spread,spread_kind\nage,standard,1,rmse,13.2,0.2,sd\n",
             "line 2: spread_kind is \"sd\", which is none of sd-folds, sd-replicates, standard-error",
