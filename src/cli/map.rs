@@ -22,7 +22,8 @@ of a longitude and a latitude, for map software).
 
 Examples:
   dpgp map p.csv --out map.html
-  dpgp map p.csv --out map.svg --mask 50                  hatched where noise_sd is above 50
+  dpgp map p.csv --out map.svg --title 'How long trips take' --unit minutes
+  dpgp map p.csv --out map.svg --mask 50                  hatched where noise_sd is above 50, too
   dpgp map p.csv --out map.svg --slice hour=8             of points that differ in more than two inputs
   dpgp map p.csv --out map.geojson --lon x --lat y        the columns that are longitude and latitude, where names do not tell
   dpgp predict my.toml --grid auto --map map.html --out p.csv         the same at once";

@@ -11,12 +11,12 @@ use crate::release::{ReleaseStatement, ReleasedPredictions};
 use crate::run::NewFile;
 
 /// What a map shows.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct MapChoices {
     /// Of a map, only points with this value of an input; once for each input, where points differ in more than two
     #[arg(long, value_name = "INPUT=VALUE", requires = "map")]
     slice: Vec<MapSlice>,
-    /// Of a map, hatch cells whose noise_sd is larger [default: those of which less than half is known]
+    /// Of a map, hatch cells whose noise_sd is larger, too [default: those alone of which less than half is known]
     #[arg(long, value_name = "SD", requires = "map", allow_negative_numbers = true)]
     mask: Option<f64>,
     /// Of a map, the column that is the longitude [default: by the name]
@@ -25,6 +25,12 @@ pub(super) struct MapChoices {
     /// Of a map, the column that is the latitude [default: by the name]
     #[arg(long, value_name = "COLUMN", requires = "map")]
     lat: Option<String>,
+    /// Of a map, its title [default: one that names the columns]
+    #[arg(long, value_name = "TEXT", requires = "map")]
+    title: Option<String>,
+    /// Of a map, the unit of the target
+    #[arg(long, value_name = "TEXT", requires = "map")]
+    unit: Option<String>,
 }
 
 /// A map beside predictions.
@@ -62,9 +68,8 @@ impl NewMap {
     pub fn open(path: &Path, choices: &MapChoices) -> Result<Self, CliError> {
         let format = MapFormat::of(path).ok_or_else(|| CliError::MapEnding(path.to_path_buf()))?;
         let file = open_new(path)?;
-        let MapChoices { slice, mask, lon, lat } = choices;
-        let options =
-            MapOptions { slices: slice.clone(), mask: *mask, longitude: lon.clone(), latitude: lat.clone() };
+        let MapChoices { slice, mask, lon, lat, title, unit } = choices.clone();
+        let options = MapOptions { slices: slice, mask, longitude: lon, latitude: lat, title, unit };
         Ok(Self { path: path.to_path_buf(), file, format, options })
     }
 

@@ -59,7 +59,8 @@ fn answer(
     lines: &mut impl Iterator<Item = std::io::Result<String>>,
 ) -> Result<f64, CliError> {
     let question = &questions[place];
-    let proposed = question.share.and_then(|share| Some(share * width(questions, answers)?));
+    let share = question.share.and_then(|share| Some(share * width(questions, answers)?));
+    let proposed = share.or_else(|| end_of_map(questions, answers, place));
     loop {
         let beside = proposed.map(|value| format!(" [{value}]")).unwrap_or_default();
         complain(&format!("{}: {}{beside}", question.key, question.about));
@@ -82,6 +83,21 @@ fn width(questions: &[Question], answers: &[Option<f64>]) -> Option<f64> {
     });
     Some(high? - low?)
 }
+
+/// For an end of the box, that of the map along the same input.
+fn end_of_map(questions: &[Question], answers: &[Option<f64>], place: usize) -> Option<f64> {
+    let (key, asked) = (&questions[place].key, &questions[..place]);
+    let same = asked.iter().filter(|question| question.key == *key).count();
+    let key = ENDS.iter().find(|(domain, _)| domain == key).map(|(_, map)| map)?;
+    let ends = asked.iter().enumerate().filter(|(_, question)| question.key == *key);
+    ends.map(|(place, _)| answers[place]).nth(same)?
+}
+
+/// The ends of the box, and those of the map.
+const ENDS: [(&str, &str); 2] = [
+    ("privacy.mechanism.moments.domain, least", "task.surface.map, from"),
+    ("privacy.mechanism.moments.domain, greatest", "task.surface.map, to"),
+];
 
 fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
     let mut text = template.to_owned();

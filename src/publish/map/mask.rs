@@ -8,47 +8,37 @@ const EXPLAINED: f64 = 0.5;
 
 /// The rule that hatches cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Mask {
-    /// Those with a larger `noise_sd`, as was asked for.
-    Noise(f64),
+pub(super) struct Mask {
     /// Those whose whole uncertainty `sqrt(gp_sd^2 + noise_sd^2)` is larger.
     ///
     /// At a place drawn at random from the map the surface has the variance `S^2 = Var(mean) + E[v]`, `v = gp_sd^2 + noise_sd^2`, by the law
     /// of total variance. Where v is known it falls to that: a cell explains `1 - v / S^2` of the variance over the map, and less than
     /// half of it where `sqrt v > S / sqrt 2`. Both parts count, since where no row is gp_sd tells that nothing is known.
-    Uncertainty(f64),
+    uncertainty: f64,
+    /// And those with a larger `noise_sd`, where that was asked for.
+    noise: Option<f64>,
 }
 
 impl Mask {
-    /// The rule for these points, unless a noise was asked for.
-    pub fn of(points: &[ReleasedPoint], asked: Option<f64>) -> Self {
-        match asked {
-            Some(noise) => Self::Noise(noise),
-            None => Self::Uncertainty((1.0 - EXPLAINED).sqrt() * spread(points)),
-        }
+    /// The rule for these points, with a noise that was asked for.
+    pub fn of(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
+        Self { uncertainty: (1.0 - EXPLAINED).sqrt() * spread(points), noise }
     }
 
     /// Whether a point is hatched.
     pub fn hides(self, point: &ReleasedPoint) -> bool {
-        match self {
-            Self::Noise(most) => point.noise_sd > most,
-            Self::Uncertainty(most) => uncertainty(point) > most,
-        }
+        uncertainty(point) > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
     /// In words.
     pub fn rule(self) -> String {
-        match self {
-            Self::Noise(most) => format!("noise_sd above {}", brief(most)),
-            Self::Uncertainty(most) => {
-                format!("gp_sd and noise_sd together above {}, less than half is known", brief(most))
-            }
-        }
+        let noise = self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}", brief(most)));
+        format!("too little is known, gp_sd and noise_sd together above {}{noise}", brief(self.uncertainty))
     }
 }
 
 /// `sqrt(gp_sd^2 + noise_sd^2)`.
-fn uncertainty(point: &ReleasedPoint) -> f64 {
+pub(super) fn uncertainty(point: &ReleasedPoint) -> f64 {
     point.gp_sd.hypot(point.noise_sd)
 }
 
@@ -73,7 +63,7 @@ mod tests {
     fn a_cell_explains_half_of_the_variance_or_is_hatched() {
         let hidden = [point(-3.0, 4.0, 0.0), point(3.0, 0.0, 4.0)];
         let mask = Mask::of(&hidden, None);
-        assert_eq!(mask, Mask::Uncertainty(12.5f64.sqrt()));
+        assert_eq!(mask, Mask { uncertainty: 12.5f64.sqrt(), noise: None });
         assert!(hidden.iter().all(|each| mask.hides(each)));
         assert!(mask.rule().contains("above 3.536"), "{}", mask.rule());
         // v = 4: S^2 = 13.
@@ -89,11 +79,20 @@ mod tests {
         assert_eq!(points.map(|each| mask.hides(&each)), [false, true]);
     }
 
+    /// A noise that is asked for hatches more, and shows nothing that is not known.
+    #[test]
+    fn a_noise_that_is_asked_for_hatches_more() {
+        let points = [point(1.0, 0.1, 0.2), point(0.0, 1.0, 0.0), point(-2.0, 0.1, 0.4)];
+        assert_eq!(points.map(|each| Mask::of(&points, None).hides(&each)), [false, true, false]);
+        let mask = Mask::of(&points, Some(0.3));
+        assert_eq!(points.map(|each| mask.hides(&each)), [false, true, true]);
+        assert!(mask.rule().ends_with(", or noise_sd above 0.3"), "{}", mask.rule());
+    }
+
     /// A map that is the same everywhere says nothing of its shape.
     #[test]
     fn a_flat_map_is_hatched() {
         let points = [point(1.0, 0.3, 0.4); 3];
         assert!(points.iter().all(|each| Mask::of(&points, None).hides(each)));
-        assert_eq!(points.map(|each| Mask::of(&points, Some(0.4)).hides(&each)), [false; 3]);
     }
 }

@@ -10,8 +10,12 @@ use super::MapError;
 pub struct MapOptions {
     /// Only points with these values.
     pub slices: Vec<MapSlice>,
-    /// Cells whose noise is larger are masked; by default half the standard deviation of the means.
+    /// Cells whose noise is larger are masked, too.
     pub mask: Option<f64>,
+    /// The title, in place of one that names the columns.
+    pub title: Option<String>,
+    /// The unit of the numbers.
+    pub unit: Option<String>,
     /// The column that is the longitude.
     pub longitude: Option<String>,
     /// The column that is the latitude.

@@ -1,15 +1,13 @@
 //! The marks of a map: a line between bands, or coloured cells.
 
 use super::axis::MapAxis;
-use super::released_map::ReleasedMap;
+use super::released_map::{CENTRAL_95, ReleasedMap};
 use crate::publish::figure::grammar::{
     COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, Scale, Side, Spot,
     Swatch, Ticks, WIDTH_OF_ONE, ends, viridis,
 };
 use crate::release::ReleasedPoint;
 
-/// The 97.5 % point of the normal distribution, as of the intervals in the file.
-const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// The height of a panel with a line.
 const LINE_HEIGHT: f64 = 420.0;
 const MEAN: Pen = Pen::new(COLOURS[0], 2.25);

@@ -1,12 +1,14 @@
 //! Predictions as a line or as cells.
 
 use super::axis::MapAxis;
-use super::mask::Mask;
+use super::mask::{Mask, uncertainty};
 use super::names::{shown, shown_cell};
 use super::{MapError, MapOptions};
 use crate::publish::table::number::brief;
 use crate::release::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 
+/// The 97.5 % point of the normal distribution, as of the intervals in the file.
+pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// The most points of a picture, as of a grid.
 pub(super) const MOST_CELLS: usize = 20_000;
 /// A grid has at least one in so many of the crossings of its coordinates.
@@ -23,6 +25,7 @@ const LISTED: usize = 12;
 /// Predictions along one input, or over two.
 pub(super) struct ReleasedMap<'a> {
     pub released: &'a ReleasedPredictions,
+    options: &'a MapOptions,
     pub x: MapAxis<'a>,
     /// None of a line.
     pub y: Option<MapAxis<'a>>,
@@ -46,7 +49,7 @@ pub(super) struct MapCell {
 }
 
 impl<'a> ReleasedMap<'a> {
-    pub fn new(released: &'a ReleasedPredictions, options: &MapOptions) -> Result<Self, MapError> {
+    pub fn new(released: &'a ReleasedPredictions, options: &'a MapOptions) -> Result<Self, MapError> {
         let rows = sliced(released, options)?;
         if rows.len() > MOST_CELLS {
             return Err(MapError::TooMany(rows.len()));
@@ -92,7 +95,7 @@ impl<'a> ReleasedMap<'a> {
             return Err(MapError::NoGrid { points: cells.len(), places });
         }
         let (x, y) = (x.axis, y.map(|placed| placed.axis));
-        Ok(Self { released, x, y, cells, is_earth, mask, fixed })
+        Ok(Self { released, options, x, y, cells, is_earth, mask, fixed })
     }
 
     /// How many cells are masked.
@@ -104,10 +107,15 @@ impl<'a> ReleasedMap<'a> {
     pub fn quantity(&self) -> String {
         let statement = &self.released.statement;
         let mean = if statement.guarantee.is_some() { "Private mean" } else { "Column private_mean" };
-        statement.target.as_deref().map_or(mean.to_owned(), |target| format!("{mean} of {}", shown(target)))
+        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", shown(target)));
+        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" ({})", shown(unit)));
+        format!("{mean}{of}{unit}")
     }
 
     pub fn title(&self) -> String {
+        if let Some(title) = &self.options.title {
+            return shown(title);
+        }
         let mut title = format!("{} by {}", self.quantity(), self.x.name);
         if let Some(y) = &self.y {
             title.push_str(&format!(" and {}", y.name));
@@ -119,9 +127,35 @@ impl<'a> ReleasedMap<'a> {
         title
     }
 
+    /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
+    fn in_plain_words(&self) -> Option<String> {
+        let statement = &self.released.statement;
+        let (epsilon, delta) = (statement.epsilon?, statement.delta?);
+        let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
+        Some(format!(
+            "Privacy: whatever is concluded from these numbers has at most {factor} times the probability, plus {delta:?}, that it has for \
+             other data ({neighbours})."
+        ))
+    }
+
+    /// How far the intervals of what is shown reach.
+    fn reach(&self) -> Option<String> {
+        let seen = self.cells.iter().filter(|cell| !cell.is_masked);
+        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * uncertainty(&cell.point)).collect();
+        sds.sort_by(f64::total_cmp);
+        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
+        let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
+        Some(format!(
+            "Accuracy: if the model is right, 95 % intervals reach at most ± {}{unit} in half of what is shown, and ± {}{unit} in nine tenths.",
+            brief(*half),
+            brief(*most)
+        ))
+    }
+
     /// What is guaranteed of the numbers, and what the picture leaves out.
     pub fn caption(&self) -> Vec<String> {
-        let mut said = self.released.statement.said.clone();
+        let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
+        said.extend(self.released.statement.said.iter().cloned());
         if self.y.is_some() {
             let (masked, all) = (self.masked(), self.cells.len());
             let share = brief(100.0 * masked as f64 / all as f64);

@@ -85,7 +85,7 @@ fn from_trips_to_a_map_in_four_commands() {
     assert!(project.read("again.html") == html && again.out.contains("Guarantee: (1.0, 1e-6)-DP"));
     project.dpgp(&["map", "p.csv", "--out", "again.html"]).expect(2);
     project.dpgp(&["map", "p.csv", "--out", "map.svg"]).expect(0);
-    assert!(project.read("map.svg").contains("<desc>Guarantee: (1.0, 1e-6)-DP"));
+    assert!(project.read("map.svg").contains("Guarantee: (1.0, 1e-6)-DP"));
     let json = project.dpgp(&["map", "p.csv", "--out", "map.geojson", "--format", "json"]).expect(0).json();
     assert_eq!(json["map"]["points"], 30);
     assert_rings(&project, &project.json("map.geojson"));

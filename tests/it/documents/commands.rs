@@ -1,7 +1,6 @@
 //! The commands that pages show are commands of the program.
 
 use crate::support::cli::Project;
-use crate::support::energy::{TARGETS, energy_project};
 use crate::support::shipped::{root, shipped};
 
 /// A command as a page shows it, in words.
@@ -23,7 +22,8 @@ fn words(line: &str) -> Vec<String> {
     }
     words.push(word);
     words.retain(|word| !word.is_empty());
-    let end = words.iter().position(|word| ["#", "|", ">", ">>", "<", "&&"].contains(&word.as_str()));
+    let end =
+        words.iter().position(|word| ["#", "|", "||", ">", ">>", "<", "<<", "&&"].contains(&word.as_str()));
     words.truncate(end.unwrap_or(words.len()));
     words
 }
@@ -59,30 +59,4 @@ fn every_command_is_one() {
     }
     let wrong = ["predict", "my.toml", "--grid", "auto", "--epsilon-budget", "2", "--help"];
     assert_ne!(project.dpgp(&wrong).code, 0, "the check can fail");
-}
-
-/// What keeps a command of a page from being run here.
-const NOT_HERE: [&str; 3] = ["new", ".ssh/", "--signers"];
-
-/// The whole way of the README with a file of one's own: every command succeeds, in its order.
-#[test]
-fn the_way_with_a_file_of_ones_own_runs() {
-    let readme = shipped("README.md");
-    let all = commands("README.md", &readme);
-    let own = all.iter().filter(|shown| {
-        shown.words.iter().any(|word| word.contains("energy") || word.starts_with("predictions"))
-    });
-    let project = energy_project(TARGETS);
-    let mut ran = 0;
-    for Shown { words, .. } in
-        own.filter(|shown| !shown.words.iter().any(|word| NOT_HERE.iter().any(|not| word.contains(not))))
-    {
-        let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
-        project.dpgp(&arguments).expect(0);
-        ran += 1;
-    }
-    assert!(ran >= 8, "{ran}");
-    for made in ["worth.svg", "predictions.csv", "predictions.csv.certificate.json", "line.svg", "line.csv"] {
-        assert!(project.path(made).exists(), "{made}");
-    }
 }

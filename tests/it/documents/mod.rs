@@ -1,6 +1,7 @@
 //! The README and the pages of the documentation keep their promises.
 
 mod architecture;
+mod blocks;
 mod commands;
 mod pages;
-mod readme;
+mod specs;

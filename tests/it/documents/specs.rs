@@ -1,12 +1,12 @@
-//! What the README promises.
+//! What the pages on specs and on experiments promise.
 
 use crate::support::cli::Project;
 use crate::support::shipped::shipped;
 
-/// The first code block of a language after a heading.
-fn block(heading: &str, language: &str) -> String {
-    let readme = shipped("README.md");
-    let after = readme.split_once(heading).unwrap().1;
+/// The first code block of a language on the page about specs, after some words.
+fn block(words: &str, language: &str) -> String {
+    let page = shipped("docs/write-a-spec.md");
+    let after = page.split_once(words).unwrap().1;
     let (_, block) = after.split_once(&format!("```{language}\n")).unwrap();
     block.split_once("```").unwrap().0.to_owned()
 }
@@ -22,7 +22,7 @@ fn height(age: i32) -> String {
 
 #[test]
 fn the_ten_lines_are_a_study() {
-    let study = block("## Your own data", "toml");
+    let study = block("# Write a spec", "toml");
     assert_eq!(study.lines().count(), 10);
     let project = Project::with_study(&study);
     project.write("heights.csv", &heights());
@@ -32,7 +32,7 @@ fn the_ten_lines_are_a_study() {
 
 #[test]
 fn the_grid_extends_the_study() {
-    let study = block("## Your own data", "toml");
+    let study = block("# Write a spec", "toml");
     let grid = block("A grid makes a cell", "toml");
     let project = Project::with_study(&format!("{study}\n{grid}"));
     project.write("heights.csv", &heights());
@@ -42,13 +42,16 @@ fn the_grid_extends_the_study() {
 }
 
 #[test]
-fn the_readme_names_every_experiment() {
+fn the_list_names_every_experiment() {
     let project = Project::new();
     let list = project.dpgp(&["list", "--format", "json"]).expect(0).json();
     let experiments = list.as_array().unwrap();
     assert!(experiments.len() > 40, "{} experiments", experiments.len());
     for experiment in experiments {
         let name = experiment["name"].as_str().unwrap();
-        assert!(shipped("README.md").contains(&format!("`{name}`")), "the README does not name {name}");
+        assert!(
+            shipped("docs/experiments.md").contains(&format!("`{name}`")),
+            "the page does not name {name}"
+        );
     }
 }
