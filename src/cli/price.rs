@@ -164,6 +164,11 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
         rows.extend(preview_rows(preview).into_iter().map(|row| [labels.clone(), row].concat()));
         warnings.push_str(&no_better(preview, &labels.join(", ")));
     }
+    if priced.windows(2).all(|pair| pair[0].preview.expected == pair[1].preview.expected) && priced.len() > 1
+    {
+        warnings
+            .push_str("note: all settings are worth the same, as what differs between them does not enter\n");
+    }
     let below = folded(&format!("{WHAT_IS_PRICED}{warnings}"));
     format!("{}{below}", plain_table(&headings, rows.into_iter()))
 }

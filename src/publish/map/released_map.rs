@@ -138,8 +138,9 @@ impl<'a> ReleasedMap<'a> {
         ))
     }
 
-    /// How far the intervals of what is shown reach.
+    /// How far the intervals of what is shown reach; none where nothing is claimed of the numbers.
     fn reach(&self) -> Option<String> {
+        self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
         let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * uncertainty(&cell.point)).collect();
         sds.sort_by(f64::total_cmp);

@@ -46,6 +46,10 @@ pub fn table_terminal(report: &Report<'_>) -> String {
     format!("{}{table}{}", folded(&title), folded(&below(report, &lines)))
 }
 
+/// What the metrics of a surface are.
+const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
+    far a reader expects that\n";
+
 /// What is said below the table.
 fn below(report: &Report<'_>, lines: &Lines) -> String {
     let mut text = String::new();
@@ -54,6 +58,9 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     }
     for (number, guarantee) in lines.notes.texts.iter().enumerate() {
         text.push_str(&format!("[{}] {}\n", number + 1, shown_line(guarantee)));
+    }
+    if report.rows.iter().any(|row| row.row.metric == "noise-sd") {
+        text.push_str(OF_SURFACES);
     }
     if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
         text.push_str(&format!("{}\n", shown_line(&worse)));
