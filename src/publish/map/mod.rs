@@ -1,6 +1,7 @@
 //! Pictures of predictions that were released, drawn from what their file holds and nothing else.
 
 mod axis;
+mod caption;
 mod error;
 mod geojson;
 mod mask;

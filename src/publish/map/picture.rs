@@ -1,7 +1,8 @@
 //! The marks of a map: a line between bands, or coloured cells.
 
 use super::axis::MapAxis;
-use super::released_map::{CENTRAL_95, ReleasedMap};
+use super::caption::CENTRAL_95;
+use super::released_map::ReleasedMap;
 use crate::publish::figure::grammar::{
     COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, Scale, Side, Spot,
     Swatch, Ticks, WIDTH_OF_ONE, ends, viridis,

@@ -1,31 +1,22 @@
 //! Predictions as a line or as cells.
 
 use super::axis::MapAxis;
-use super::mask::{Mask, uncertainty};
+use super::mask::Mask;
 use super::names::{shown, shown_cell};
 use super::{MapError, MapOptions};
-use crate::publish::table::number::brief;
 use crate::release::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 
-/// The 97.5 % point of the normal distribution, as of the intervals in the file.
-pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;
 /// The most points of a picture, as of a grid.
 pub(super) const MOST_CELLS: usize = 20_000;
 /// A grid has at least one in so many of the crossings of its coordinates.
 const SPARSE: usize = 4;
-/// What both parts of the uncertainty stand for.
-const PARTS: &str = "gp_sd is what the model leaves open, its pull towards the mean of the prior (regularisation bias) included; noise_sd is what the \
-    privacy noise adds.";
-/// What a map without a cell to look at says.
-const NOTHING_SHOWN: &str = "No cell is left, so that there is no scale of colours: more rows, a larger epsilon or a longer lengthscale would \
-    tell more, as `dpgp predict --preview` says beforehand. The table and the intervals hold all the same.";
 /// The most values of an input that a message lists.
 const LISTED: usize = 12;
 
 /// Predictions along one input, or over two.
 pub(super) struct ReleasedMap<'a> {
     pub released: &'a ReleasedPredictions,
-    options: &'a MapOptions,
+    pub options: &'a MapOptions,
     pub x: MapAxis<'a>,
     /// None of a line.
     pub y: Option<MapAxis<'a>>,
@@ -125,51 +116,6 @@ impl<'a> ReleasedMap<'a> {
             title.push_str(&format!(", {} = {}", shown(&input.name), shown_cell(cell)));
         }
         title
-    }
-
-    /// The definition of the guarantee: `P(S) <= e^epsilon P'(S) + delta` for every set S of outputs.
-    fn in_plain_words(&self) -> Option<String> {
-        let statement = &self.released.statement;
-        let (epsilon, delta) = (statement.epsilon?, statement.delta?);
-        let (factor, neighbours) = (brief(epsilon.exp()), statement.neighbours.as_deref()?);
-        Some(format!(
-            "Privacy: whatever is concluded from these numbers has at most {factor} times the probability, plus {delta:?}, that it has for \
-             other data ({neighbours})."
-        ))
-    }
-
-    /// How far the intervals of what is shown reach; none where nothing is claimed of the numbers.
-    fn reach(&self) -> Option<String> {
-        self.released.statement.guarantee.as_ref()?;
-        let seen = self.cells.iter().filter(|cell| !cell.is_masked);
-        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * uncertainty(&cell.point)).collect();
-        sds.sort_by(f64::total_cmp);
-        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
-        let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
-        Some(format!(
-            "Accuracy: if the model is right, 95 % intervals reach at most ± {}{unit} in half of what is shown, and ± {}{unit} in nine tenths.",
-            brief(*half),
-            brief(*most)
-        ))
-    }
-
-    /// What is guaranteed of the numbers, and what the picture leaves out.
-    pub fn caption(&self) -> Vec<String> {
-        let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
-        said.extend(self.released.statement.said.iter().cloned());
-        if self.y.is_some() {
-            let (masked, all) = (self.masked(), self.cells.len());
-            let share = brief(100.0 * masked as f64 / all as f64);
-            said.push(format!("Hatched: {}; {masked} of {all} cells ({share} %).", self.mask.rule()));
-            if masked == all {
-                said.push(NOTHING_SHOWN.to_owned());
-            }
-        }
-        said.push(PARTS.to_owned());
-        said.push(
-            "Drawn from the numbers of the file alone: the picture tells no more than they do.".to_owned(),
-        );
-        said
     }
 }
 
