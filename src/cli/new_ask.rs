@@ -60,7 +60,7 @@ fn answer(
 ) -> Result<f64, CliError> {
     let question = &questions[place];
     let share = question.share.and_then(|share| Some(share * width(questions, answers)?));
-    let proposed = share.or_else(|| end_of_map(questions, answers, place));
+    let proposed = share.or_else(|| end_of_box(questions, answers, place));
     loop {
         let beside = proposed.map(|value| format!(" [{value}]")).unwrap_or_default();
         complain(&format!("{}: {}{beside}", question.key, question.about));
@@ -84,20 +84,29 @@ fn width(questions: &[Question], answers: &[Option<f64>]) -> Option<f64> {
     Some(high? - low?)
 }
 
-/// For an end of the box, that of the map along the same input.
-fn end_of_map(questions: &[Question], answers: &[Option<f64>], place: usize) -> Option<f64> {
-    let (key, asked) = (&questions[place].key, &questions[..place]);
-    let same = asked.iter().filter(|question| question.key == *key).count();
-    let key = ENDS.iter().find(|(domain, _)| domain == key).map(|(_, map)| map)?;
-    let ends = asked.iter().enumerate().filter(|(_, question)| question.key == *key);
-    ends.map(|(place, _)| answers[place]).nth(same)?
-}
+/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, and many of them there
+/// make a poor surface.
+const MARGIN: f64 = 0.1;
 
-/// The ends of the box, and those of the map.
-const ENDS: [(&str, &str); 2] = [
-    ("privacy.mechanism.moments.domain, least", "task.surface.map, from"),
-    ("privacy.mechanism.moments.domain, greatest", "task.surface.map, to"),
-];
+/// For an end of the box, that of the map along the same input with a margin.
+fn end_of_box(questions: &[Question], answers: &[Option<f64>], place: usize) -> Option<f64> {
+    let (key, asked) = (&questions[place].key, &questions[..place]);
+    let input = asked.iter().filter(|question| question.key == *key).count();
+    let [from, to] = ["task.surface.map, from", "task.surface.map, to"].map(|key| {
+        let mut ends = asked.iter().enumerate().filter(|(_, question)| question.key == key);
+        ends.nth(input).and_then(|(place, _)| answers[place])
+    });
+    let (from, to) = (from?, to?);
+    let end = match key.as_str() {
+        "privacy.mechanism.moments.domain, least" => from - MARGIN * (to - from),
+        "privacy.mechanism.moments.domain, greatest" => to + MARGIN * (to - from),
+        _ => return None,
+    };
+    // Without the digits that come of the product.
+    let unit = 10f64.powf((to - from).abs().log10().floor() - 6.0);
+    let rounded = format!("{:.*}", (-unit.log10()).round().max(0.0) as usize, end).parse().ok();
+    rounded.filter(|end: &f64| end.is_finite())
+}
 
 fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
     let mut text = template.to_owned();

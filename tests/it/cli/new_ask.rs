@@ -34,8 +34,8 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
     let run = answered(&project, &told, "0\n40\n\n0.1\n8\n-10\n35\n1\n\n36\n").expect(0);
-    // An end of the box is that of the map, unless another is told.
-    assert!(project.read("mine.toml").contains("[-10.0, 36.0],"), "{}", project.read("mine.toml"));
+    // An end of the box lies a tenth of the map beyond it, unless another is told.
+    assert!(project.read("mine.toml").contains("[-14.5, 36.0],"), "{}", project.read("mine.toml"));
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
