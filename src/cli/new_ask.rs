@@ -84,8 +84,8 @@ fn width(questions: &[Question], answers: &[Option<f64>]) -> Option<f64> {
     Some(high? - low?)
 }
 
-/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, and many of them there
-/// make a poor surface.
+/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, where they should not be
+/// mixed with those of the map.
 const MARGIN: f64 = 0.1;
 
 /// For an end of the box, that of the map along the same input with a margin.

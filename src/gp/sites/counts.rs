@@ -9,21 +9,24 @@ use crate::linalg::{Cholesky, LinalgError, gram, transposed_product};
 /// The concentrations of the prior that the evidence chooses from.
 pub(super) const CONCENTRATIONS: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 1000.0];
 
-/// The chances that two rows lie at one place between sites which are tried, one after the other.
-const CLUMPINGS: [f64; 8] = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
+/// The chance that two rows lie at one place between sites, where counts explain T.
+const NO_CLUMPING: f64 = 0.0;
+/// The chances that are tried where they do not, one after the other.
+const CLUMPINGS: [f64; 7] = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0];
 /// The most that T may miss its counts by: the mean square, in standard deviations.
 const MOST_MISFIT: f64 = 2.0;
 
 /// The posterior of the counts p at G sites, given the noisy sums T.
 ///
-/// A priori p has mean n / G and covariance `S (I / G - 11' / G^2)`, `S = n^2 / (a + 1) + n`: the first two moments of a sample of n
-/// rows from a density that is Dirichlet with concentration a. The concentration is the one of greatest evidence of T. The mean
-/// is the most probable one with `p >= 0` and `sum p = n`, so that the sums are those of a data set; the covariance is that of the
-/// Gaussian posterior.
+/// A priori p has mean `n w` and covariance `S (diag(w) - w w')`, `S = n^2 / (a + 1) + n`, for the shares w of the sites: the first two
+/// moments of a sample of n rows from a density that is Dirichlet with mean w and concentration a. The concentration is the one of greatest
+/// evidence of T. The mean is the most probable one with `p >= 0` and `sum p = n`, so that the sums are those of a data set; the
+/// covariance is that of the Gaussian posterior.
 ///
 /// Counts at sites are not those of rows between them, and with little noise no counts make such sums: what is made of them then
-/// is worthless. So T has a variance by its rows between sites, too ([`BetweenSites`](super::BetweenSites)), with the least clumping that
-/// explains it: evidence and misfit of counts that are not negative both have a say.
+/// is worthless. So T has a variance by its rows between sites, too ([`BetweenSites`](super::BetweenSites)), with the least clumping at
+/// which counts explain T. (The evidence is no guide to it: it takes densities that are rough in some places and smooth in others, such as
+/// those of rows at the ends of the box, for clumped ones.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct SiteCounts {
     /// The counts (G).
@@ -45,11 +48,11 @@ impl SiteCounts {
     /// [`LinalgError`] if a variance of the noise is not positive.
     pub fn new(features: &SiteFeatures, released: &NoisyFeatures) -> Result<Self, LinalgError> {
         let prior = CountsPrior::new(features, released);
-        let mut given = prior.likeliest()?;
+        let mut given = prior.likeliest(NO_CLUMPING)?;
         let mut mean = prior.mean(&given);
         while prior.misfit(&given, &mean) > MOST_MISFIT {
-            let Some(belief) = prior.clumped(given.belief) else { break };
-            given = prior.given(belief)?;
+            let Some(clumping) = prior.next_clumping(given.belief.clumping) else { break };
+            given = prior.likeliest(clumping)?;
             mean = prior.mean(&given);
         }
         prior.posterior(given, mean)
@@ -67,9 +70,9 @@ struct Belief {
 struct CountsPrior<'a> {
     features: &'a SiteFeatures,
     released: &'a NoisyFeatures,
-    /// e at the sites about its mean over them (G x k).
+    /// e at the sites about its mean over them, `E - 1 w'E` (G x k).
     centred: DMatrix<f64>,
-    /// `E (I / G - 11' / G^2) E'` (k x k).
+    /// `E' (diag(w) - w w') E` (k x k).
     spread: DMatrix<f64>,
     /// T less its mean a priori (k x 1).
     residual: DMatrix<f64>,
@@ -92,12 +95,15 @@ struct GivenBelief {
 
 impl<'a> CountsPrior<'a> {
     fn new(features: &'a SiteFeatures, released: &'a NoisyFeatures) -> Self {
-        let sites = features.len() as f64;
-        let mean = features.plain.row_mean();
+        let mean = features.plain.tr_mul(&features.shares);
         let mut centred = features.plain.clone();
-        centred.row_iter_mut().for_each(|mut row| row -= &mean);
-        let spread = gram(&centred) / sites;
-        let residual = &released.sums.plain - mean.transpose() * released.sums.rows as f64;
+        centred.row_iter_mut().for_each(|mut row| row -= mean.transpose());
+        let mut weighed = centred.clone();
+        for (mut row, share) in weighed.row_iter_mut().zip(features.shares.iter()) {
+            row *= share.sqrt();
+        }
+        let spread = gram(&weighed);
+        let residual = &released.sums.plain - mean * released.sums.rows as f64;
         let residual = DMatrix::from_column_slice(residual.len(), 1, residual.as_slice());
         Self { features, released, centred, spread, residual }
     }
@@ -108,39 +114,22 @@ impl<'a> CountsPrior<'a> {
         n * n / (concentration + 1.0) + n
     }
 
-    /// The belief of greatest evidence: a concentration without clumping, more clumping while it gains, and again a concentration.
-    fn likeliest(&self) -> Result<GivenBelief, LinalgError> {
-        let first = self.given(Belief { concentration: CONCENTRATIONS[0], clumping: CLUMPINGS[0] })?;
-        let mut best = self.with_concentration(first)?;
-        let without = best.belief;
-        while let Some(belief) = self.clumped(best.belief) {
-            let more = self.given(belief)?;
-            if more.evidence <= best.evidence {
-                break;
-            }
-            best = more;
-        }
-        if best.belief == without { Ok(best) } else { self.with_concentration(best) }
-    }
-
-    fn with_concentration(&self, mut best: GivenBelief) -> Result<GivenBelief, LinalgError> {
-        for concentration in CONCENTRATIONS {
-            let other = Belief { concentration, ..best.belief };
-            if other != best.belief {
-                let other = self.given(other)?;
-                if other.evidence > best.evidence {
-                    best = other;
-                }
+    /// The concentration of greatest evidence at some clumping.
+    fn likeliest(&self, clumping: f64) -> Result<GivenBelief, LinalgError> {
+        let mut best = self.given(Belief { concentration: CONCENTRATIONS[0], clumping })?;
+        for concentration in CONCENTRATIONS.into_iter().skip(1) {
+            let other = self.given(Belief { concentration, clumping })?;
+            if other.evidence > best.evidence {
+                best = other;
             }
         }
         Ok(best)
     }
 
-    /// With the next clumping; none where there is no more, or no row lies between sites.
-    fn clumped(&self, belief: Belief) -> Option<Belief> {
+    /// None where there is no more, or no row lies between sites.
+    fn next_clumping(&self, clumping: f64) -> Option<f64> {
         self.features.between.as_ref()?;
-        let next = CLUMPINGS.into_iter().find(|clumping| *clumping > belief.clumping);
-        next.map(|clumping| Belief { clumping, ..belief })
+        CLUMPINGS.into_iter().find(|next| *next > clumping)
     }
 
     fn given(&self, belief: Belief) -> Result<GivenBelief, LinalgError> {
@@ -165,18 +154,21 @@ impl<'a> CountsPrior<'a> {
 
     /// Of T with p a priori (k x G).
     fn covariance(&self, scale: f64) -> DMatrix<f64> {
-        self.centred.transpose() * (scale / self.features.len() as f64)
+        let mut covariance = self.centred.transpose();
+        for (mut column, share) in covariance.column_iter_mut().zip(self.features.shares.iter()) {
+            column *= scale * share;
+        }
+        covariance
     }
 
     /// The most probable counts that are not negative.
     fn mean(&self, given: &GivenBelief) -> DVector<f64> {
-        let sites = self.features.len();
-        let uniform = DVector::from_element(sites, self.released.sums.rows as f64 * (1.0 / sites as f64));
-        let mean = &uniform + transposed_product(&self.gain(given), &given.solved).column(0);
+        let uniform = &self.features.shares * self.released.sums.rows as f64;
+        let mean = uniform + transposed_product(&self.gain(given), &given.solved).column(0);
         if mean.min() >= 0.0 {
             return mean;
         }
-        let sums = Misfit::new(self.features, self.released, &given.noise, &uniform, given.scale);
+        let sums = Misfit::new(self.features, self.released, &given.noise, given.scale);
         sums.least(&mean)
     }
 
@@ -188,9 +180,9 @@ impl<'a> CountsPrior<'a> {
     }
 
     fn posterior(&self, given: GivenBelief, mean: DVector<f64>) -> Result<SiteCounts, LinalgError> {
-        let (sites, scale) = (self.features.len(), given.scale);
-        let each = 1.0 / sites as f64;
-        let prior = DMatrix::from_fn(sites, sites, |i, j| scale * (f64::from(i == j) * each - each * each));
+        let (shares, scale) = (&self.features.shares, given.scale);
+        let mut prior = DMatrix::from_diagonal(&(shares * scale));
+        prior.ger(-scale, shares, shares, 1.0);
         let without = &self.spread * scale + DMatrix::from_diagonal(&given.between);
         let exact = Cholesky::new("the covariance of the plain sums without noise", &without)?;
         let unresolved = &prior - gram(&exact.half_solve(&self.covariance(scale)));

@@ -12,8 +12,8 @@ const STEPS: usize = 2000;
 /// It ends where no count moves by more than this part of all.
 const STILL: f64 = 1e-10;
 
-/// `1/2 |N^(-1/2) (T - E p)|^2 + G / (2 S) |p - n / G|^2` for counts `p >= 0` with `sum p = n`, by its quadratic form
-/// `1/2 p' H p - h'p`: strictly convex, so that its minimum is unique.
+/// `1/2 |N^(-1/2) (T - E'p)|^2 + 1 / (2 S) sum_g (p_g - n w_g)^2 / w_g` for counts `p >= 0` with `sum p = n` and shares w, by its quadratic
+/// form `1/2 p' H p - h'p`: strictly convex, so that its minimum is unique.
 pub(super) struct Misfit {
     curvature: DMatrix<f64>,
     linear: DVector<f64>,
@@ -27,7 +27,6 @@ impl Misfit {
         features: &SiteFeatures,
         released: &NoisyFeatures,
         variances: &DVector<f64>,
-        uniform: &DVector<f64>,
         scale: f64,
     ) -> Self {
         // Each sum in units of its noise.
@@ -37,13 +36,14 @@ impl Misfit {
             whitened.row_mut(k).scale_mut(1.0 / variance.sqrt());
             sums[k] /= variance.sqrt();
         }
-        let pull = features.len() as f64 / scale;
-        let sites = features.len();
-        let curvature = gram(&whitened) + DMatrix::identity(sites, sites) * pull;
-        let linear = whitened.tr_mul(&sums) + uniform * pull;
+        let pulls = features.shares.map(|share| 1.0 / (scale * share));
+        let curvature = gram(&whitened) + DMatrix::from_diagonal(&pulls);
+        // A pull times the rows that a site has a priori is the same everywhere.
+        let total = released.sums.rows as f64;
+        let linear = whitened.tr_mul(&sums).add_scalar(total / scale);
         // The nonzero eigenvalues of W'W are those of W W', none of which exceeds a sum of absolute values along a row.
-        let steepest = pull + greatest_row(&gram(&whitened.transpose()));
-        Self { curvature, linear, steepest, total: released.sums.rows as f64 }
+        let steepest = pulls.max() + greatest_row(&gram(&whitened.transpose()));
+        Self { curvature, linear, steepest, total }
     }
 
     /// The minimum, from some counts: exact to rounding on the set of counts that are positive. The next set leaves out the counts that

@@ -2,7 +2,7 @@
 //!
 //! The data enter as `b = sum_i y_i phi(x_i)` (m numbers), `T = sum_i e(x_i)` (k numbers) and `q = sum_i y_i^2`, each with independent
 //! Gaussian noise ([`NoisyFeatures`]); phi and e are any functions on the box. The process lives on G public *sites*
-//! ([`box_grid`]), of which `p_g` stand for the rows near site g: T tells the counts p ([`SiteCounts`]), b the values of f at
+//! ([`CountSites`]), of which `p_g` stand for the rows near site g: T tells the counts p ([`SiteCounts`]), b the values of f at
 //! the sites. With `L = Phi' diag(p)` (Phi the G x m matrix of phi at the sites), K the covariances of the sites, s^2 the noise
 //! variance and D the variances of the noise,
 //!
@@ -39,7 +39,7 @@ mod sums;
 pub use between::BetweenSites;
 pub use counts::SiteCounts;
 pub use gram::{GramEntry, GramMap, GramPosterior, GramSum};
-pub use grid::{box_grid, site_grid};
+pub use grid::{CountSites, box_grid, site_grid};
 pub use hyperparameters::{Graded, HyperGrid, SiteKernel};
 pub use inputs::{SeenWeights, SiteInputs};
 pub use lattice::{CountedRows, FullCell, Lattice, TARGET_BITS};

@@ -52,6 +52,8 @@ pub struct NoisyFeatures {
 pub struct SiteFeatures {
     /// The sites (G x d).
     pub sites: DMatrix<f64>,
+    /// The share of the box that each stands for (G, sum 1).
+    pub shares: DVector<f64>,
     /// phi there (G x m).
     pub weighted: DMatrix<f64>,
     /// e there (G x k).

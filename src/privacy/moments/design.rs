@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
-use crate::gp::sites::{BetweenSites, SiteFeatures, SummedFeatures, site_grid};
+use crate::gp::sites::{BetweenSites, CountSites, SiteFeatures, SummedFeatures, site_grid};
 use crate::number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
@@ -87,21 +87,25 @@ impl MomentsDesign {
 impl Frequencies {
     /// These features, whose sums targets weigh, and those of the plain sums, at the sites; of an additive kernel with their Gram matrix.
     pub fn at_sites(&self, pairs: &Self, period: f64, additive: bool) -> SiteFeatures {
-        let sites = site_grid(self.vectors().first().map_or(1, Vec::len));
+        let inputs = self.vectors().first().map_or(1, Vec::len);
+        let sites = match additive {
+            true => CountSites::even(site_grid(inputs)),
+            false => CountSites::to_the_ends(inputs),
+        };
         SiteFeatures {
-            weighted: self.features(&sites, period),
-            plain: pairs.features(&sites, period),
-            between: (!additive).then(|| pairs.between(&sites, period)),
-            gram: additive.then(|| self.gram_map(pairs, &sites, period)),
-            sites,
+            weighted: self.features(&sites.places, period),
+            plain: pairs.features(&sites.places, period),
+            between: (!additive).then(|| pairs.between(sites.spacing, period)),
+            gram: additive.then(|| self.gram_map(pairs, &sites.places, period)),
+            shares: sites.shares,
+            sites: sites.places,
         }
     }
 }
 
 impl Frequencies {
     /// What counts at the sites of a grid leave out of the sums of these waves.
-    fn between(&self, sites: &DMatrix<f64>, period: f64) -> BetweenSites {
-        let spacing = (sites.nrows() as f64).powf(-1.0 / sites.ncols() as f64);
+    fn between(&self, spacing: f64, period: f64) -> BetweenSites {
         let unit = std::f64::consts::TAU * spacing / period;
         let errors = self.vectors().iter().map(|vector| {
             let angles: Vec<f64> = vector.iter().map(|entry| unit * *entry as f64).collect();

@@ -9,6 +9,7 @@ mod cloaking;
 mod cloaking_properties;
 mod concentrated;
 mod moments;
+mod moments_ends;
 mod moments_posterior;
 mod moments_weights;
 mod persons;

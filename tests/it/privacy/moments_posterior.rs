@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dpgp::gp::exact;
 use dpgp::gp::sites::{
-    BetweenSites, Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs, SiteKernel,
-    SiteMixture, SummedFeatures, box_grid, site_mixture,
+    BetweenSites, CountSites, Graded, HyperGrid, NoisyFeatures, SiteCounts, SiteFeatures, SiteInputs,
+    SiteKernel, SiteMixture, SummedFeatures, box_grid, site_mixture,
 };
 use dpgp::kernel::ExponentiatedQuadratic;
 use dpgp::privacy::Frequencies;
@@ -39,6 +39,7 @@ impl Golden {
             plain: t.features(&sites, 1.5),
             between: None,
             gram: None,
+            shares: CountSites::even(sites.clone()).shares,
             sites,
         };
         let sums = SummedFeatures {
@@ -211,7 +212,14 @@ fn without_noise_it_is_the_exact_process() {
         clumping: 0.0,
     };
     let (weighted, plain) = (b.features(&sites, 1.2), t.features(&sites, 1.2));
-    let features = SiteFeatures { weighted, plain, between: None, gram: None, sites };
+    let features = SiteFeatures {
+        weighted,
+        plain,
+        between: None,
+        gram: None,
+        shares: CountSites::even(sites.clone()).shares,
+        sites,
+    };
     let mixture =
         site_mixture(&features, &released, &SiteInputs::Counts(counts), &single(0.4, 0.8, 0.1, 0.0)).unwrap();
     let at = box_grid(1, 11);
@@ -281,6 +289,7 @@ impl Gathered {
             plain: t.features(&sites, 1.2),
             between: Some(BetweenSites { spacing: 1.0 / 12.0, plain: t.spread(&errors) }),
             gram: None,
+            shares: CountSites::even(sites.clone()).shares,
             sites,
         };
         Self { features, released }

@@ -1,0 +1,28 @@
+//! Rows at the ends of the box.
+
+use dpgp::gp::sites::{NoisyFeatures, SiteCounts, SummedFeatures, box_grid};
+use dpgp::privacy::Frequencies;
+use nalgebra::DVector;
+
+/// Rows from outside the box count as rows at its ends. The counts say so, and no rows between sites are needed to explain their sums.
+#[test]
+fn rows_from_outside_are_counted_at_the_ends() {
+    let (b, t) = (Frequencies::ball(3, 9, 2), Frequencies::ball(5, 25, 2));
+    let t = t.kept(&(0..t.len()).map(|k| k > 0).collect::<Vec<bool>>());
+    let features = b.at_sites(&t, 1.2, false);
+    // A sixth of them comes from beyond each end of each input.
+    let rows = box_grid(2, 90).map(|place| (1.5 * place - 0.25).clamp(0.0, 1.0));
+    let sums = SummedFeatures::new(&b.features(&rows, 1.2), &t.features(&rows, 1.2), &[0.0; 8100]);
+    let released = NoisyFeatures {
+        weighted: DVector::from_element(sums.weighted.len(), 100.0),
+        plain: DVector::from_element(sums.plain.len(), 100.0),
+        squares: 100.0,
+        rows: 0.0,
+        sums,
+    };
+    let counts = SiteCounts::new(&features, &released).unwrap();
+    assert_eq!(counts.clumping, 0.0);
+    for corner in [0, 19, 380, 399] {
+        assert!((counts.mean[corner] / (8100.0 / 36.0) - 1.0).abs() < 0.2, "{}", counts.mean[corner]);
+    }
+}
