@@ -35,7 +35,7 @@ pub use posterior_rule::NoiseAwareSetting;
 pub use privacy::{ChangeRelation, PrivacySetting};
 pub use problem::Problem;
 pub use range::{CutSetting, RangeSetting, cuts};
-pub use rules::{Checked, Fault};
+pub use rules::{Checked, Fault, fail};
 pub use source::{ImagesSetting, SourceSetting, TripsSetting};
 pub use split::SplitSetting;
 pub use synthetic::SyntheticSetting;

@@ -56,6 +56,9 @@ pub enum Problem {
         /// The dataset.
         name: String,
     },
+    /// Nothing to compute from.
+    #[error("there are no rows: the source holds none, or the filters leave none")]
+    NoRows,
     /// More folds than rows.
     #[error("{folds} folds need at least {folds} rows, but the data have {rows} after filtering")]
     TooManyFolds {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::TaskSection;
 use super::canonical::Identity;
 use super::section::{SECTIONS, SectionText};
-use crate::setting::{Checked, Setting};
+use crate::setting::{Checked, Problem, Setting, fail};
 
 /// Keys of the privacy section that only rescale the noise: cells that differ in nothing else form one block.
 pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
@@ -49,9 +49,12 @@ impl<T: TaskSection> Cell<T> {
     /// Checks what depends on the number of rows that the data hold.
     ///
     /// # Errors
-    /// [`crate::setting::Fault`] where there are too few.
+    /// [`crate::setting::Fault`] where there are none, or too few.
     pub fn check_rows(&self, rows: usize) -> Checked {
-        self.setting.task.check_rows(self.setting.data.rows_drawn(rows))
+        match self.setting.data.rows_drawn(rows) {
+            0 => fail("data", Problem::NoRows),
+            drawn => self.setting.task.check_rows(drawn),
+        }
     }
 
     /// Its identity: SHA-256 of its canonical form.

@@ -198,6 +198,7 @@ const MISTAKES: &[Mistake] = &[
         "[[claim]]\nquote = \"It is so.\"\ntext = \"t\"\nmetric = \"rmse\"\nis = \"above\"\nvalue = 0.0\n[published.table]",
     ),
     ("Problem::TooManyFolds", "more folds than rows", "split.shuffled = 3", "split.shuffled = 30"),
+    ("Problem::NoRows", "a filter that no row passes", "is = \"==\", value = 0", "is = \"==\", value = 7"),
     ("Problem::Empty", "empty grid", "[1.0, inf]", "[]"),
     ("Problem::Empty", "no inputs", "inputs = [\"age\"]", "inputs = []"),
     ("Problem::UnknownPath", "grid path of no key", "\"privacy.epsilon\"", "\"privacy.epsilom\""),
