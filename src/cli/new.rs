@@ -100,13 +100,16 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
         return print_json(&json!(NewSpec { written: path, target, inputs }));
     }
-    let (shown, run) = (path.display(), format!("dpgp run {}", shell(&path.to_string_lossy())));
+    let (shown, spec) = (path.display(), shell(&path.to_string_lossy()));
     match roles {
-        None => print(&format!("{shown} is written; try: {run}\n")),
+        None => print(&format!("{shown} is written; try: dpgp run {spec}\n")),
         Some(roles) => {
-            let roles = described(&roles);
+            let (described, grid) = (described(&roles), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
-            print(&format!("{roles}{shown} is written; {next}: {run}\n"))
+            print(&format!(
+                "{described}{shown} is written; {next}:\n  dpgp predict {spec} --grid {grid} --preview   # what each epsilon is worth, by \
+                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n"
+            ))
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::CliError;
 use super::output::complain;
 use crate::data::Manifest;
+use crate::publish::exact;
 use crate::run::RunError;
 use crate::task::Experiment;
 
@@ -21,8 +22,17 @@ struct Question {
     key: String,
     /// What the comment beside it says.
     about: String,
-    /// What follows from the bounds of the target: a factor of their distance.
-    share: Option<f64>,
+    proposal: Option<Proposal>,
+}
+
+/// What an empty answer stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Proposal {
+    Number(f64),
+    /// A multiple of the distance of the bounds of the target.
+    OfWidth(f64),
+    /// A multiple of the square of that.
+    OfSquare(f64),
 }
 
 /// The spec with an answer in each place, which is a valid one.
@@ -59,10 +69,12 @@ fn answer(
     lines: &mut impl Iterator<Item = std::io::Result<String>>,
 ) -> Result<f64, CliError> {
     let question = &questions[place];
-    let share = question.share.and_then(|share| Some(share * width(questions, answers)?));
-    let proposed = share.or_else(|| end_of_box(questions, answers, place));
+    let proposed = match question.proposal {
+        Some(proposal) => proposal.value(width(questions, answers)),
+        None => end_of_box(questions, answers, place),
+    };
     loop {
-        let beside = proposed.map(|value| format!(" [{value}]")).unwrap_or_default();
+        let beside = proposed.map(|value| format!(" [{}]", exact(value))).unwrap_or_default();
         complain(&format!("{}: {}{beside}", question.key, question.about));
         let Some(Ok(line)) = lines.next() else { return Err(CliError::Unanswered(question.key.clone())) };
         match (line.trim(), proposed) {
@@ -72,6 +84,29 @@ fn answer(
                 _ if std::io::stdin().is_terminal() => complain("a number is needed"),
                 _ => return Err(CliError::NoNumber { key: question.key.clone(), said: said.to_owned() }),
             },
+        }
+    }
+}
+
+impl Proposal {
+    /// With the distance of the bounds, if that is known; without the digits that come of products.
+    fn value(self, width: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Number(value) => Some(value),
+            Self::OfWidth(factor) => Some(factor * width?),
+            Self::OfSquare(factor) => format!("{:.3e}", factor * width? * width?).parse().ok(),
+        }
+    }
+
+    /// By the comment beside the place: its last words, `perhaps ((high - low) / 8)^2`, or a number in the place of that.
+    fn said(about: &str) -> Option<Self> {
+        let (_, said) = about.rsplit_once("perhaps ")?;
+        let divisor = said.strip_prefix("((high - low) / ").and_then(|rest| rest.strip_suffix(")^2"));
+        match divisor {
+            Some(divisor) => {
+                divisor.parse::<f64>().ok().map(|divisor| Self::OfSquare(1.0 / (divisor * divisor)))
+            }
+            None => said.parse().ok().map(Self::Number),
         }
     }
 }
@@ -120,6 +155,8 @@ fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
 const OPEN: &str = "nan";
 /// The line of the budget, which nobody else should choose.
 const EPSILON: &str = "epsilon = 1.0";
+/// How the line begins that says how often the guarantee may fail.
+const DELTA: &str = "delta = ";
 
 /// The questions of a template, in the order of its lines.
 fn questions(template: &str) -> Vec<Question> {
@@ -140,9 +177,16 @@ fn questions(template: &str) -> Vec<Question> {
             let at = start + EPSILON.len() - "1.0".len();
             let about = "how private: what somebody believes of a person may become e^epsilon times as likely; perhaps 1";
             found.push(Question {
-                share: None,
+                proposal: None,
                 ..question("privacy.epsilon".to_owned(), about, at..at + 3, number)
             });
+            continue;
+        }
+        if let Some(delta) = code.trim_end().strip_prefix(DELTA) {
+            let place = start + DELTA.len()..start + DELTA.len() + delta.len();
+            let about = "the chance that this bound does not hold; far below 1 / number of rows";
+            let proposal = delta.parse().ok().map(Proposal::Number);
+            found.push(Question { proposal, ..question("privacy.delta".to_owned(), about, place, number) });
             continue;
         }
         let places: Vec<usize> = code.match_indices(OPEN).map(|(at, _)| at).collect();
@@ -159,14 +203,14 @@ fn questions(template: &str) -> Vec<Question> {
 }
 
 fn question(key: String, about: &str, place: std::ops::Range<usize>, line: usize) -> Question {
-    let share = match key.as_str() {
-        "normalise.bounds.scale" => Some(0.5),
-        "privacy.change" => Some(1.0),
-        _ => None,
-    };
     let words = about.replace("fill in:", " ");
     let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
-    Question { from: place.start, to: place.end, line: line + 1, key, about, share }
+    let proposal = match key.as_str() {
+        "normalise.bounds.scale" => Some(Proposal::OfWidth(0.5)),
+        "privacy.change" => Some(Proposal::OfWidth(1.0)),
+        _ => Proposal::said(&about),
+    };
+    Question { from: place.start, to: place.end, line: line + 1, key, about, proposal }
 }
 
 /// Which end of a range a place is: by the word before it, or by its turn.
@@ -196,6 +240,7 @@ mod tests {
                 "@MAP@",
                 "map = [   # fill in: the ends\n    { from = nan, to = nan, points = 25 },   # \"a\"\n]",
             )
+            .replace("@DELTA@", "1e-7")
             .replace("@ENDS@", "    [nan, nan],   # \"a\"\n")
             .replace("@TARGET@", "\"y\"");
         let found = questions(&template);
@@ -212,18 +257,19 @@ mod tests {
                 "task.surface.map, from",
                 "task.surface.map, to",
                 "privacy.epsilon",
+                "privacy.delta",
                 "privacy.mechanism.moments.domain, least",
                 "privacy.mechanism.moments.domain, greatest",
             ]
         );
         assert_eq!(found[5].about, "how far \"b\"");
-        assert!(found.iter().all(|one| ["nan", "1.0"].contains(&&template[one.from..one.to])));
+        assert!(found.iter().all(|one| ["nan", "1.0", "1e-7"].contains(&&template[one.from..one.to])));
         let answers: Vec<f64> = (0..found.len()).map(|k| k as f64).collect();
         let said: Vec<Option<f64>> = answers.iter().copied().map(Some).collect();
         assert_eq!(width(&found, &said), Some(1.0));
         let text = filled(&template, &found, &answers);
         assert!(
-            text.contains("low = 0.0 ") && text.contains("[9.0, 10.0],") && text.contains("epsilon = 8.0")
+            text.contains("low = 0.0 ") && text.contains("[10.0, 11.0],") && text.contains("epsilon = 8.0")
         );
     }
 }

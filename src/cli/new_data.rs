@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::CliError;
+use super::emit::shell;
 use super::new_columns::{ChosenColumns, Roles};
 use crate::data::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_parquet, own_columns, own_layout,
@@ -38,6 +39,18 @@ impl Protected {
             (_, 1) => "eq",
             (Self::Record, many) if many > MOST_TOGETHER => ADDITIVE,
             _ => "eq-ard",
+        }
+    }
+
+    /// What to preview a release at: the map of private inputs; else places that the user puts in words, over one or two inputs.
+    pub fn grid(self, inputs: &[String]) -> String {
+        let places = inputs.iter().enumerate().map(|(place, input)| match place {
+            0 | 1 => format!("{input}=FROM..TO:20"),
+            _ => format!("{input}=VALUE"),
+        });
+        match self {
+            Self::Record => "auto".to_owned(),
+            Self::Target => shell(&places.collect::<Vec<_>>().join(",")),
         }
     }
 }
@@ -179,12 +192,14 @@ fn split(rows: usize) -> String {
 
 fn variance(kernel: &str, inputs: &[String]) -> String {
     if kernel != ADDITIVE {
-        return "variance = 1.0   # the function strays over all of the bounds; less if it is known to be flatter".to_owned();
+        let about =
+            "square of how far the function strays from the middle of the bounds, over scale^2; perhaps 0.25";
+        return format!("variance = nan   # fill in: {about}");
     }
     let about =
         "# a function of each input, which add up; more for inputs that are known to matter, 0 for none";
-    let share = format!("{:.2}", 1.0 / inputs.len() as f64);
-    let pairs = "# pairs = [{ inputs = [0, 1], variance = 0.3 }]   # functions of two inputs, by their places in the list from 0";
+    let share = format!("{:.3}", 0.25 / inputs.len() as f64);
+    let pairs = "# pairs = [{ inputs = [0, 1], variance = 0.1 }]   # functions of two inputs, by their places in the list from 0";
     format!("variances = [   {about}\n{}]\n{pairs}", each(inputs, &share))
 }
 

@@ -13,7 +13,7 @@ use super::waiting::Waiting;
 use crate::number::Epsilon;
 use crate::publish::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
 use crate::release::PredictionRequest;
-use crate::task::Preview;
+use crate::task::{Preview, PreviewedOver};
 
 /// Between these an epsilon is searched, to a relative accuracy of one per cent.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);
@@ -84,14 +84,24 @@ fn said(preview: &Preview, wanted: Option<WantedError>, figure: Option<&Path>) -
 fn table(preview: &Preview) -> String {
     let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
     let table = plain_table(&headings, preview_rows(preview).into_iter());
-    format!("{table}{}", folded(&format!("{WHAT_IS_PRICED}{}", no_better(preview, ""))))
+    let below = what_is_priced(&[preview.over]);
+    format!("{table}{}", folded(&format!("{below}{}", no_better(preview, ""))))
 }
 
 /// What stands below a table of prices.
-pub(super) const WHAT_IS_PRICED: &str = "root mean squares over the points (of moments: the whole box, rows spread over it), in units of the target, under the model: \
-     if its prior is right\n\
-     of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
-     no target was used, and nothing is charged\n";
+pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
+    let boxes = previewed.iter().filter(|over| **over == PreviewedOver::Box).count();
+    let over = match boxes {
+        0 => "the points",
+        all if all == previewed.len() => "the whole box, with rows spread over it, whatever the points",
+        _ => "the points (of moments: the whole box, with rows spread over it)",
+    };
+    format!(
+        "root mean squares over {over}, in units of the target, under the model: if its prior is right\n\
+         of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
+         no target was used, and nothing is charged\n"
+    )
+}
 
 /// The rows of a table of prices: the epsilons between both ends.
 pub(super) fn preview_rows(preview: &Preview) -> Vec<Vec<String>> {

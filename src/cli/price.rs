@@ -10,7 +10,7 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use super::preview::{WHAT_IS_PRICED, finite_epsilon, no_better, preview_rows};
+use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
 use crate::number::Epsilon;
@@ -169,7 +169,8 @@ fn text(experiment: &Experiment, axes: &[usize], priced: &[Priced<'_>]) -> Strin
         warnings
             .push_str("note: all settings are worth the same, as what differs between them does not enter\n");
     }
-    let below = folded(&format!("{WHAT_IS_PRICED}{warnings}"));
+    let previewed: Vec<_> = priced.iter().map(|one| one.preview.over).collect();
+    let below = folded(&format!("{}{warnings}", what_is_priced(&previewed)));
     format!("{}{below}", plain_table(&headings, rows.into_iter()))
 }
 

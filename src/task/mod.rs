@@ -59,7 +59,9 @@ pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
 pub use memory::ModelMemory;
 pub use moments::{MomentsGuarantee, MomentsModel, ReleasedMoments, SurfacePrediction};
-pub use release::{Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, refusal};
+pub use release::{
+    Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, PreviewedOver, refusal,
+};
 pub use sample::Sample;
 pub use selection::Selected;
 pub use streams::Streams;

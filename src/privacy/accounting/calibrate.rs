@@ -46,3 +46,21 @@ pub fn noise_multiplier(
         None => Err(AccountingError::NoMultiplier { low: LEAST, high: GREATEST, epsilon, delta }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::accounting::{ExactGaussian, Sampling};
+
+    /// At the greatest multiplier delta is about `1e-9 / sqrt(2 pi)`, far above the one asked for; at the least, epsilon is about
+    /// `1e6 / 2`, far below.
+    #[test]
+    fn a_budget_beyond_all_multipliers_is_refused() {
+        let schedule = Schedule { sampling: Sampling::FullBatch, steps: 1 };
+        for (epsilon, delta) in [(1e-12, 1e-12), (1e8, 1e-5)] {
+            let budget = Budget::new(epsilon, delta).unwrap();
+            let found = noise_multiplier(&ExactGaussian, schedule, Relation::AddRemove, budget);
+            assert!(matches!(found, Err(AccountingError::NoMultiplier { .. })), "{epsilon}: {found:?}");
+        }
+    }
+}

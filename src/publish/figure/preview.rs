@@ -133,6 +133,7 @@ mod tests {
     use super::*;
     use crate::number::Epsilon;
     use crate::publish::figure::fabricated::lines_of;
+    use crate::task::PreviewedOver;
 
     fn preview(rows: &[[f64; 3]]) -> Preview {
         let expected = rows.iter().map(|[epsilon, noise, error]| Expected {
@@ -142,7 +143,12 @@ mod tests {
             constant: 8.0,
             released: 2,
         });
-        Preview { prior: 10.0, expected: expected.collect(), without_privacy: 1.0 }
+        Preview {
+            over: PreviewedOver::Points,
+            prior: 10.0,
+            expected: expected.collect(),
+            without_privacy: 1.0,
+        }
     }
 
     fn black_lines(svg: &str) -> usize {

@@ -155,7 +155,9 @@ pub enum LedgerError {
     },
     /// Releases that cannot be composed.
     #[error(
-        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released", path.display()
+        "the ledger {} cannot keep a budget for all of its releases: {reason}. Nothing was released; release what the earlier one \
+         protects, or leave this one out of the budget with --no-ledger: then each keeps its own guarantee, and none is known for both \
+         together", path.display()
     )]
     OtherGuarantee {
         /// The ledger.

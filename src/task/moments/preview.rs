@@ -4,7 +4,7 @@ use super::{LEAST_SIGMA, MomentsModel};
 use crate::gp::sites::site_grid;
 use crate::number::Epsilon;
 use crate::setting::PrivacySetting;
-use crate::task::{Expected, Preview, TaskError};
+use crate::task::{Expected, Preview, PreviewedOver, TaskError};
 
 impl MomentsModel {
     /// What is expected of the surface over the whole box for so many rows, before anything is released.
@@ -41,6 +41,6 @@ impl MomentsModel {
             });
         }
         let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
-        Ok(Preview { prior, expected, without_privacy: unit * exact.sqrt() })
+        Ok(Preview { over: PreviewedOver::Box, prior, expected, without_privacy: unit * exact.sqrt() })
     }
 }

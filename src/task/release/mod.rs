@@ -17,7 +17,7 @@ use crate::task::{Setting, TaskSetting};
 use means::Means;
 use moments::BareMoments;
 pub use points::Points;
-pub use preview::{Expected, Foreknown, Preview};
+pub use preview::{Expected, Foreknown, Preview, PreviewedOver};
 pub use refusal::refusal;
 use sums::BareSums;
 

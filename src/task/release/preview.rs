@@ -41,9 +41,21 @@ pub struct Expected {
     pub released: usize,
 }
 
+/// What errors are means over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PreviewedOver {
+    /// The points to predict at, by their weights.
+    Points,
+    /// The box of private inputs, with rows spread over it; points have no say.
+    Box,
+}
+
 /// What is expected at each epsilon, and at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Preview {
+    /// What all errors below are means over.
+    pub over: PreviewedOver,
     /// The error of the prior mean, which says nothing of the rows.
     pub prior: f64,
     /// By epsilon, in the order asked for.
@@ -92,6 +104,11 @@ impl Foreknown<'_> {
             });
         }
         let prior = self.points.root_mean(&kernel.diagonal(points)) * unit;
-        Ok(Preview { prior, expected, without_privacy: self.points.root_mean(&variance) * unit })
+        Ok(Preview {
+            over: PreviewedOver::Points,
+            prior,
+            expected,
+            without_privacy: self.points.root_mean(&variance) * unit,
+        })
     }
 }

@@ -17,15 +17,21 @@ fn answered(project: &Project, more: &[&str], answers: &str) -> Run {
     Run::new(child.wait_with_output().unwrap())
 }
 
-/// Bounds, noise, variance, lengthscale, epsilon; the empty line takes the distance of the bounds as the change.
+/// Bounds, noise, variance, lengthscale, epsilon, delta, change; empty lines take what is proposed.
 #[test]
 fn answers_make_a_spec_that_runs() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
-    let run = answered(&project, &told, "0\n40\n9\n100\n8\n2\n\n").expect(0);
+    let run = answered(&project, &told, "0\n40\n9\n\n8\n2\n\n\n").expect(0);
     assert!(run.err.contains("normalise.bounds.low") && run.err.contains("[40]"), "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
+    assert!(spec.contains("variance = 100.0") && spec.contains("delta = 1e-5"), "{spec}");
+    assert!(
+        run.out.contains("dpgp predict mine.toml --grid temperature=FROM..TO:20 --preview"),
+        "{}",
+        run.out
+    );
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
 
@@ -33,7 +39,7 @@ fn answers_make_a_spec_that_runs() {
 fn where_whole_records_are_private_every_place_is_asked_for() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
-    let run = answered(&project, &told, "0\n40\n\n0.1\n8\n-10\n35\n1\n\n36\n").expect(0);
+    let run = answered(&project, &told, "0\n40\n\n0.1\n\n8\n-10\n35\n1\n1e-7\n\n36\n").expect(0);
     // An end of the box lies a tenth of the map beyond it, unless another is told.
     assert!(project.read("mine.toml").contains("[-14.5, 36.0],"), "{}", project.read("mine.toml"));
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
@@ -49,8 +55,9 @@ fn what_is_no_answer_writes_nothing() {
         ("0\nforty\n", "\"forty\" is no finite number"),
         ("0\nnan\n", "is no finite number"),
         // Bounds the wrong way round.
-        ("40\n0\n9\n100\n8\n1\n\n", "mine.toml:"),
-        ("0\n40\n9\n100\n8\n-1\n\n", "privacy.epsilon"),
+        ("40\n0\n9\n100\n8\n1\n\n\n", "mine.toml:"),
+        ("0\n40\n9\n100\n8\n-1\n\n\n", "privacy.epsilon"),
+        ("0\n40\n9\n100\n8\n1\n1\n\n", "privacy.delta"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
