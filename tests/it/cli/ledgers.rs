@@ -394,7 +394,8 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
         lock.lock().unwrap();
         let way = ["predict", "energy.toml", "--at", "grid.csv", "--quiet", "--out", out];
         let child = project.command(&way).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        while !hidden_files(&project, "out") {
+        // The predictions and their certificate: what comes after both are there comes after the charge.
+        while hidden_files(&project, "out") < 2 {
             std::thread::sleep(Duration::from_millis(5));
         }
         if other {
@@ -411,9 +412,9 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
 }
 
 /// Whether a folder holds a file that has no name yet.
-fn hidden_files(project: &Project, folder: &str) -> bool {
-    let mut entries = std::fs::read_dir(project.path(folder)).unwrap();
-    entries.any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with('.'))
+fn hidden_files(project: &Project, folder: &str) -> usize {
+    let entries = std::fs::read_dir(project.path(folder)).unwrap();
+    entries.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count()
 }
 
 /// A lock that another process keeps is not waited for without end.

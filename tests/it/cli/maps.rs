@@ -18,11 +18,12 @@ fn trips() -> String {
 }
 
 /// What a user writes for each `nan` of a new spec, in order.
-const FILLED: [(&str, &str); 10] = [
+const FILLED: [(&str, &str); 11] = [
     ("low = nan", "low = 0.0"),
     ("high = nan", "high = 3600.0"),
     ("scale = nan", "scale = 1800.0"),
     ("noise_variance = nan", "noise_variance = 0.1"),
+    ("\nvariance = nan", "\nvariance = 1.0"),
     ("    nan,   # \"start_lon\"", "    0.2,"),
     ("    nan,   # \"start_lat\"", "    0.2,"),
     ("from = nan, to = nan, points = 25", "from = -74.02, to = -73.93, points = 6"),
@@ -69,7 +70,7 @@ fn from_trips_to_a_map_in_four_commands() {
     let html = project.read("map.html");
     for part in [
         "<h1>Private mean of duration by start_lon and start_lat</h1>",
-        "Guarantee: (1.0, 1e-6)-DP for the fitted posterior, noisy moments, analytic calibration, one record is replaced.",
+        "Guarantee: (1.0, 1e-5)-DP for the fitted posterior, noisy moments, analytic calibration, one record is replaced.",
         "Released with noise of the operating system, as the certificate says.",
         "Not covered: ",
         "of 30 cells",
@@ -82,10 +83,10 @@ fn from_trips_to_a_map_in_four_commands() {
     }
     // The same picture from the files, and others of them.
     let again = project.dpgp(&["map", "p.csv", "--out", "again.html"]).expect(0);
-    assert!(project.read("again.html") == html && again.out.contains("Guarantee: (1.0, 1e-6)-DP"));
+    assert!(project.read("again.html") == html && again.out.contains("Guarantee: (1.0, 1e-5)-DP"));
     project.dpgp(&["map", "p.csv", "--out", "again.html"]).expect(2);
     project.dpgp(&["map", "p.csv", "--out", "map.svg"]).expect(0);
-    assert!(project.read("map.svg").contains("Guarantee: (1.0, 1e-6)-DP"));
+    assert!(project.read("map.svg").contains("Guarantee: (1.0, 1e-5)-DP"));
     let json = project.dpgp(&["map", "p.csv", "--out", "map.geojson", "--format", "json"]).expect(0).json();
     assert_eq!(json["map"]["points"], 30);
     assert_rings(&project, &project.json("map.geojson"));

@@ -333,7 +333,9 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     let rows = rows.replace("mild \"x\"", "\"mild \"\"x\"\"\"");
     project.write("energy.csv", &format!("day,temperature,kwh,word\n{rows}"));
     let run = project.dpgp(&["new", "--data", "energy.csv"]).expect(0);
-    assert!(run.out.contains("fill in every `nan` in it, then: dpgp run energy.toml"), "{}", run.out);
+    assert!(run.out.contains("fill in every `nan` in it, then:\n"), "{}", run.out);
+    let next = ["--grid day=FROM..TO:20,temperature=FROM..TO:20 --preview ", "  dpgp run energy.toml "];
+    assert!(next.iter().all(|next| run.out.contains(next)), "{}", run.out);
     let mut spec = project.read("energy.toml");
     assert!(spec.contains("inputs = [\"day\", \"temperature\"]\ntarget = \"kwh\"\n"), "{spec}");
     assert!(spec.contains("# Columns of text: \"word\"."), "{spec}");
@@ -531,6 +533,7 @@ fn the_other_new_spec_protects_records() {
         .replace("high = nan", "high = 40.0")
         .replace("scale = nan", "scale = 20.0")
         .replace("noise_variance = nan", "noise_variance = 0.2")
+        .replace("\nvariance = nan", "\nvariance = 0.25")
         .replace("nan,", "30.0,");
     project.write("records.toml", &filled);
     project.dpgp(&["run", "records.toml", "--quiet"]).expect(0);
