@@ -3,8 +3,12 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
+
+/// The most that a script or a page may take, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A browser with one window; it ends with the test.
 pub struct Browser {
@@ -35,7 +39,7 @@ impl Browser {
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::blocking::Client::builder().no_proxy().build().unwrap();
+        let client = reqwest::blocking::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         let mut browser =
             Self { driver, session: format!("http://127.0.0.1:{port}/session"), client, _profile: profile };
         let profile = format!("--user-data-dir={}", browser._profile.path().display());
@@ -50,7 +54,9 @@ impl Browser {
             "--window-size=1280,900",
             &profile,
         ];
+        let patience = PATIENCE.as_millis() as u64;
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
+            "timeouts": { "script": patience, "pageLoad": patience },
             "goog:chromeOptions": { "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
         }}});
