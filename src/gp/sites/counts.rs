@@ -172,7 +172,7 @@ impl<'a> CountsPrior<'a> {
         sums.least(&mean)
     }
 
-    /// The mean square of `T - E p`, each in units of its standard deviation.
+    /// The mean square of `T - E'p`, each in units of its standard deviation.
     fn misfit(&self, given: &GivenBelief, mean: &DVector<f64>) -> f64 {
         let residual = &self.released.sums.plain - self.features.plain.tr_mul(mean);
         let squares = residual.iter().zip(given.noise.iter()).map(|(r, variance)| r * r / variance);

@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 const SIDES: [usize; 4] = [64, 20, 12, 6];
 
 /// How far from the ends of the box the first and the last sites of counts lie, in steps (1/2 is a grid of midpoints). Six sites to a side
-/// are too few to have some at the ends: with none beside them where it is needed, evenly spread rows are predicted worse.
+/// are too few to give two of them to the ends: evenly spread rows would be predicted worse.
 const MARGINS: [f64; 4] = [0.0, 0.0, 0.0, 0.25];
 
 /// The sites that are scattered over a box of more inputs, and the generator of their lattice.

@@ -411,7 +411,7 @@ fn what_fails_after_the_charge_says_that_it_is_spent() {
     only_ledger(&project, charged + 3, "all of them");
 }
 
-/// Whether a folder holds a file that has no name yet.
+/// How many files of a folder have no name yet.
 fn hidden_files(project: &Project, folder: &str) -> usize {
     let entries = std::fs::read_dir(project.path(folder)).unwrap();
     entries.filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count()

@@ -58,6 +58,9 @@ fn what_is_no_answer_writes_nothing() {
         ("40\n0\n9\n100\n8\n1\n\n\n", "mine.toml:"),
         ("0\n40\n9\n100\n8\n-1\n\n\n", "privacy.epsilon"),
         ("0\n40\n9\n100\n8\n1\n1\n\n", "privacy.delta"),
+        // Nothing stands for an epsilon, or for a bound, that nobody names.
+        ("0\n40\n9\n100\n8\n\n\n\n", "privacy.epsilon: \"\" is no finite number"),
+        ("\n40\n9\n100\n8\n1\n\n\n", "normalise.bounds.low: \"\" is no finite number"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
