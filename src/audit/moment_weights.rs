@@ -29,6 +29,8 @@ pub(super) struct MomentWeights {
     squares: f64,
     period: f64,
     bound: f64,
+    /// Of numbers of rows beside them, all together.
+    counts: f64,
 }
 
 impl MomentWeights {
@@ -39,6 +41,7 @@ impl MomentWeights {
             squares: release.noise.squares.powi(-2),
             period: release.period,
             bound: release.bound,
+            counts: release.counts.iter().map(|sd| sd.powi(-2)).sum(),
         }
     }
 
@@ -46,7 +49,8 @@ impl MomentWeights {
     ///
     /// Obligation: let `t_k <= c v_k` for the coefficients `v_k` of `V^2`, with a c that makes `kappa = 2 c V_0 / R^2` at least 1. Then
     /// `W(0) - W(d) <= c (V_0^2 - V^2)`, and the squared shift is at most the greater end of a function that is convex in the square
-    /// of `r = (|y - z| - |y + z|) / (2 R)`: `R^2 V_0 (1 + kappa) + max(R^2 V_0 (1 + 1 / kappa), q_0 R^4)`.
+    /// of `r = (|y - z| - |y + z|) / (2 R)`: `R^2 V_0 (1 + kappa) + max(R^2 V_0 (1 + 1 / kappa), q_0 R^4)`. Numbers of rows beside them
+    /// move by at most 1 each.
     pub fn bound(&self) -> f64 {
         let total: f64 = self.weighted.iter().map(|wave| wave.weight).sum();
         let square = self.bound * self.bound;
@@ -57,6 +61,7 @@ impl MomentWeights {
         }));
         let kappa = largest([1.0, 2.0 * ratio * total / square]);
         square * (total * (1.0 + kappa) + largest([total * (1.0 + 1.0 / kappa), self.squares * square]))
+            + self.counts
     }
 
     /// The coefficients of the square of V, by the product of cosines for every ordered pair.

@@ -39,6 +39,7 @@ mod tests {
             plain: design.pairs,
             period: 1.3,
             bound: 2.0,
+            counts: Vec::new(),
         }
     }
 
@@ -67,6 +68,12 @@ mod tests {
         less = release(1, 1.5, sigma);
         less.noise.squares *= 0.5;
         assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        // A count beside moments that have spent the whole budget.
+        less = release(1, 1.5, sigma);
+        less.counts = vec![3.0 * sigma];
+        assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        less.counts = vec![1e9 * sigma; 2];
+        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
         // A frequency that V^2 does not hold.
         less = release(1, 1.5, sigma);
         less.plain = Frequencies::half_space([vec![1], vec![2], vec![3], vec![9]]);

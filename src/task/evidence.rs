@@ -72,6 +72,8 @@ pub struct MomentsRelease {
     pub period: f64,
     /// The bound on targets.
     pub bound: f64,
+    /// The standard deviations of the noise on numbers of rows that are released after them.
+    pub counts: Vec<f64>,
 }
 
 /// The private selection of a candidate.

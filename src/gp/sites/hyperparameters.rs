@@ -30,8 +30,10 @@ pub struct HyperGrid {
     pub kernels: Vec<SiteKernel>,
     /// Variances of the process about its mean.
     pub variances: Vec<Graded>,
-    /// Variances of targets about the process.
+    /// Variances of targets about the process; they rise.
     pub noises: Vec<Graded>,
+    /// How finely noise variances from one of these to the next are told apart, an odd number: with 1 there are no others.
+    pub steps: usize,
     /// The variance of the mean of the process.
     pub bias: f64,
     /// The variance that the error of the counts is first computed with.
@@ -44,12 +46,16 @@ const STRETCHES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 const VARIANCES: [f64; 5] = [0.005, 0.02, 0.08, 0.3, 1.0];
 /// Noise variances, over the same.
 const NOISES: [f64; 8] = [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32];
+/// The steps from one noise variance to the next: 8 % each.
+const STEPS_OF_NOISE: usize = 9;
 /// Less noise is none.
 const LEAST_NOISE: f64 = 1e-6;
-/// Standard deviations of the logarithms a priori.
-const SPREAD_OF_STRETCH: f64 = 0.8;
-const SPREAD_OF_VARIANCE: f64 = 2.0;
-const SPREAD_OF_NOISE: f64 = 1.5;
+/// Standard deviations of the logarithms a priori: nineteen in twenty lie within a factor of 2.7 for a lengthscale, 7 for a variance of the process,
+/// and 2.7 for a noise variance. Where a release tells little, wider ones make intervals that hold more than they say whenever the reference
+/// is near the truth; where it tells much, they do not matter.
+const SPREAD_OF_STRETCH: f64 = 0.5;
+const SPREAD_OF_VARIANCE: f64 = 1.0;
+const SPREAD_OF_NOISE: f64 = 0.5;
 
 impl HyperGrid {
     /// The grid around a reference: lengthscales from a half to four times its own, variances from 0.005 to 1 and noise variances
@@ -70,6 +76,7 @@ impl HyperGrid {
                 reference.noise_variance,
                 SPREAD_OF_NOISE,
             ),
+            steps: STEPS_OF_NOISE,
             bias: reference.bias,
             first: reference.kernel.variance(),
         }

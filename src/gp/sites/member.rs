@@ -27,6 +27,8 @@ pub(super) struct SiteMember {
     pub mean: DVector<f64>,
     /// The log density of what was released and of the choice, up to a constant.
     pub log_evidence: f64,
+    /// The mean of the noise variances that it stands for, in the variance of targets.
+    pub noise: f64,
 }
 
 /// A member whose evidence is that of b alone so far, and what the sum of squares will add to it.
@@ -54,18 +56,15 @@ impl Unsquared {
         let logs: f64 = factor.factor().diagonal().iter().map(|pivot| pivot.ln()).sum();
         let energy = Energy::new(chosen, seen, correlated, &mean, &factor.half_solve(&cross));
         let log_evidence = chosen.log_prior - 0.5 * b.dot(&weights.column(0)) - logs;
-        Ok(Self { member: SiteMember { chosen, factor, weights, mean, log_evidence }, energy })
+        Ok(Self {
+            member: SiteMember { noise: chosen.noise, chosen, factor, weights, mean, log_evidence },
+            energy,
+        })
     }
 
     /// The place of its kernel in the grid.
     pub fn kernel(&self) -> usize {
         self.member.chosen.kernel
-    }
-
-    /// With all of its evidence.
-    pub fn squared(mut self, seen: &Seen<'_>) -> SiteMember {
-        self.member.log_evidence += self.energy.log_density(&self.member.chosen, seen);
-        self.member
     }
 }
 

@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::correlated::{Correlated, Seen, SeenProcess, SumsOfRows};
 use super::member::SiteMember;
 use super::{HyperGrid, SiteKernel};
+use crate::gp::{Predictive, WeightedNormals};
 use crate::linalg::{Cholesky, LinalgError, product};
 
 /// Members with less weight are left out.
@@ -27,15 +28,13 @@ pub struct SiteMixture {
     weights: Vec<f64>,
 }
 
-/// The first two moments of an observation at some inputs, its noise included.
+/// What the members that count predict at some inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixturePrediction {
-    /// Means.
-    pub mean: DVector<f64>,
-    /// Variances: those of the members and of their noise, and of the members' means about the mean of all.
-    pub variance: DVector<f64>,
-    /// The mean variance of the members' noise, a part of each.
-    pub noise_variance: f64,
+    /// The function.
+    pub function: Predictive,
+    /// Observations of it: each member has a noise variance of its own.
+    pub targets: Predictive,
 }
 
 impl SiteMixture {
@@ -69,22 +68,19 @@ impl SiteMixture {
         self.members.iter().map(|member| member.log_evidence).collect()
     }
 
-    /// Of observations at the inputs (t x d), in units of the box.
+    /// At the inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
         let crosses = self.crosses(inputs);
-        let mut mean = DVector::zeros(inputs.nrows());
-        let (mut square, mut total, mut noise) = (mean.clone(), 0.0, 0.0);
+        let total: f64 = self.heavy().map(|(_, weight)| weight).sum();
+        let (mut function, mut targets) = (Vec::new(), Vec::new());
         for (member, weight) in self.heavy() {
-            let of_member = self.predict_with(member, &crosses[member.chosen.kernel]);
-            let squares = of_member.mean.component_mul(&of_member.mean) + &of_member.variance;
-            mean.axpy(weight, &of_member.mean, 1.0);
-            square.axpy(weight, &squares, 1.0);
-            total += weight;
-            noise += weight * of_member.noise_variance;
+            let of_function = self.predict_with(member, weight / total, &crosses[member.chosen.kernel]);
+            let mut of_targets = of_function.clone();
+            of_targets.variance.add_scalar_mut(member.noise);
+            function.push(of_function);
+            targets.push(of_targets);
         }
-        mean /= total;
-        let variance = square / total - mean.component_mul(&mean);
-        MixturePrediction { variance, mean, noise_variance: noise / total }
+        MixturePrediction { function: Predictive::of(function), targets: Predictive::of(targets) }
     }
 
     /// The variances of f at the inputs if b and T were known without noise, averaged over hyperparameters: what the model and so few
@@ -148,17 +144,16 @@ impl SiteMixture {
         covariance
     }
 
-    /// By one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
-    fn predict_with(&self, member: &SiteMember, cross: &DMatrix<f64>) -> MixturePrediction {
+    /// The function by one member; `cross` is `L k(sites, inputs)` without its variance (m x t).
+    fn predict_with(&self, member: &SiteMember, weight: f64, cross: &DMatrix<f64>) -> WeightedNormals {
         let covariance = self.covariance(member, cross);
         let half = member.factor.half_solve(&covariance);
         let prior = member.chosen.variance + self.sums.bias;
         let variances = half.column_iter().map(|column| (prior - column.norm_squared()).max(LEAST_VARIANCE));
-        let variances = variances.map(|variance| variance + member.chosen.noise);
-        MixturePrediction {
+        WeightedNormals {
+            weight,
             mean: covariance.tr_mul(&member.weights).column(0).into_owned(),
             variance: DVector::from_iterator(cross.ncols(), variances),
-            noise_variance: member.chosen.noise,
         }
     }
 }

@@ -31,6 +31,7 @@ mod inputs;
 mod lattice;
 mod member;
 mod mixture;
+mod noises;
 mod passes;
 mod reference;
 mod squares;

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::correlated::{Correlated, Seen};
 use super::member::{Chosen, SiteMember, Unsquared};
+use super::noises::NoiseCurve;
 use super::squares::add_quadratics;
 use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
 use crate::linalg::LinalgError;
@@ -63,7 +64,7 @@ impl Mixed {
             let of_kernels = members.par_chunk_by_mut(|one, other| one.kernel() == other.kernel());
             of_kernels.for_each(|of_one| add_quadratics(of_one, counts, &correlated[of_one[0].kernel()]));
         }
-        let members: Vec<SiteMember> = members.into_iter().map(|each| each.squared(seen)).collect();
+        let members = resolved(members, seen, grid);
         let most = members.iter().map(|member| member.log_evidence).fold(f64::NEG_INFINITY, f64::max);
         let shares: Vec<f64> = members.iter().map(|member| (member.log_evidence - most).exp()).collect();
         let total: f64 = shares.iter().sum();
@@ -84,6 +85,17 @@ impl Mixed {
         }
         second / total
     }
+}
+
+/// The members with all of their evidence, which come by lengthscale, then by variance, then by noise.
+fn resolved(members: Vec<Unsquared>, seen: &Seen<'_>, grid: &HyperGrid) -> Vec<SiteMember> {
+    let mut rest = members.into_iter().peekable();
+    let mut all = Vec::with_capacity(rest.len());
+    while rest.peek().is_some() {
+        let of_one = rest.by_ref().take(grid.noises.len()).collect();
+        all.extend(NoiseCurve::resolved(seen, of_one, grid.steps));
+    }
+    all
 }
 
 /// Every choice, by lengthscale, then by variance, then by noise.

@@ -79,19 +79,14 @@ impl Energy {
         }
     }
 
-    /// `ln N(q; E + n s^2, v)` up to a constant, with `E = E[f' N f]` and v the variance of q under the posterior: that of the noise on q,
-    /// of the noise on targets, of f, and of the inputs.
-    pub fn log_density(&self, chosen: &Chosen, seen: &Seen<'_>) -> f64 {
-        let (n, noise) = (seen.released.sums.rows as f64, chosen.noise);
-        let expected = self.mean + self.spread;
-        let variance = seen.released.squares
-            + 2.0 * n * noise * noise
-            + 4.0 * noise * expected
-            + 4.0 * self.of_mean.max(0.0)
-            + self.fourth
-            + self.of_inputs;
-        let residual = seen.released.sums.squares - expected - n * noise;
-        -0.5 * residual * residual / variance - 0.5 * variance.ln()
+    /// `E = E[f' N f]`.
+    pub fn expected(&self) -> f64 {
+        self.mean + self.spread
+    }
+
+    /// The variance of q by all but the noise of targets: the noise on q, what is not known of f, and of the inputs.
+    pub fn variance(&self, seen: &Seen<'_>) -> f64 {
+        seen.released.squares + 4.0 * self.of_mean.max(0.0) + self.fourth + self.of_inputs
     }
 }
 

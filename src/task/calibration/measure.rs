@@ -5,8 +5,9 @@ use nalgebra::DMatrix;
 use super::moments::MomentsBlock;
 use super::test_rows::TestRows;
 
+use crate::gp::Predictive;
 use crate::gp::variational::{
-    Inducing, Located, NoisyStatistics, Prediction, Statistics, WeightPosterior, moment, noise_aware,
+    Inducing, Located, NoisyStatistics, Statistics, WeightPosterior, moment, noise_aware,
 };
 use crate::kernel::ExponentiatedQuadratic;
 use crate::setting::{MechanismSetting, NoiseAwareSetting, PrivacySetting};
@@ -90,15 +91,12 @@ impl CalibrationBlock<'_> {
         let noise = self.sums.noise(cell);
         let noisy = noise.release(&self.statistics, &mut self.job.streams.of_block("noise"));
         let posterior = self.posterior(&noisy)?;
-        let prediction = posterior.predict(&self.located);
+        let function = posterior.predict(&self.located).observed(0.0);
+        let targets = function.clone().with_noise(self.noise_variance);
         let jitter = posterior.jitter.max(self.inducing.jitter());
-        let metrics = self.task.metrics(1).into_iter().zip(self.test.scores(
-            self.task,
-            &prediction,
-            self.noise_variance,
-        ));
+        let metrics = self.task.metrics(1).into_iter().zip(self.test.scores(self.task, &function, &targets));
         let measured = self.sums.certify(self.job, cell)?.measured(jitter, metrics);
-        let frames = if self.task.curve { self.frames(&posterior, &prediction) } else { Vec::new() };
+        let frames = if self.task.curve { self.frames(&posterior, &function) } else { Vec::new() };
         Ok(measured.with_frames(frames))
     }
 
@@ -114,8 +112,8 @@ impl CalibrationBlock<'_> {
         })
     }
 
-    fn frames(&self, posterior: &WeightPosterior, prediction: &Prediction) -> Vec<Frame> {
-        let (curve, data) = (self.test.curve(prediction), data_frame(self.task, self.job.sample));
+    fn frames(&self, posterior: &WeightPosterior, function: &Predictive) -> Vec<Frame> {
+        let (curve, data) = (self.test.curve(function), data_frame(self.task, self.job.sample));
         let values = posterior.inducing_mean(self.inducing);
         let inducing = Frame::new("inducing").with_points(&self.points).with("y", values.iter().copied());
         vec![curve, data, inducing]

@@ -2,7 +2,6 @@
 
 use super::measure::data_frame;
 use super::test_rows::TestRows;
-use crate::gp::variational::Prediction;
 use crate::setting::PrivacySetting;
 use crate::stream::LatticeSums;
 use crate::task::moments::SimulatedMoments;
@@ -34,18 +33,14 @@ impl<'a> MomentsBlock<'a> {
         let mut stream = self.job.streams.of_block("noise");
         let SimulatedMoments { released, guarantee, sampled } =
             self.model.simulated(&self.sums, cell, &mut stream)?;
-        let of_targets = self.model.of_targets(&self.model.posterior(&released)?, &self.test.inputs);
-        let noise_variance = of_targets.noise_variance;
-        // The variance of the function is that of a target without its noise, which tests of targets add again.
-        let variance = of_targets.variance.map(|variance| (variance - noise_variance).max(0.0));
-        let prediction = Prediction { mean: of_targets.mean, variance };
-        let values = self.test.scores(self.task, &prediction, noise_variance);
+        let prediction = self.model.predicted(&self.model.posterior(&released)?, &self.test.inputs);
+        let values = self.test.scores(self.task, &prediction.function, &prediction.targets);
         let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
         let measured = certified.measured(0.0, self.task.metrics(1).into_iter().zip(values));
         if !self.task.curve {
             return Ok(measured);
         }
-        let frames = vec![self.test.curve(&prediction), data_frame(self.task, self.job.sample)];
+        let frames = vec![self.test.curve(&prediction.function), data_frame(self.task, self.job.sample)];
         Ok(measured.with_frames(frames))
     }
 }

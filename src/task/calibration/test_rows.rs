@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::gp::variational::Prediction;
+use crate::gp::Predictive;
 use crate::task::{CalibrationTask, Frame};
 
 /// Test inputs, noisy targets and the true function there.
@@ -26,24 +26,23 @@ impl TestRows {
         }
     }
 
-    /// In the order of the task's metrics, for observations with this noise variance.
-    pub fn scores(&self, task: &CalibrationTask, prediction: &Prediction, noise_variance: f64) -> Vec<f64> {
-        let width: Vec<f64> = prediction.variance.iter().map(|v| 2.0 * v.sqrt()).collect();
-        let densities = prediction.log_densities(&self.noisy, noise_variance);
-        let mut values = vec![prediction.rmse(&self.truth), mean(&width), mean(&densities)];
-        for (observed, noise) in [(&self.noisy, noise_variance), (&self.truth, 0.0)] {
-            let masses = prediction.central_masses(observed, noise);
+    /// In the order of the task's metrics, by predictions of the function and of targets.
+    pub fn scores(&self, task: &CalibrationTask, function: &Predictive, targets: &Predictive) -> Vec<f64> {
+        let width: Vec<f64> = function.variance().iter().map(|v| 2.0 * v.sqrt()).collect();
+        let densities = targets.log_densities(&self.noisy);
+        let mut values = vec![function.rmse(&self.truth), mean(&width), mean(&densities)];
+        for masses in [targets.central_masses(&self.noisy), function.central_masses(&self.truth)] {
             values.extend(task.masses.iter().map(|mass| covered(&masses, mass.get())));
         }
         values
     }
 
     /// The curve of a figure.
-    pub fn curve(&self, prediction: &Prediction) -> Frame {
+    pub fn curve(&self, function: &Predictive) -> Frame {
         Frame::new("curve")
             .with_points(&self.inputs)
-            .with("mean", prediction.mean.iter().copied())
-            .with("gp-sd", prediction.variance.iter().map(|v| v.sqrt()))
+            .with("mean", function.mean().iter().copied())
+            .with("gp-sd", function.variance().iter().map(|v| v.sqrt()))
             .with("truth", self.truth.iter().copied())
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Composition<'a> {
                 let candidate = CandidatePair { lengthscale, noise_sd };
                 let prediction = self.block.predict(candidate, &noisy)?;
                 let most = greatest(sd.get());
-                let densities = prediction.log_densities(self.block.observed, sd.get() * sd.get());
+                let densities = prediction.observed(sd.get() * sd.get()).log_densities(self.block.observed);
                 let sum: f64 = densities.iter().map(|v| v.clamp(most - self.clip, most)).sum();
                 let noise: f64 = StandardNormal.sample(stream);
                 let score = sum / self.block.observed.len() as f64 + self.sd() * noise;

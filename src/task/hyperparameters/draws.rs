@@ -69,7 +69,7 @@ impl<'a> Draws<'a> {
         let (prepared, noise_sd) = (&prepared[pair.lengthscale], task.noise_sds[pair.noise_sd]);
         let noisy = self.noise[pair.lengthscale].release(&prepared.statistics, stream);
         let prediction = self.block.predict(pair, &noisy)?;
-        let mut densities = prediction.log_densities(observed, noise_sd.get() * noise_sd.get());
+        let mut densities = prediction.observed(noise_sd.get() * noise_sd.get()).log_densities(observed);
         let (most, radius) = (greatest(noise_sd.get()), radius(prepared, noise_sd.get()));
         densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
         let within = Within { centre: most - radius, radius };

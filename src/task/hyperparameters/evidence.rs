@@ -66,6 +66,6 @@ impl<'a> EvidenceBlock<'a> {
         let noises = noises.map(|sd| Graded { value: sd.get() * sd.get(), log_prior: 0.0 });
         let variances = vec![Graded { value: variance, log_prior: 0.0 }];
         // The kernel is all there is to the process: it has no mean of its own.
-        Ok(HyperGrid { kernels, variances, noises: noises.collect(), bias: 0.0, first: variance })
+        Ok(HyperGrid { kernels, variances, noises: noises.collect(), steps: 1, bias: 0.0, first: variance })
     }
 }

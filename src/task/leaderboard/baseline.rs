@@ -4,7 +4,7 @@ use nalgebra::DVector;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method};
+use super::method::{Leaderboard, Method, Predicted};
 use super::setting::BaselineSetting;
 use crate::gp::variational::Prediction;
 use crate::privacy::{Mechanism, Release, Statistic};
@@ -53,13 +53,13 @@ impl Baseline {
 }
 
 impl Method for Baseline {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let Some(target) = self.target(cell)? else {
             // It claims nothing.
-            return Ok(self.predicted(self.mean, 0.0));
+            return Ok(self.predicted(self.mean, 0.0).into());
         };
         let (sd, unit): (f64, f64) = (self.sd(target), StandardNormal.sample(stream));
-        Ok(self.predicted(self.mean + sd * unit, sd * sd))
+        Ok(self.predicted(self.mean + sd * unit, sd * sd).into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

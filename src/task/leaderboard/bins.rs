@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method};
+use super::method::{Leaderboard, Method, Predicted};
 use crate::gp::variational::Prediction;
 use crate::privacy::Statistic;
 use crate::setting::{BinningSetting, PrivacySetting};
@@ -44,18 +44,18 @@ impl BinnedRegression {
 }
 
 impl Method for BinnedRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let noise = self.noise(cell)?.sd();
         let sds = self.binned.sds(noise);
         let noisy = self.binned.noisy(&sds, stream);
         if let Some(denoised) = &self.denoised {
             let variance = DVector::from_column_slice(denoised.variances(noise)?);
-            return Ok(Prediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance });
+            return Ok(Prediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance }.into());
         }
         let mean = of_bins(&noisy, &self.places);
         let variance = self.places.iter().zip(&self.prior);
         let variance = variance.map(|(place, prior)| place.map_or(*prior, |bin| sds[bin] * sds[bin]));
-        Ok(Prediction { mean, variance: DVector::from_iterator(self.places.len(), variance) })
+        Ok(Prediction { mean, variance: DVector::from_iterator(self.places.len(), variance) }.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

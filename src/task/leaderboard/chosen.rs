@@ -4,8 +4,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::linear::NoisyRegression;
-use super::method::{Leaderboard, Method};
-use crate::gp::variational::Prediction;
+use super::method::{Leaderboard, Method, Predicted};
 use crate::kernel::{EqSetting, KernelSetting};
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};
@@ -64,7 +63,7 @@ impl ChosenRegression {
 }
 
 impl Method for ChosenRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let rest = self.rest(cell)?;
         let chances = self.choice.probabilities(rest, self.share * cell.epsilon.get());
         let place: f64 = stream.random();
@@ -74,7 +73,7 @@ impl Method for ChosenRegression {
         });
         // Rounding may leave the last sum below 1.
         let chosen = below.take_while(|sum| *sum <= place).count().min(chances.len() - 1);
-        self.candidates[chosen].release(rest, stream)
+        Ok(self.candidates[chosen].release(rest, stream)?.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

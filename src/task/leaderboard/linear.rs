@@ -3,7 +3,7 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method};
+use super::method::{Leaderboard, Method, Predicted};
 use crate::gp::LinearMap;
 use crate::gp::variational::Prediction;
 use crate::privacy::Certificate;
@@ -75,8 +75,8 @@ impl NoisyRegression {
 }
 
 impl Method for NoisyRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
-        self.release(OneTarget::of(cell)?, stream)
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
+        Ok(self.release(OneTarget::of(cell)?, stream)?.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

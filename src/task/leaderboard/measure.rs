@@ -60,8 +60,8 @@ impl Leaderboard<'_> {
         let mut total = [0.0; Scorer::COUNT];
         for run in 0..runs {
             let purpose = format!("fold {number} run {run} epsilon {}", cell.epsilon);
-            let prediction = method.run(cell, &mut self.job.streams.of_block(&purpose))?;
-            total.iter_mut().zip(scorer.of(&prediction)).for_each(|(sum, score)| *sum += score);
+            let predicted = method.run(cell, &mut self.job.streams.of_block(&purpose))?;
+            total.iter_mut().zip(scorer.of(predicted)).for_each(|(sum, score)| *sum += score);
         }
         Ok(total.map(|sum| sum / runs as f64))
     }

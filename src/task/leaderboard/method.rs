@@ -8,6 +8,7 @@ use super::chosen::ChosenRegression;
 use super::linear::NoisyRegression;
 use super::moments::MomentsRegression;
 use super::sums::SummedRegression;
+use crate::gp::Predictive;
 use crate::gp::variational::Prediction;
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::LeaderboardTask;
@@ -16,15 +17,33 @@ use crate::task::{Certified, Job, TaskError};
 
 /// A private regression on the training rows of a fold, in units of the normalised target.
 pub(super) trait Method {
-    /// One run of the mechanism: predictions of the latent function at the test inputs, whose variances account for
-    /// the privacy noise.
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError>;
+    /// One run of the mechanism: predictions at the test inputs, whose variances account for the privacy noise.
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError>;
 
     /// What is guaranteed about one run.
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError>;
 
     /// The largest jitter of a factorisation.
     fn jitter(&self) -> f64;
+}
+
+/// What a run predicts at the test inputs.
+pub(super) enum Predicted {
+    /// The latent function, about which targets have the noise variance of the model.
+    Function(Prediction),
+    /// Targets.
+    Targets {
+        /// Their distributions.
+        targets: Predictive,
+        /// The mass of the central intervals that are said to hold [`MASS`](super::scores::MASS) of them.
+        level: f64,
+    },
+}
+
+impl From<Prediction> for Predicted {
+    fn from(prediction: Prediction) -> Self {
+        Self::Function(prediction)
+    }
 }
 
 /// What all folds share.

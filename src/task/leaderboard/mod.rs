@@ -2,6 +2,7 @@
 
 mod baseline;
 mod bins;
+mod calibrate;
 mod chosen;
 mod linear;
 mod measure;

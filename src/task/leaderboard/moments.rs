@@ -5,10 +5,11 @@ use std::sync::Arc;
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method};
+use super::calibrate::{Calibration, CountedRows};
+use super::method::{Leaderboard, Method, Predicted};
 use super::planned_moments::PlannedMoments;
-use crate::gp::sites::{HyperGrid, MixturePrediction, SiteInputs, SiteReference, site_mixture};
-use crate::gp::variational::Prediction;
+use super::scores::MASS;
+use crate::gp::sites::{HyperGrid, SiteInputs, SiteReference, site_mixture};
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
 use crate::task::moments::{DesignQuestion, LEAST_SIGMA, certificate, in_box, reference, sigma};
@@ -19,8 +20,17 @@ pub(super) struct MomentsRegression {
     reference: SiteReference,
     /// A release for each noise multiplier.
     releases: Vec<PlannedMoments>,
+    calibration: Option<Calibration>,
+    training: Training,
     /// The held-out inputs, in units of the box.
     test: DMatrix<f64>,
+}
+
+/// The rows that intervals are counted by.
+struct Training {
+    /// In units of the box.
+    inputs: DMatrix<f64>,
+    targets: Vec<f64>,
 }
 
 impl MomentsRegression {
@@ -31,9 +41,10 @@ impl MomentsRegression {
     ) -> Result<Self, TaskError> {
         let reference = reference(context.model, setting, rows.targets.len())?;
         let inputs = in_box(&rows.inputs, &setting.domain);
+        let calibration = context.task.calibrate.map(Calibration::new);
         let mut releases: Vec<PlannedMoments> = Vec::new();
         for cell in context.job.cells {
-            let sigma = sigma(cell);
+            let sigma = left(calibration, sigma(cell));
             if releases.iter().any(|release| release.sigma == sigma) {
                 continue;
             }
@@ -50,31 +61,48 @@ impl MomentsRegression {
                 design,
             });
         }
-        Ok(Self { reference, releases, test: in_box(&rows.test, &setting.domain) })
+        let training = Training { inputs, targets: rows.targets.clone() };
+        Ok(Self { reference, releases, calibration, training, test: in_box(&rows.test, &setting.domain) })
+    }
+
+    /// The noise on counts of rows.
+    fn counts(&self, cell: &PrivacySetting) -> Vec<f64> {
+        self.calibration.map_or(Vec::new(), |calibration| calibration.sds(sigma(cell)))
     }
 
     fn planned(&self, cell: &PrivacySetting) -> Result<&PlannedMoments, TaskError> {
-        let sigma = sigma(cell);
+        let sigma = left(self.calibration, sigma(cell));
         let found = self.releases.iter().find(|release| release.sigma == sigma);
         found.ok_or(TaskError::Missing { needed: "a release of moments" })
     }
 }
 
+/// The noise multiplier of the moments.
+fn left(calibration: Option<Calibration>, sigma: f64) -> f64 {
+    calibration.map_or(sigma, |calibration| calibration.rest(sigma))
+}
+
 impl Method for MomentsRegression {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let planned = self.planned(cell)?;
         let released = planned.released(stream);
         let inputs = SiteInputs::new(&planned.features, &released)?;
         let grid = HyperGrid::around(&self.reference);
         let mixture = site_mixture(&planned.features, &released, &inputs, &grid)?;
-        let MixturePrediction { mean, variance, .. } = mixture.predict(&self.test);
-        // Scores add the noise variance of the model, in whose place the members have their own.
-        Ok(Prediction { mean, variance: variance.add_scalar(-self.reference.noise_variance) })
+        let level = match self.calibration {
+            None => MASS,
+            Some(calibration) => {
+                let predicted = &mixture.predict(&self.training.inputs).targets;
+                let rows = CountedRows { predicted, targets: &self.training.targets };
+                calibration.level(rows, sigma(cell), stream)
+            }
+        };
+        Ok(Predicted::Targets { targets: mixture.predict(&self.test).targets, level })
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
         let planned = self.planned(cell)?;
-        job.certify(certificate(cell), || vec![planned.sampled()])
+        job.certify(certificate(cell), || vec![planned.sampled(self.counts(cell))])
     }
 
     fn jitter(&self) -> f64 {

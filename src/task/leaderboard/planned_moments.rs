@@ -24,7 +24,8 @@ impl PlannedMoments {
         if self.sigma > 0.0 { noise.release(&self.sums, stream) } else { noise.stated(self.sums.clone()) }
     }
 
-    pub fn sampled(&self) -> Sampled {
+    /// What an audit judges, with the noise on counts of rows beside the moments.
+    pub fn sampled(&self, counts: Vec<f64>) -> Sampled {
         let design = &self.design;
         Sampled::Moments(MomentsRelease {
             weighted: design.frequencies.clone(),
@@ -32,6 +33,7 @@ impl PlannedMoments {
             noise: design.noise(self.sigma),
             period: design.period,
             bound: design.rule.bound(),
+            counts,
         })
     }
 }

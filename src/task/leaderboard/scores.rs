@@ -1,11 +1,11 @@
 //! Scores of a predictive distribution on the held-out rows of a fold.
 
-use crate::gp::variational::Prediction;
+use super::method::Predicted;
 use crate::task::LeaderboardTask;
 use crate::task::cross_validation::FoldRows;
 
 /// The mass of the interval whose coverage is measured.
-const MASS: f64 = 0.9;
+pub(super) const MASS: f64 = 0.9;
 
 /// One value for each of [`LeaderboardTask::METRICS`], in that order.
 pub(super) type Scores = [f64; Scorer::COUNT];
@@ -35,16 +35,20 @@ impl Scorer {
     /// - `log-score`: mean log density of the held-out targets, nats, in units of the target;
     /// - `crps`: mean continuous ranked probability score, in units of the target; the less the better;
     /// - `coverage-90`: share of the targets within their central 90 % interval.
-    pub fn of(&self, prediction: &Prediction) -> Scores {
+    pub fn of(&self, predicted: Predicted) -> Scores {
         let Self { truth, noise_variance, scale, .. } = self;
-        let rmse = prediction.rmse(truth);
-        let masses = prediction.central_masses(truth, *noise_variance);
-        let covered = masses.iter().filter(|mass| **mass <= MASS).count() as f64;
+        let (targets, level) = match predicted {
+            Predicted::Function(prediction) => (prediction.observed(*noise_variance), MASS),
+            Predicted::Targets { targets, level } => (targets, level),
+        };
+        let rmse = targets.rmse(truth);
+        let masses = targets.central_masses(truth);
+        let covered = masses.iter().filter(|mass| **mass <= level).count() as f64;
         [
             scale * rmse,
             1.0 - rmse * rmse / self.constant,
-            mean(&prediction.log_densities(truth, *noise_variance)) - scale.ln(),
-            scale * mean(&prediction.ranked_probability_scores(truth, *noise_variance)),
+            mean(&targets.log_densities(truth)) - scale.ln(),
+            scale * mean(&targets.ranked_probability_scores(truth)),
             covered / truth.len() as f64,
         ]
     }

@@ -36,6 +36,9 @@ pub struct LeaderboardTask {
     /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseSetting>,
+    /// Intervals of noisy moments are held to their coverage, for a share of the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrate: Option<CalibrateSetting>,
 }
 
 /// What private regressions are compared with.
@@ -46,6 +49,14 @@ pub enum BaselineSetting {
     Constant,
     /// The same with Gaussian noise: the mean of n targets moves by at most `change / n`.
     Mean,
+}
+
+/// A noisy count of the training rows outside their 90 % intervals, by which intervals become wider or narrower.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrateSetting {
+    /// The share of the squared noise ratio `mu^2` that the count spends: the noise on the moments grows by `1 / sqrt(1 - share)`.
+    pub share: Probability,
 }
 
 /// A private choice of the lengthscale by the exponential mechanism on cross-validated errors.
@@ -122,6 +133,17 @@ impl LeaderboardTask {
     }
 }
 
+impl LeaderboardTask {
+    fn check_calibrate(&self, setting: &Sections) -> Checked {
+        let moments = matches!(setting.privacy.mechanism, MechanismSetting::Moments(_));
+        if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
+            return Ok(());
+        }
+        let why = "only intervals of noisy moments are calibrated";
+        fail("task.leaderboard.calibrate", Problem::Shape(why.to_owned()))
+    }
+}
+
 impl Described for LeaderboardTask {
     fn check(&self, setting: &Sections) -> Checked {
         let path = "task.leaderboard";
@@ -129,6 +151,7 @@ impl Described for LeaderboardTask {
         setting.regression_model(path)?;
         self.split.check(&format!("{path}.split"))?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
+        self.check_calibrate(setting)?;
         if self.baseline.is_some() {
             return self.check_baseline(setting);
         }

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method};
+use super::method::{Leaderboard, Method, Predicted};
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::setting::PrivacySetting;
@@ -39,14 +39,14 @@ impl<'a> SummedRegression<'a> {
 }
 
 impl Method for SummedRegression<'_> {
-    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Prediction, TaskError> {
+    fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let inducing = Inducing::new(&self.kernel, &self.points)?;
         let noisy = self.sums.noise(cell).release(&self.statistics, stream).scaled(1.0 / self.noise_variance);
         let rule = LeaderboardTask::POSTERIOR;
         let posterior = noise_aware(&inducing, &noisy, rule.regularisation, rule.correction)?;
         let Prediction { mean, variance } = posterior.predict(&self.located);
         // What corrects the covariance for the noise may overshoot.
-        Ok(Prediction { mean, variance: variance.map(|v| v.max(0.0)) })
+        Ok(Prediction { mean, variance: variance.map(|v| v.max(0.0)) }.into())
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {

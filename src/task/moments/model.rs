@@ -133,6 +133,7 @@ impl MomentsModel {
             noise: noise.clone(),
             period: design.period,
             bound: design.rule.bound(),
+            counts: Vec::new(),
         });
         Ok(SimulatedMoments { released: ReleasedMoments::new(&design, &noisy), guarantee, sampled })
     }

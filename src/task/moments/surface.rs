@@ -56,22 +56,21 @@ impl MomentsModel {
         points: &DMatrix<f64>,
     ) -> Result<SurfacePrediction, TaskError> {
         let points = in_box(points, &self.mechanism().domain);
-        let all = posterior.predict(&points);
+        let function = posterior.predict(&points).function;
         let of_model = posterior.variance_without_noise(&points)?;
         let scale = self.summand().targets.scale;
         let (mut model_sd, mut noise_sd) = (Vec::new(), Vec::new());
-        for (variance, of_model) in all.variance.iter().zip(of_model.iter()) {
-            let variance = (variance - all.noise_variance).max(0.0);
-            let of_model = of_model.min(variance);
+        for (variance, of_model) in function.variance().iter().zip(of_model.iter()) {
+            let of_model = of_model.min(*variance);
             model_sd.push(scale * of_model.sqrt());
             noise_sd.push(scale * (variance - of_model).sqrt());
         }
-        let mean = all.mean.iter().map(|mean| self.in_units(*mean)).collect();
+        let mean = function.mean().iter().map(|mean| self.in_units(*mean)).collect();
         Ok(SurfacePrediction { mean, model_sd, noise_sd })
     }
 
-    /// Targets at points (t x d), in units of the model and with its noise.
-    pub(in crate::task) fn of_targets(
+    /// The function and targets at points (t x d), in units of the model.
+    pub(in crate::task) fn predicted(
         &self,
         posterior: &SiteMixture,
         points: &DMatrix<f64>,

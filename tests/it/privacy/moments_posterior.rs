@@ -124,6 +124,7 @@ fn single(lengthscale: f64, variance: f64, noise: f64, bias: f64) -> HyperGrid {
         kernels: vec![SiteKernel { correlations, log_prior: 0.0 }],
         variances: graded(&[variance]),
         noises: graded(&[noise]),
+        steps: 1,
         bias,
         first: variance,
     }
@@ -140,10 +141,10 @@ fn one_choice_of_hyperparameters() {
         let noise = number(row, "noise");
         let grid = single(number(row, "lengthscale"), number(row, "variance"), noise, 0.25);
         let at = numbers(&row["at"]);
-        let found = release.mixture(&grid).predict(&DMatrix::from_column_slice(at.len(), 1, &at));
-        assert!((&found.mean - DVector::from_vec(numbers(&row["mean"]))).amax() < 1e-6);
+        let found = release.mixture(&grid).predict(&DMatrix::from_column_slice(at.len(), 1, &at)).targets;
+        assert!((found.mean() - DVector::from_vec(numbers(&row["mean"]))).amax() < 1e-6);
         let variance = DVector::from_vec(numbers(&row["variance_f"])).add_scalar(noise);
-        assert!((found.variance - variance).amax() < 1e-6);
+        assert!((found.variance() - variance).amax() < 1e-6);
     }
 }
 
@@ -170,6 +171,7 @@ fn hyperparameters_are_averaged_by_their_evidence() {
         kernels: kernels.collect(),
         variances: log_normals(&numbers(&golden["variances"]), 0.25, 1.2),
         noises: log_normals(&numbers(&golden["noises"]), 0.05, 1.5),
+        steps: 1,
         bias: 0.25,
         first: 0.25,
     };
@@ -181,11 +183,11 @@ fn hyperparameters_are_averaged_by_their_evidence() {
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
     }
     let at = numbers(&golden["at"]);
-    let found = mixture.predict(&DMatrix::from_column_slice(at.len(), 1, &at));
-    assert!((&found.mean - DVector::from_vec(numbers(&golden["mean"]))).amax() < 1e-6);
-    assert!((found.variance - DVector::from_vec(numbers(&golden["variance_y"]))).amax() < 1e-6);
+    let found = mixture.predict(&DMatrix::from_column_slice(at.len(), 1, &at)).targets;
+    assert!((found.mean() - DVector::from_vec(numbers(&golden["mean"]))).amax() < 1e-6);
+    assert!((found.variance() - DVector::from_vec(numbers(&golden["variance_y"]))).amax() < 1e-6);
     let means = mixture.means(&DMatrix::from_column_slice(at.len(), 1, &at));
-    assert!((means - found.mean).amax() < 1e-9, "means alone are the same");
+    assert!((means - found.mean()).amax() < 1e-9, "means alone are the same");
 }
 
 /// Rows at the sites, their counts known, sums that tell the targets of all sites apart and hardly any noise: the process that
@@ -225,10 +227,9 @@ fn without_noise_it_is_the_exact_process() {
     let at = box_grid(1, 11);
     let kernel = ExponentiatedQuadratic::isotropic(0.8, 0.4);
     let map = exact(&kernel, 0.1, &rows, &at).unwrap();
-    let found = mixture.predict(&at);
-    assert!((found.mean - map.predict(&targets)).amax() < 1e-6);
-    assert_eq!(found.noise_variance, 0.1);
-    let of_f = found.variance.add_scalar(-0.1);
+    let found = mixture.predict(&at).targets;
+    assert!((found.mean() - map.predict(&targets)).amax() < 1e-6);
+    let of_f = found.variance().add_scalar(-0.1);
     assert!((mixture.variance_without_noise(&at).unwrap() - of_f).amax() < 1e-6);
 }
 
@@ -238,14 +239,18 @@ fn noise_leads_back_to_the_prior() {
     let mut release = Golden::read();
     let at = box_grid(1, 9);
     for _ in 0..8 {
-        let found = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at);
-        assert!(found.variance.max() <= 0.55 + 1e-12 && found.variance.min() > 0.05, "{}", found.variance);
+        let found = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at).targets;
+        assert!(
+            found.variance().max() <= 0.55 + 1e-12 && found.variance().min() > 0.05,
+            "{}",
+            found.variance()
+        );
         for variances in [&mut release.released.weighted, &mut release.released.plain] {
             *variances *= 100.0;
         }
     }
-    let drowned = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at);
-    assert!(drowned.mean.amax() < 1e-6 && drowned.variance.min() > 0.55 - 1e-6);
+    let drowned = release.mixture(&single(0.3, 0.25, 0.05, 0.25)).predict(&at).targets;
+    assert!(drowned.mean().amax() < 1e-6 && drowned.variance().min() > 0.55 - 1e-6);
 }
 
 /// Twelve sites on a line, and the sums of 10^5 rows at five places between them, with noise that such rows hardly see.
@@ -300,9 +305,10 @@ impl Gathered {
         let inputs = SiteInputs::new(&self.features, &self.released).unwrap();
         let mixture =
             site_mixture(&self.features, &self.released, &inputs, &single(0.3, 0.1, 0.01, 0.25)).unwrap();
-        let found = mixture.predict(&DMatrix::from_column_slice(5, 1, &PLACES));
-        let squares = PLACES.iter().zip(found.mean.iter()).map(|(x, mean)| (height(*x) - mean).powi(2));
-        [squares.sum::<f64>() / 5.0, found.variance.add_scalar(-0.01).mean()].map(f64::sqrt)
+        let found = mixture.predict(&DMatrix::from_column_slice(5, 1, &PLACES)).targets;
+        let mean = found.mean();
+        let squares = PLACES.iter().zip(mean.iter()).map(|(x, mean)| (height(*x) - mean).powi(2));
+        [squares.sum::<f64>() / 5.0, found.variance().add_scalar(-0.01).mean()].map(f64::sqrt)
     }
 }
 

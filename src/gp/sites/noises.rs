@@ -1,0 +1,120 @@
+//! Noise variances between those that a posterior was computed for.
+
+use super::correlated::Seen;
+use super::member::{SiteMember, Unsquared};
+
+/// The posterior over the noise variance s^2, for one lengthscale and variance of the process.
+///
+/// With many rows the sum of squares q tells s^2 far better than to a factor of two, and intervals that take the nearest node of a coarse
+/// grid are off by its distance. What b and the process have to do with s^2 changes slowly, however: the evidence of b, the expected
+/// energy E of the process and the variance A of q by all but the noise of targets are parabolas in `ln s^2` through the three nearest nodes. So
+/// only `q ~ N(E + n s^2, A + 2 n s^4 + 4 s^2 E)` is computed for each s^2.
+pub(super) struct NoiseCurve<'a> {
+    seen: &'a Seen<'a>,
+    nodes: Vec<NoiseNode>,
+    /// The noise variances between a node and the next, and one.
+    steps: usize,
+}
+
+/// What is known at a noise variance that a posterior was computed for.
+#[derive(Debug, Clone, Copy)]
+struct NoiseNode {
+    /// `ln s^2`.
+    place: f64,
+    /// The log density of b and of the choice.
+    of_sums: f64,
+    /// E.
+    energy: f64,
+    /// `ln A`.
+    spread: f64,
+}
+
+impl NoiseNode {
+    fn new(unsquared: &Unsquared, seen: &Seen<'_>) -> Self {
+        Self {
+            place: unsquared.member.chosen.noise.ln(),
+            of_sums: unsquared.member.log_evidence,
+            energy: unsquared.energy.expected(),
+            spread: unsquared.energy.variance(seen).ln(),
+        }
+    }
+}
+
+/// The share of the noise variances nearest to one node.
+struct Nearest {
+    log_evidence: f64,
+    noise: f64,
+}
+
+impl<'a> NoiseCurve<'a> {
+    /// Of members that differ in their noise variances alone, which rise.
+    fn new(seen: &'a Seen<'a>, members: &[Unsquared], steps: usize) -> Self {
+        Self { seen, nodes: members.iter().map(|each| NoiseNode::new(each, seen)).collect(), steps }
+    }
+
+    /// The members with all of their evidence, each for the noise variances that it is nearest to: `steps` of them lie between a node and the
+    /// next, evenly in the logarithm.
+    pub fn resolved(seen: &Seen<'_>, members: Vec<Unsquared>, steps: usize) -> Vec<SiteMember> {
+        let curve = NoiseCurve::new(seen, &members, steps);
+        let nearest: Vec<Nearest> = (0..members.len()).map(|node| curve.nearest(node)).collect();
+        let resolved = members.into_iter().zip(nearest);
+        resolved
+            .map(|(each, Nearest { log_evidence, noise })| SiteMember { log_evidence, noise, ..each.member })
+            .collect()
+    }
+
+    fn nearest(&self, node: usize) -> Nearest {
+        let half = self.steps as i64 / 2;
+        let places: Vec<f64> = (-half..=half).filter_map(|step| self.place(node, step)).collect();
+        let logs: Vec<f64> = places.iter().map(|place| self.log_evidence(node, *place)).collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut total, mut noise) = (0.0, 0.0);
+        for (place, log) in places.iter().zip(logs) {
+            let weight = (log - most).exp();
+            total += weight;
+            noise += weight * place.exp();
+        }
+        Nearest { log_evidence: most + total.ln(), noise: noise / total }
+    }
+
+    /// So many steps from a node, in the logarithm; none beyond the last node.
+    fn place(&self, node: usize, step: i64) -> Option<f64> {
+        let here = self.nodes[node].place;
+        if step == 0 {
+            return Some(here);
+        }
+        let next = if step > 0 { self.nodes.get(node + 1) } else { self.nodes.get(node.checked_sub(1)?) };
+        Some(here + (next?.place - here) * step.abs() as f64 / self.steps as f64)
+    }
+
+    /// Three nodes, or as many as there are; where nothing lies between nodes, one.
+    fn around(&self, node: usize) -> &[NoiseNode] {
+        if self.steps == 1 {
+            return &self.nodes[node..=node];
+        }
+        let first = node.saturating_sub(1).min(self.nodes.len().saturating_sub(3));
+        &self.nodes[first..self.nodes.len().min(first + 3)]
+    }
+
+    /// The log density of what was released and of the choice at a place near a node.
+    fn log_evidence(&self, node: usize, place: f64) -> f64 {
+        let nodes = self.around(node);
+        let (mut of_sums, mut energy, mut spread) = (0.0, 0.0, 0.0);
+        for (order, node) in nodes.iter().enumerate() {
+            let share = basis(nodes, order, place);
+            of_sums += share * node.of_sums;
+            energy += share * node.energy;
+            spread += share * node.spread;
+        }
+        let (n, noise) = (self.seen.released.sums.rows as f64, place.exp());
+        let variance = spread.exp() + 2.0 * n * noise * noise + 4.0 * noise * energy;
+        let residual = self.seen.released.sums.squares - energy - n * noise;
+        of_sums - 0.5 * residual * residual / variance - 0.5 * variance.ln()
+    }
+}
+
+/// The polynomial of Lagrange that is 1 at one of the nodes and 0 at the others.
+fn basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
+    let others = nodes.iter().enumerate().filter(|(other, _)| *other != order);
+    others.map(|(_, other)| (place - other.place) / (nodes[order].place - other.place)).product()
+}
