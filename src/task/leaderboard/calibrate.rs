@@ -121,7 +121,8 @@ mod tests {
     /// 2/pi (atan 1.6449 + 1.6449 / (1 + 1.6449^2)) = .9348` lie within the interval of mass .9; of its quantiles the level found holds .9.
     #[test]
     fn heavy_tails_are_taken_in() {
-        let quantiles: Vec<f64> = (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
+        let quantiles: Vec<f64> =
+            (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
         let part = WeightedNormals {
             weight: 1.0,
             mean: DVector::zeros(4000),
