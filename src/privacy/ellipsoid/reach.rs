@@ -87,3 +87,31 @@ impl Whitened<'_> {
 fn stretched(bumps: &Bumps, axes: &NoiseAxes) -> f64 {
     bumps.fourth_derivatives() / axes.variances.min().sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::variational::InducingGrid;
+
+    /// Coarse grids miss the worst pair, and the margin makes up for it; a fine grid is believed.
+    #[test]
+    fn the_margin_covers_what_a_coarse_grid_misses() {
+        for inputs in [1, 2] {
+            let sides = vec![vec![-2.0, -0.7, 0.6]; inputs];
+            let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
+            let maps = SumMaps { weighted: grid.covariances(), plain: grid.midpoints(), bound: 2.0 };
+            let [weighted, plain] =
+                [&maps.weighted, &maps.plain].map(|bumps| NoiseAxes::spherical(bumps.len(), 1.0));
+            let (domain, mut missed) = (vec![[-2.3, 1.0]; inputs], 0);
+            let fine = Shifts::of(&maps.contributions(&places(&domain, 41))).greatest();
+            for side in [3, 4, 6, 9] {
+                let coarse = Shifts::of(&maps.contributions(&places(&domain, side))).greatest();
+                missed += usize::from(coarse < 0.999 * fine);
+                assert!(reach(&maps, &weighted, &plain, &domain, side) >= fine, "{inputs} {side}");
+            }
+            assert!(missed > 0);
+            let close = reach(&maps, &weighted, &plain, &domain, 41);
+            assert!(close >= fine && close < 1.05 * fine, "{close} {fine}");
+        }
+    }
+}
