@@ -82,7 +82,7 @@ impl Records {
             for i in 0..=j {
                 let norms = weighted[(i, i)] + weighted[(j, j)] + plain[(i, i)] + plain[(j, j)];
                 let squared = norms + 2.0 * weighted[(i, j)].abs() - 2.0 * plain[(i, j)];
-                let shift = squared.max(0.0).sqrt();
+                let shift = largest([squared]).sqrt();
                 worst.shift = largest([worst.shift, shift]);
                 worst.bound = largest([worst.bound, shift + self.missed[i] + self.missed[j]]);
             }

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::NoiseAxes;
 use super::axes::Roots;
-use crate::linalg::{LinalgError, product, transposed_product};
+use crate::linalg::{LinalgError, largest, product, transposed_product};
 
 /// Steps of the ascent, after which the gap is a percent or less.
 const STEPS: usize = 120;
@@ -31,17 +31,17 @@ impl Shifts {
         for j in 0..along.len() {
             for i in 0..along.len() {
                 let norms = along[i] + along[j] + beside[i] + beside[j] - 2.0 * shifts.equal[(i, j)];
-                // Rounding may take the distance of a record from itself below zero.
-                shifts.opposite[(i, j)] = (norms + 2.0 * weighted[(i, j)]).max(0.0);
-                shifts.equal[(i, j)] = (norms - 2.0 * weighted[(i, j)]).max(0.0);
+                // Rounding may take the distance of a record from itself below zero, which no maximum and no square minds.
+                shifts.opposite[(i, j)] = norms + 2.0 * weighted[(i, j)];
+                shifts.equal[(i, j)] = norms - 2.0 * weighted[(i, j)];
             }
         }
         shifts
     }
 
-    /// The greatest.
+    /// The greatest; NaN if any of them is.
     pub fn greatest(&self) -> f64 {
-        self.opposite.max().max(self.equal.max())
+        largest(self.opposite.iter().chain(self.equal.iter()).copied())
     }
 }
 

@@ -5,6 +5,7 @@ use nalgebra::DMatrix;
 use super::least_trace::{Contributions, Shifts};
 use super::{NoiseAxes, SumMaps};
 use crate::gp::variational::Bumps;
+use crate::linalg::largest;
 
 /// What rounding may take from a distance: far more than it does.
 const ROUNDING: f64 = 1e-9;
@@ -73,7 +74,7 @@ impl Whitened<'_> {
             self.weighted.whitened(&self.maps.weighted.curvatures(places, input)) * self.maps.bound;
         let plain = self.plain.whitened(&self.maps.plain.curvatures(places, input));
         let squares = weighted.row_iter().zip(plain.row_iter());
-        squares.map(|(b, t)| b.norm_squared() + t.norm_squared()).fold(0.0, f64::max).sqrt()
+        largest(squares.map(|(b, t)| b.norm_squared() + t.norm_squared())).sqrt()
     }
 
     /// A bound on the length of every fourth derivative, anywhere.

@@ -1,6 +1,7 @@
 //! What a posterior at sites needs of a spec.
 
 use crate::gp::sites::CountSites;
+use crate::linalg::largest;
 use crate::setting::rules::range;
 use crate::setting::{Checked, RangeSetting, Sections, Summed, SumsSetting};
 use crate::task::sums_model;
@@ -33,7 +34,7 @@ fn few_sums(path: &str, inducing: &[RangeSetting], sums: &SumsSetting) -> Checke
 /// A process that varies from site to site is not known by its values there.
 fn is_resolved(lengthscale: f64, domain: &[[f64; 2]]) -> Checked {
     let spacing = CountSites::to_the_ends(domain.len()).spacing;
-    let longest = domain.iter().map(|[low, high]| spacing * (high - low)).fold(0.0, f64::max);
+    let longest = largest(domain.iter().map(|[low, high]| spacing * (high - low)));
     let asked = "at least the distance of the sites in the box";
     range("model.kernel.eq.lengthscale", lengthscale >= longest, asked, lengthscale)
 }

@@ -108,3 +108,63 @@ impl SitePosterior {
         Prediction { mean: of_targets.mean, variance }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+    use rand::SeedableRng;
+
+    use super::*;
+    use crate::gp::variational::InducingGrid;
+    use crate::privacy::NoiseAxes;
+    use crate::task::site_sums::ReleasedMap;
+
+    fn model() -> BoxModel {
+        BoxModel { domain: vec![[10.0, 14.0]], variance: 1.0, lengthscale: 1.0, noise_variance: 0.01 }
+    }
+
+    fn maps(variance: f64) -> ReleasedMaps {
+        let sides = vec![(0..9).map(|place| 10.0 + 0.5 * f64::from(place)).collect()];
+        let grid = InducingGrid { sides, variance: 1.0, lengthscale: 1.0 };
+        let [weighted, plain] = [grid.covariances(), grid.midpoints()]
+            .map(|bumps| ReleasedMap { noise: NoiseAxes::spherical(bumps.len(), variance), bumps });
+        ReleasedMaps { weighted, plain }
+    }
+
+    /// Of 4000 rows of a sine, with noise of a standard deviation on every sum.
+    fn prediction(sd: f64) -> (Prediction, DVector<f64>) {
+        let inputs = DMatrix::from_fn(4000, 1, |i, _| 10.0 + 4.0 * (0.618 * i as f64).fract());
+        let targets: Vec<f64> = inputs.iter().map(|x| (1.5 * x).sin()).collect();
+        let maps = maps(sd * sd);
+        let posterior = SitePosterior::new(model(), &maps);
+        let mut stream = rand_pcg::Pcg64::seed_from_u64(11);
+        let released = maps.released(&maps.sums(&inputs, &targets, 1.0), 1.0, &mut stream);
+        let at = DMatrix::from_fn(33, 1, |i, _| 10.0 + 0.125 * i as f64);
+        let mixture = posterior.given(&released).unwrap();
+        (posterior.predict(&mixture, &at), at.column(0).map(|x| (1.5 * x).sin()))
+    }
+
+    /// The function is close, and as close as the posterior says.
+    #[test]
+    fn little_noise_tells_the_function() {
+        let (found, truth) = prediction(0.5);
+        let errors = &found.mean - truth;
+        let standardised = errors.component_div(&found.variance.map(f64::sqrt)).amax();
+        assert!(errors.amax() < 0.1 && standardised < 4.0, "{errors} {standardised}");
+        assert!(found.variance.max() < 0.01);
+    }
+
+    /// The posterior is the prior where noise drowns the sums.
+    #[test]
+    fn much_noise_tells_nothing() {
+        let (found, _) = prediction(1e6);
+        assert!(found.mean.amax() < 0.05 && (found.variance.min() - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn inputs_count_at_the_edge_of_the_box() {
+        let clipped = model().clipped(&DMatrix::from_column_slice(3, 1, &[9.0, 11.0, 20.0]));
+        assert_eq!(clipped.as_slice(), [10.0, 11.0, 14.0]);
+        assert_eq!(model().inputs(&model().units(&clipped)), clipped);
+    }
+}
