@@ -10,6 +10,7 @@ use super::gradients::gradients;
 use super::moments::moments;
 use super::records::records;
 use super::selection::selection;
+use super::shaped::shaped;
 use crate::linalg::largest;
 use crate::privacy::accounting::AccountingError;
 use crate::privacy::{Caveat, Certificate, Guarantee, Mechanism};
@@ -98,6 +99,7 @@ fn judged(
         }
         Sampled::Means { sd, means, range, rows } => gaussian::means(*sd, *means, *range, *rows, claim),
         Sampled::Records(releases) => records(releases, claim),
+        Sampled::Shaped(release) => shaped(release, claim),
         Sampled::Moments(release) => moments(release, claim),
         Sampled::Gradients { event, relation } => gradients(event, *relation, claim)?,
         Sampled::Exponential(selected) => exponential(selected),

@@ -12,6 +12,7 @@
 //! | functions | exact delta from the norm of the worst column in the Hilbert space, in 106 bits |
 //! | counts, statistics of bins | exact delta of the worst extreme targets |
 //! | noisy sums | bounds on delta: the greatest norm of features, and a search over pairs of records |
+//! | noisy sums at midpoints or with noise in an ellipsoid | bounds on delta: all pairs of records on a grid, by a factor of the covariance, and the curvature between its places |
 //! | noisy moments | bounds on delta: the weights that the noise stands for, squared anew, and a search over pairs of records |
 //! | noisy gradients | the bounds of loss distributions for the noise used |
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
@@ -28,14 +29,17 @@ mod exponential;
 mod finding;
 mod gaussian;
 mod gradients;
+mod isotropic;
 mod moment_weights;
 mod moments;
 mod mutants;
 mod normal;
+mod peaks;
 mod records;
 mod sampled;
 mod sampled_cells;
 mod selection;
+mod shaped;
 
 pub use attack::{LowerBounds, Outputs, attack};
 pub use attacks::Attacks;

@@ -6,6 +6,7 @@
 
 use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
 use super::normal::exact_delta;
+use super::peaks::Peaks;
 use crate::linalg::largest;
 use crate::privacy::Guarantee;
 use crate::setting::RangeSetting;
@@ -131,32 +132,11 @@ impl Profile<'_> {
         exponents.map(f64::exp).sum()
     }
 
-    /// The maximum between two ends: on a grid of step h, then refined around every point that may hide it. Its second
-    /// derivative is at least `-2 m / l^2`, so none is further than `m h^2 / (4 l^2)` above the grid.
+    /// The maximum between two ends: the second derivative is at least `-2 m / l^2`.
     fn greatest(&self, [low, high]: [f64; 2]) -> f64 {
+        let curvature = 2.0 * self.range.points as f64 / self.lengthscale.powi(2);
         let count = ((high - low) * STEPS / self.lengthscale).ceil();
-        let step = (high - low) / count;
-        let values: Vec<f64> = (0..=count as usize).map(|i| self.at(low + step * i as f64)).collect();
-        let hidden = self.range.points as f64 * (step / self.lengthscale).powi(2) / 4.0;
-        let top = largest(values.iter().copied());
-        let near = (0..values.len()).filter(|&i| values[i] >= top - hidden);
-        largest(near.map(|i| {
-            let x = low + step * i as f64;
-            self.peak((x - step).max(low), (x + step).min(high))
-        }))
-    }
-
-    /// The maximum between two ends, if there is one peak: by thirds.
-    fn peak(&self, mut low: f64, mut high: f64) -> f64 {
-        for _ in 0..100 {
-            let third = (high - low) / 3.0;
-            if self.at(low + third) < self.at(high - third) {
-                low += third;
-            } else {
-                high -= third;
-            }
-        }
-        largest([self.at(low), self.at(high)])
+        Peaks { low, high, count, curvature }.greatest(|x| self.at(x))
     }
 }
 

@@ -6,11 +6,13 @@ mod budget;
 mod certificate;
 mod cloaking;
 mod coinpress;
+mod ellipsoid;
 mod error;
 mod function;
 mod gaussian;
 mod histogram;
 mod lattice;
+mod midpoints;
 mod moments;
 mod newton;
 mod private_selection;
@@ -27,11 +29,13 @@ pub use cloaking::{
     Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak, risk_cloak,
 };
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
+pub use ellipsoid::{Ellipsoid, NoiseAxes, SumMaps};
 pub use error::PrivacyError;
 pub use function::{FunctionNoise, FunctionSensitivity};
 pub use gaussian::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use histogram::{Statistic, count_sensitivity};
 pub use lattice::{LatticeMap, LatticeRelease, TargetLattice};
+pub use midpoints::MidpointBounds;
 pub use moments::{
     Frequencies, LeastRisk, MomentsDesign, MomentsNoise, PairTable, PhaseTable, SitePrior, SquareRule,
     WeightSearch, WholeMoments,

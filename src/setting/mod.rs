@@ -26,7 +26,7 @@ pub use draw::{DrawSetting, QuotaSetting};
 pub use inducing::InducingSetting;
 pub use mechanism::{
     BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting, GradientSetting,
-    HistogramSetting, MechanismSetting, MomentsSetting, Summed, SumsSetting,
+    HistogramSetting, MechanismSetting, MomentsSetting, ProductsSetting, Summed, SumsSetting, SumsShape,
 };
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting, prior_mean};

@@ -59,6 +59,24 @@ pub struct RecordReleases {
     pub records: u64,
 }
 
+/// Noise on the sums of a variational model that is not the same along every direction, or that lies on the sums at midpoints: `sum y k(x)` and
+/// `sum p(x)` of records, with p as [`crate::gp::variational::InducingGrid`] has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShapedRelease {
+    /// The covariance of the noise on `sum y k(x)` (m x m).
+    pub weighted: DMatrix<f64>,
+    /// That of the noise on the sums at the midpoints (k x k).
+    pub plain: DMatrix<f64>,
+    /// Variance and lengthscale of the exponentiated quadratic kernel.
+    pub kernel: (f64, f64),
+    /// The inducing inputs.
+    pub inducing: Vec<RangeSetting>,
+    /// The public box that inputs lie in.
+    pub domain: Vec<[f64; 2]>,
+    /// The bound on targets.
+    pub bound: f64,
+}
+
 /// Noise on the Fourier moments of records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MomentsRelease {
@@ -135,6 +153,8 @@ pub enum Sampled {
     },
     /// Gaussian noise on the sums of a variational model.
     Records(RecordReleases),
+    /// Gaussian noise of another shape on them.
+    Shaped(ShapedRelease),
     /// Gaussian noise on Fourier moments.
     Moments(MomentsRelease),
     /// Gaussian noise on means of values of which one record moves each by at most `range / rows`.
@@ -170,6 +190,7 @@ impl Sampled {
             Self::Records(releases) => releases.sums.is_empty(),
             Self::Moments(release) => release.weighted.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),
+            Self::Shaped(release) => release.inducing.is_empty(),
             Self::Function { .. }
             | Self::Counts { .. }
             | Self::Means { .. }

@@ -7,8 +7,10 @@ use nalgebra::DMatrix;
 use super::model::CentresQuestion;
 use super::moments::DesignQuestion;
 use super::posterior::{Price, PriceQuestion};
+use super::site_sums::EllipsoidQuestion;
+use crate::linalg::LinalgError;
 use crate::privacy::accounting::AccountingError;
-use crate::privacy::{MomentsDesign, PrivacyError};
+use crate::privacy::{Ellipsoid, MomentsDesign, PrivacyError};
 
 /// Answers that replicates, blocks, folds and threads share, because each depends on its question alone. A run owns one.
 #[derive(Debug, Default)]
@@ -19,6 +21,8 @@ pub struct Known {
     pub(super) centres: Answers<CentresQuestion, DMatrix<f64>>,
     /// Designs of releases of moments.
     pub(super) designs: Answers<DesignQuestion, Result<Arc<MomentsDesign>, PrivacyError>>,
+    /// Shapes of noise on sums.
+    pub(super) ellipsoids: Answers<EllipsoidQuestion, Result<Arc<Ellipsoid>, LinalgError>>,
 }
 
 /// The answers to questions, each computed once.

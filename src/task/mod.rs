@@ -39,6 +39,7 @@ mod regression;
 mod release;
 mod sample;
 mod selection;
+mod site_sums;
 mod streams;
 mod summary;
 mod sums_model;
@@ -49,7 +50,8 @@ pub use density::{CountsGuarantee, HistogramModel};
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
 pub use evidence::{
-    LinearRelease, MomentsRelease, RecordReleases, Sampled, SelectionDraws, SumsRelease, WeightedLabel,
+    LinearRelease, MomentsRelease, RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease,
+    WeightedLabel,
 };
 pub use fitted_rows::FittedRows;
 pub use frame::{Frame, MissingColumn};

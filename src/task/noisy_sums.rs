@@ -19,9 +19,9 @@ pub(super) struct NoisySums<'a> {
     /// The least that is known, which certificates use: the supremum over all inputs, which is reached between
     /// the inducing inputs.
     pub least: f64,
-    inducing: &'a [RangeSetting],
+    pub inducing: &'a [RangeSetting],
     /// Variance and lengthscale.
-    kernel: (f64, f64),
+    pub kernel: (f64, f64),
 }
 
 /// Bounds on what one record moves in the sums.

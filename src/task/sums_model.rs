@@ -29,9 +29,22 @@ pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) 
 
 /// The settings of noisy sums, the only mechanism that these tasks know.
 pub(super) fn mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetting, Fault> {
-    let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else {
-        return Err(setting.privacy.wrong("sums"));
-    };
+    let sums = any_mechanism(setting)?;
     sums.check(setting.data.dimensions(), summed)?;
     Ok(sums)
+}
+
+/// The same with noise of any shape, which is for simulations alone.
+pub(super) fn shaped_mechanism(setting: &Sections, summed: Summed) -> Result<&SumsSetting, Fault> {
+    let sums = any_mechanism(setting)?;
+    sums.check_bounds(setting.data.dimensions(), summed)?;
+    sums.domain()?;
+    Ok(sums)
+}
+
+fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, Fault> {
+    match &setting.privacy.mechanism {
+        MechanismSetting::Sums(sums) => Ok(sums),
+        _ => Err(setting.privacy.wrong("sums")),
+    }
 }

@@ -10,9 +10,11 @@
 //! the modules here use, whence no sigma in their formulas.
 
 mod bounds;
+mod bumps;
 mod correction;
 mod dirichlet;
 mod inducing;
+mod inducing_grid;
 mod moment;
 mod noise_aware;
 mod posterior;
@@ -24,9 +26,11 @@ mod supremum;
 mod whole_sums;
 
 pub use bounds::FeatureBound;
+pub use bumps::Bumps;
 pub use correction::Correction;
 pub use dirichlet::DirichletLabels;
 pub use inducing::{Inducing, Located};
+pub use inducing_grid::InducingGrid;
 pub use moment::moment;
 pub use noise_aware::noise_aware;
 pub use posterior::WeightPosterior;

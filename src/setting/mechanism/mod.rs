@@ -17,7 +17,7 @@ pub use function::FunctionSetting;
 pub use gradient::GradientSetting;
 pub use histogram::HistogramSetting;
 pub use moments::MomentsSetting;
-pub use sums::{FeaturesSetting, Summed, SumsSetting};
+pub use sums::{FeaturesSetting, ProductsSetting, Summed, SumsSetting, SumsShape};
 
 /// The mechanism.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

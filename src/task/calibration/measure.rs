@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 
 use super::moments::MomentsBlock;
+use super::sites::SitesBlock;
 use super::test_rows::TestRows;
 
 use crate::gp::Predictive;
@@ -29,23 +30,28 @@ impl Task for CalibrationTask {
         let (training, others) = split(&job.sample.inputs, self.train.get());
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
+        let (targets, read) = (targets.to_vec(), targets.len());
+        let training = Sample { inputs: training, targets, persons: Vec::new(), read };
         if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
-            let (targets, read) = (targets.to_vec(), targets.len());
-            let training = Sample { inputs: training, targets, persons: Vec::new(), read };
             let block = MomentsBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }
         let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
+        let rule = self.posterior()?;
+        if *rule == PosteriorRule::Sites {
+            let block = SitesBlock::new(self, job, &training, test, &sums)?;
+            return job.cells.iter().map(|cell| block.cell(cell)).collect();
+        }
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = grid(&self.inducing);
         let inducing = Inducing::new(&kernel, &points)?;
-        let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
         let block = CalibrationBlock {
             task: self,
             job,
             noise_variance: noise_variance(job.model()?)?,
-            statistics: Statistics::new(&inducing, &training, targets, sums.bound),
-            rule: Rule::new(self.posterior()?, &inducing),
+            statistics: Statistics::new(&inducing, &training.inputs, &training.targets, sums.bound),
+            rule: Rule::new(rule, &inducing)?,
             located: inducing.locate(&test.inputs),
             test,
             inducing: &inducing,
@@ -64,10 +70,12 @@ enum Rule {
 }
 
 impl Rule {
-    fn new(setting: &PosteriorRule, inducing: &Inducing<'_>) -> Self {
+    fn new(setting: &PosteriorRule, inducing: &Inducing<'_>) -> Result<Self, TaskError> {
         match setting {
-            PosteriorRule::NoiseAware(rule) => Self::NoiseAware(*rule),
-            PosteriorRule::Moment { grid: ranges } => Self::Moment(inducing.features(&grid(ranges))),
+            PosteriorRule::NoiseAware(rule) => Ok(Self::NoiseAware(*rule)),
+            PosteriorRule::Moment { grid: ranges } => Ok(Self::Moment(inducing.features(&grid(ranges)))),
+            // A process on the box has a block of its own.
+            PosteriorRule::Sites => Err(TaskError::Missing { needed: "a posterior of weights" }),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod measure;
 mod moments;
 mod setting;
+mod sites;
 mod test_rows;
 
 pub use setting::{CalibrationTask, PosteriorRule};

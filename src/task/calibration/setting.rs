@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::number::{Count, Probability};
 use crate::setting::rules::{fail, grid, range, to_test};
 use crate::setting::{Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed};
-use crate::task::{Described, TaskError, moments as moments_model, sums_model};
+use crate::task::{Described, TaskError, moments as moments_model, site_sums, sums_model};
 
 /// How well predictions from noisy sums are calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,8 @@ pub enum PosteriorRule {
         /// The public grid of inputs, a range for each input.
         grid: Vec<RangeSetting>,
     },
+    /// By a process on the public box of the inputs, which knows how little is known of them.
+    Sites,
 }
 
 /// The most points of the grid of a moment cone.
@@ -58,6 +60,7 @@ impl PosteriorRule {
                 let total: usize = points.iter().map(|range| range.points).product();
                 range(&path, total <= MOST_VERTICES, "at most 1000 points", total as f64)
             }
+            Self::Sites => Ok(()),
         }
     }
 }
@@ -80,7 +83,12 @@ impl CalibrationTask {
             return fail(PATH, Problem::MissingKey { key: "posterior", by: "noisy sums" });
         };
         posterior.check(&format!("{PATH}.posterior"), setting.data.dimensions())?;
-        sums_model::mechanism(setting, Summed::Targets).map(drop)
+        match posterior {
+            PosteriorRule::Sites => site_sums::check(PATH, &self.inducing, setting),
+            PosteriorRule::NoiseAware(_) | PosteriorRule::Moment { .. } => {
+                sums_model::mechanism(setting, Summed::Targets).map(drop)
+            }
+        }
     }
 }
 

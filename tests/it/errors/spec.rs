@@ -573,6 +573,30 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 2.0, mechanism.cloaking.object
     run
 }
 
+/// Noise in an ellipsoid for a posterior that knows spherical noise alone.
+fn noise_of_another_posterior() -> Run {
+    let project = project(
+        r#"experiment.title = "shaped"
+data = { source.synthetic.sinc = { points = 40, noise = 0.1, grid = 9 }, inputs = ["x"], target = "y" }
+model = { noise_variance = 0.01, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+
+[task.calibration]
+train = 40
+inducing = [{ from = -3.0, to = 3.0, points = 4 }]
+posterior.noise-aware = { regularisation = "tight", correction = "first-order" }
+
+[privacy]
+epsilon = 1.0
+delta = 1e-4
+mechanism.sums = { target_bound = 1.3, features = "line", sensitivity = "exact", noise = "ellipsoid" }
+"#,
+    );
+    let run = project.dpgp(&["run", "study.toml"]).expect(2);
+    project.assert_nothing_left();
+    assert!(run.err.contains("privacy.mechanism.sums.noise: only simulations have this"), "{}", run.err);
+    run
+}
+
 #[test]
 fn the_sound_spec_runs() {
     let heights = project(SOUND);
@@ -606,7 +630,8 @@ fn every_mistake_is_explained() {
             .chain(quick)
             .chain(posterior)
             .chain(errata_and_words())
-            .chain([("Problem::TooManyCells", large), ("Problem::Memory", too_much_memory())]),
+            .chain([("Problem::TooManyCells", large), ("Problem::Memory", too_much_memory())])
+            .chain([("Problem::OnlySites", noise_of_another_posterior())]),
     );
     assert_covered("src/setting", &runs, &[]);
 }

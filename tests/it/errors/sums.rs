@@ -168,6 +168,53 @@ fn mistakes_of_a_calibration() {
     );
 }
 
+const NOISE_AWARE: &str =
+    "posterior.noise-aware = { regularisation = { printed = { rho = 0.01 } }, correction = \"printed\" }";
+
+/// Noise of other shapes is for simulations with one posterior, and needs what its proofs need.
+#[test]
+fn mistakes_of_sums_of_other_shapes() {
+    let refused = "only simulations have this: a task.calibration with posterior = \"sites\"";
+    let exact = "sensitivity = \"exact\"";
+    let of_points = (exact, "sensitivity = \"exact\", products = \"midpoints\"", "sums.products", refused);
+    let of_noise = (exact, "sensitivity = \"exact\", noise = \"ellipsoid\"", "sums.noise", refused);
+    provoke(CALIBRATION, &[of_points, of_noise]);
+    let [printed, separated] = ["sensitivity = \"published\"", "sensitivity = \"exact\""];
+    for spec in [HYPERPARAMETERS, DIRICHLET] {
+        let found = if spec.contains(printed) { printed } else { separated };
+        for (key, value) in [("products", "midpoints"), ("noise", "ellipsoid")] {
+            let asked = format!("{found}, {key} = \"{value}\"").leak();
+            provoke(spec, &[(found, asked, key, refused)]);
+        }
+    }
+    let sites = CALIBRATION.replace(NOISE_AWARE, "posterior = \"sites\"");
+    assert!(assert_sound(&sites).contains("noisy sums, analytic calibration, one record is replaced"));
+    for extra in [", products = \"midpoints\"", ", noise = \"ellipsoid\""] {
+        assert_sound(&sites.replace(exact, &format!("{exact}{extra}")));
+    }
+    let supremum = "features = { supremum = [[-4.0, 4.0]] }";
+    let published = "sensitivity = \"published\", noise = \"ellipsoid\"";
+    provoke(
+        &sites,
+        &[
+            (supremum, "features = \"line\"", "sums.features", "needs a public box of the inputs"),
+            ("[[-4.0, 4.0]]", "[[-2.0, 4.0]]", "features.supremum", "at most the first inducing input"),
+            (exact, published, "sums.sensitivity", "need sensitivity = \"exact\""),
+            ("epsilon = 1.0", "epsilon = inf", "privacy.epsilon", "finite for the posterior"),
+            ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
+            (
+                "[[-4.0, 4.0]]",
+                "[[-70.0, 4.0]]",
+                "kernel.eq.lengthscale",
+                "the distance of the sites in the box",
+            ),
+        ],
+    );
+    let shaped = sites.replace(exact, &format!("{exact}, noise = \"ellipsoid\""));
+    let many = ("points = 4 }]", "points = 168 }]", "sums.noise", "at most 500 sums");
+    provoke(&shaped, &[many]);
+}
+
 #[test]
 fn mistakes_of_a_selection_of_hyperparameters() {
     assert!(assert_sound(HYPERPARAMETERS).contains("private selection, one record is replaced"));
