@@ -228,7 +228,7 @@ pub enum Problem {
         needed: &'static str,
     },
     /// Noise on sums that other tasks and posteriors do not know.
-    #[error("only simulations have this: a task.calibration with posterior = \"sites\"")]
+    #[error("only simulations have this: a task.calibration or task.leaderboard with posterior = \"sites\"")]
     OnlySites,
     /// A change that is smaller than the targets allow.
     #[error("{change:?} is below the width {width:?} of the bounds: raise it, or say relation = \"metric\"")]

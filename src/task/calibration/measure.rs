@@ -37,12 +37,12 @@ impl Task for CalibrationTask {
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }
         let (variance, lengthscale) = job.exponentiated_quadratic()?;
-        let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
         let rule = self.posterior()?;
         if *rule == PosteriorRule::Sites {
-            let block = SitesBlock::new(self, job, &training, test, &sums)?;
+            let block = SitesBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }
+        let sums = TargetSums::new(job.sums()?, &self.inducing, variance, lengthscale)?;
         let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
         let points = grid(&self.inducing);
         let inducing = Inducing::new(&kernel, &points)?;

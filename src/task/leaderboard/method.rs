@@ -7,6 +7,8 @@ use super::bins::BinnedRegression;
 use super::chosen::ChosenRegression;
 use super::linear::NoisyRegression;
 use super::moments::MomentsRegression;
+use super::setting::BoardPosterior;
+use super::site_sums::SitesRegression;
 use super::sums::SummedRegression;
 use crate::gp::Predictive;
 use crate::gp::variational::Prediction;
@@ -64,6 +66,9 @@ impl<'a> Leaderboard<'a> {
         }
         Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
             (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)?),
+            (MechanismSetting::Sums(_), _) if self.task.posterior == BoardPosterior::Sites => {
+                Box::new(SitesRegression::new(self, rows)?)
+            }
             (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),
             (MechanismSetting::Moments(setting), _) => Box::new(MomentsRegression::new(self, setting, rows)?),
             (_, None) => Box::new(NoisyRegression::new(self, self.model, rows)?),

@@ -11,6 +11,7 @@ mod moments;
 mod planned_moments;
 mod scores;
 mod setting;
+mod site_sums;
 mod sums;
 
 pub use setting::{BaselineSetting, ChooseSetting, LeaderboardTask};

@@ -13,7 +13,7 @@ use crate::setting::{
 };
 use crate::task::moments::stationary;
 use crate::task::selection::{GpGrid, SelectionTask};
-use crate::task::{Described, FittedRows, ScoreSetting, sums_model};
+use crate::task::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
 /// intervals hold them.
@@ -33,12 +33,32 @@ pub struct LeaderboardTask {
     /// The public inducing inputs of noisy sums, a range for each input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inducing: Vec<RangeSetting>,
+    /// How the posterior follows from noisy sums.
+    #[serde(default, skip_serializing_if = "BoardPosterior::is_noise_aware")]
+    pub posterior: BoardPosterior,
     /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<ChooseSetting>,
     /// Intervals of noisy moments are held to their coverage, for a share of the budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrate: Option<CalibrateSetting>,
+}
+
+/// How a posterior follows from noisy sums.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardPosterior {
+    /// By a regularised inverse, the covariance corrected for the noise to first order.
+    #[default]
+    NoiseAware,
+    /// By the process on the public box, given counts of rows that are not negative.
+    Sites,
+}
+
+impl BoardPosterior {
+    fn is_noise_aware(&self) -> bool {
+        *self == Self::NoiseAware
+    }
 }
 
 /// What private regressions are compared with.
@@ -134,6 +154,15 @@ impl LeaderboardTask {
 }
 
 impl LeaderboardTask {
+    fn check_posterior(&self, setting: &Sections) -> Checked {
+        let sums = matches!(setting.privacy.mechanism, MechanismSetting::Sums(_)) && self.baseline.is_none();
+        if sums || self.posterior.is_noise_aware() {
+            return Ok(());
+        }
+        let why = "only noisy sums have a rule for the posterior";
+        fail("task.leaderboard.posterior", Problem::Shape(why.to_owned()))
+    }
+
     fn check_calibrate(&self, setting: &Sections) -> Checked {
         let moments = matches!(setting.privacy.mechanism, MechanismSetting::Moments(_));
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
@@ -151,6 +180,7 @@ impl Described for LeaderboardTask {
         setting.regression_model(path)?;
         self.split.check(&format!("{path}.split"))?;
         self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
+        self.check_posterior(setting)?;
         self.check_calibrate(setting)?;
         if self.baseline.is_some() {
             return self.check_baseline(setting);
@@ -159,7 +189,10 @@ impl Described for LeaderboardTask {
             MechanismSetting::Sums(sums) => {
                 sums_model::model(path, setting)?.has_noise("noisy sums")?;
                 sums_model::inducing(path, &self.inducing, setting)?;
-                sums.check(inputs, Summed::Targets)
+                match self.posterior {
+                    BoardPosterior::NoiseAware => sums.check(inputs, Summed::Targets),
+                    BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
+                }
             }
             MechanismSetting::Moments(moments) => {
                 setting.model(path)?.has_noise("noisy moments")?;

@@ -15,10 +15,9 @@ const MOST_MIDDLES: usize = 2000;
 pub fn check(path: &str, inducing: &[RangeSetting], setting: &Sections) -> Checked {
     let sums = sums_model::shaped_mechanism(setting, Summed::Targets)?;
     sums.holds(inducing)?;
-    let (inputs, epsilon) = (setting.data.dimensions(), setting.privacy.epsilon.get());
+    let inputs = setting.data.dimensions();
     let few = inputs <= MOST_INPUTS;
     range("data.inputs", few, "at most 4 inputs for the posterior \"sites\"", inputs as f64)?;
-    range("privacy.epsilon", epsilon.is_finite(), "finite for the posterior \"sites\"", epsilon)?;
     few_sums(&format!("{path}.inducing"), inducing, sums)?;
     let kernel = sums_model::model(path, setting)?.exponentiated_quadratic();
     kernel.map_or(Ok(()), |(_, lengthscale)| is_resolved(lengthscale, sums.domain()?))

@@ -7,8 +7,10 @@ mod check;
 mod maps;
 mod posterior;
 mod shaped;
+mod summed;
 
 pub(super) use check::check;
 pub(super) use maps::{ReleasedMap, ReleasedMaps};
 pub(super) use posterior::{BoxModel, SitePosterior};
 pub(super) use shaped::{EllipsoidQuestion, ShapedSums};
+pub(super) use summed::{SiteRows, SummedRows};

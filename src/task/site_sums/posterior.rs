@@ -6,12 +6,13 @@ use nalgebra::DMatrix;
 
 use super::ReleasedMaps;
 use crate::gp::sites::{
-    BetweenSites, CountSites, Graded, HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteKernel,
-    SiteMixture, site_mixture,
+    BetweenSites, CountSites, Graded, HyperGrid, MixturePrediction, NoisyFeatures, SiteFeatures, SiteInputs,
+    SiteKernel, SiteMixture, site_mixture,
 };
-use crate::gp::variational::Prediction;
 use crate::kernel::ExponentiatedQuadratic;
 use crate::linalg::LinalgError;
+use crate::task::model::noise_variance;
+use crate::task::{Job, TaskError};
 
 /// What is known of a process before any release.
 #[derive(Debug, Clone)]
@@ -32,6 +33,21 @@ pub struct SitePosterior {
 }
 
 impl BoxModel {
+    /// Of a job with noisy sums on a public box.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`], which the checks of a spec rule out.
+    pub fn new(job: &Job<'_>) -> Result<Self, TaskError> {
+        let (variance, lengthscale) = job.exponentiated_quadratic()?;
+        let domain = job.sums()?.domain().map_err(|_| TaskError::Missing { needed: "a public box" })?;
+        Ok(Self {
+            domain: domain.to_vec(),
+            variance,
+            lengthscale,
+            noise_variance: noise_variance(job.model()?)?,
+        })
+    }
+
     /// Inputs (n x d) at their nearest place in the box.
     pub fn clipped(&self, inputs: &DMatrix<f64>) -> DMatrix<f64> {
         let mut clipped = inputs.clone();
@@ -67,6 +83,7 @@ impl BoxModel {
             kernels: vec![SiteKernel { correlations, log_prior: 0.0 }],
             variances: vec![Graded { value: self.variance, log_prior: 0.0 }],
             noises: vec![Graded { value: self.noise_variance, log_prior: 0.0 }],
+            steps: 1,
             bias: 0.0,
             first: self.variance,
         }
@@ -100,12 +117,9 @@ impl SitePosterior {
         site_mixture(&self.features, released, &inputs, &self.hyperparameters)
     }
 
-    /// Of the function at inputs (t x d), without the noise of a target.
-    pub fn predict(&self, mixture: &SiteMixture, inputs: &DMatrix<f64>) -> Prediction {
-        let of_targets = mixture.predict(&self.model.units(inputs));
-        let noise = of_targets.noise_variance;
-        let variance = of_targets.variance.map(|variance| (variance - noise).max(0.0));
-        Prediction { mean: of_targets.mean, variance }
+    /// At inputs (t x d).
+    pub fn predict(&self, mixture: &SiteMixture, inputs: &DMatrix<f64>) -> MixturePrediction {
+        mixture.predict(&self.model.units(inputs))
     }
 }
 
@@ -115,6 +129,7 @@ mod tests {
     use rand::SeedableRng;
 
     use super::*;
+    use crate::gp::Predictive;
     use crate::gp::variational::InducingGrid;
     use crate::privacy::NoiseAxes;
     use crate::task::site_sums::ReleasedMap;
@@ -132,7 +147,7 @@ mod tests {
     }
 
     /// Of 4000 rows of a sine, with noise of a standard deviation on every sum.
-    fn prediction(sd: f64) -> (Prediction, DVector<f64>) {
+    fn prediction(sd: f64) -> (Predictive, DVector<f64>) {
         let inputs = DMatrix::from_fn(4000, 1, |i, _| 10.0 + 4.0 * (0.618 * i as f64).fract());
         let targets: Vec<f64> = inputs.iter().map(|x| (1.5 * x).sin()).collect();
         let maps = maps(sd * sd);
@@ -141,24 +156,24 @@ mod tests {
         let released = maps.released(&maps.sums(&inputs, &targets, 1.0), 1.0, &mut stream);
         let at = DMatrix::from_fn(33, 1, |i, _| 10.0 + 0.125 * i as f64);
         let mixture = posterior.given(&released).unwrap();
-        (posterior.predict(&mixture, &at), at.column(0).map(|x| (1.5 * x).sin()))
+        (posterior.predict(&mixture, &at).function, at.column(0).map(|x| (1.5 * x).sin()))
     }
 
     /// The function is close, and as close as the posterior says.
     #[test]
     fn little_noise_tells_the_function() {
         let (found, truth) = prediction(0.5);
-        let errors = &found.mean - truth;
-        let standardised = errors.component_div(&found.variance.map(f64::sqrt)).amax();
+        let errors = found.mean() - truth;
+        let standardised = errors.component_div(&found.variance().map(f64::sqrt)).amax();
         assert!(errors.amax() < 0.1 && standardised < 4.0, "{errors} {standardised}");
-        assert!(found.variance.max() < 0.01);
+        assert!(found.variance().max() < 0.01);
     }
 
     /// The posterior is the prior where noise drowns the sums.
     #[test]
     fn much_noise_tells_nothing() {
         let (found, _) = prediction(1e6);
-        assert!(found.mean.amax() < 0.05 && (found.variance.min() - 1.0).abs() < 0.01);
+        assert!(found.mean().amax() < 0.05 && (found.variance().min() - 1.0).abs() < 0.01);
     }
 
     #[test]

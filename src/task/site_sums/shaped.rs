@@ -21,15 +21,14 @@ pub struct EllipsoidQuestion {
 }
 
 /// Sums at the midpoints, or with noise in an ellipsoid.
-pub struct ShapedSums<'a> {
+pub struct ShapedSums {
     pub maps: ReleasedMaps,
-    target: &'a TargetSums<'a>,
     domain: Vec<[f64; 2]>,
     /// Of the trace of an ellipsoid.
     gap: Option<f64>,
 }
 
-impl<'a> ShapedSums<'a> {
+impl ShapedSums {
     /// As a setting asks for, for inputs in a box.
     ///
     /// # Errors
@@ -37,7 +36,7 @@ impl<'a> ShapedSums<'a> {
     pub fn new(
         setting: &SumsSetting,
         grid: &InducingGrid,
-        target: &'a TargetSums<'a>,
+        target: &TargetSums<'_>,
         domain: &[[f64; 2]],
         known: &Known,
     ) -> Result<Self, TaskError> {
@@ -54,7 +53,7 @@ impl<'a> ShapedSums<'a> {
                 (elliptic(&maps, &shape), Some(shape.gap))
             }
         };
-        Ok(Self { maps, target, domain: domain.to_vec(), gap })
+        Ok(Self { maps, domain: domain.to_vec(), gap })
     }
 
     /// What is guaranteed: one record moves the sums by one standard deviation of the noise at the multiplier 1 at most.
@@ -62,8 +61,8 @@ impl<'a> ShapedSums<'a> {
         noisy_sums(Release::Posterior, cell, 1.0).with_gap(self.gap)
     }
 
-    /// What is sampled with `sigma` times the noise.
-    pub fn sampled(&self, sigma: f64) -> Sampled {
+    /// What is sampled with `sigma` times the noise, of sums of these targets.
+    pub fn sampled(&self, target: &TargetSums<'_>, sigma: f64) -> Sampled {
         let ReleasedMaps { weighted, plain } = &self.maps;
         let mut of_plain = plain.noise.scaled(sigma * sigma).covariance();
         // In units of the features themselves.
@@ -74,10 +73,10 @@ impl<'a> ShapedSums<'a> {
         Sampled::Shaped(ShapedRelease {
             weighted: weighted.noise.scaled(sigma * sigma).covariance(),
             plain: of_plain,
-            kernel: self.target.sums.kernel,
-            inducing: self.target.sums.inducing.to_vec(),
+            kernel: target.sums.kernel,
+            inducing: target.sums.inducing.to_vec(),
             domain: self.domain.clone(),
-            bound: self.target.bound,
+            bound: target.bound,
         })
     }
 }

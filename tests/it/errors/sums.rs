@@ -174,7 +174,8 @@ const NOISE_AWARE: &str =
 /// Noise of other shapes is for simulations with one posterior, and needs what its proofs need.
 #[test]
 fn mistakes_of_sums_of_other_shapes() {
-    let refused = "only simulations have this: a task.calibration with posterior = \"sites\"";
+    let refused =
+        "only simulations have this: a task.calibration or task.leaderboard with posterior = \"sites\"";
     let exact = "sensitivity = \"exact\"";
     let of_points = (exact, "sensitivity = \"exact\", products = \"midpoints\"", "sums.products", refused);
     let of_noise = (exact, "sensitivity = \"exact\", noise = \"ellipsoid\"", "sums.noise", refused);
@@ -200,7 +201,6 @@ fn mistakes_of_sums_of_other_shapes() {
             (supremum, "features = \"line\"", "sums.features", "needs a public box of the inputs"),
             ("[[-4.0, 4.0]]", "[[-2.0, 4.0]]", "features.supremum", "at most the first inducing input"),
             (exact, published, "sums.sensitivity", "need sensitivity = \"exact\""),
-            ("epsilon = 1.0", "epsilon = inf", "privacy.epsilon", "finite for the posterior"),
             ("points = 4 }]", "points = 1001 }]", "task.calibration.inducing", "at most 1000 points"),
             (
                 "[[-4.0, 4.0]]",
