@@ -1,6 +1,7 @@
 //! The sums of Fourier moments: rows in the cells of a lattice.
 
 use super::filters::retain;
+use super::targets::WholeTarget;
 use super::{LatticeSums, Misfit, SumRows, Targets};
 use crate::data::Comparison;
 use crate::gp::sites::{Lattice, TARGET_BITS};
@@ -63,14 +64,18 @@ impl SumRows for LatticeSummand {
         let inputs = self.domain.len();
         retain(&self.filters, columns, inputs + 1);
         self.places(&columns[..inputs], places);
-        let mut targets = self.targets.whole(&columns[inputs]);
-        // A division drops the fraction on both sides of zero, a shift would not.
-        targets.numbers.iter_mut().for_each(|target| *target /= 1 << LOST_BITS);
-        sums.cells.add(places, &targets.numbers);
-        let squares: i64 = targets.numbers.iter().map(|target| target * target).sum();
+        let (rounding, mut squares) = (self.targets.rounding(), 0);
+        let rows = places.iter().zip(&columns[inputs]).map(|(place, target)| {
+            let WholeTarget { number, clipped } = rounding.of(*target);
+            // A division drops the fraction on both sides of zero, a shift would not.
+            let number = number / (1 << LOST_BITS);
+            squares += number * number;
+            sums.clipped += u64::from(clipped);
+            (*place, number)
+        });
+        sums.cells.add(rows);
         sums.squares += i128::from(squares);
         sums.rows += places.len() as u64;
-        sums.clipped += targets.clipped;
         Ok(())
     }
 }

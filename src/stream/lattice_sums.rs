@@ -75,12 +75,9 @@ impl Cells {
         }
     }
 
-    /// Adds rows to the cells of some places.
-    pub fn add(&mut self, places: &[usize], targets: &[i64]) {
-        let rows = places
-            .iter()
-            .zip(targets)
-            .map(|(place, targets)| (*place, CellSum { rows: 1, targets: *targets }));
+    /// Adds rows, the number of the cell and the target of each.
+    pub fn add(&mut self, rows: impl Iterator<Item = (usize, i64)>) {
+        let rows = rows.map(|(place, targets)| (place, CellSum { rows: 1, targets }));
         match self {
             Self::All(cells) => rows.for_each(|(place, row)| cells[place].add(row)),
             Self::Full(cells) => rows.for_each(|(place, row)| cells.entry(place).or_default().add(row)),

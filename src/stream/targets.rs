@@ -40,25 +40,56 @@ impl Targets {
     /// The binary logarithm of the units of the lattice in the bound, to a power of two.
     pub const BITS: i32 = 40;
 
-    /// What one stands for, in units of the model: a power of two.
+    /// What one stands for, in units of the model: a power of two, the least one if the bound is as small.
     pub fn unit(&self) -> f64 {
-        (self.bound.log2().ceil() - f64::from(Self::BITS)).exp2()
+        (self.bound.log2().ceil() - f64::from(Self::BITS)).exp2().max(f64::from_bits(1))
     }
 
     /// Targets in units of the lattice.
     pub fn whole(&self, targets: &[f64]) -> WholeTargets {
-        let (mut numbers, mut clipped, unit) = (Vec::with_capacity(targets.len()), 0, self.unit());
-        for target in targets {
-            let inside = target.clamp(self.low, self.high);
-            let scaled = (inside - self.centre) / self.scale;
-            // Divisions are what a row costs here: a target that the first clip left alone needs no second one.
-            let free = if inside == *target { scaled } else { (*target - self.centre) / self.scale };
-            let kept = scaled.clamp(-self.bound, self.bound);
-            // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
-            clipped += u64::from(kept != free);
-            numbers.push((kept / unit) as i64);
-        }
-        WholeTargets { numbers, clipped }
+        let rounding = self.rounding();
+        let all: Vec<WholeTarget> = targets.iter().map(|target| rounding.of(*target)).collect();
+        let clipped = all.iter().map(|target| u64::from(target.clipped)).sum();
+        WholeTargets { numbers: all.iter().map(|target| target.number).collect(), clipped }
+    }
+
+    /// How one target after the other is rounded.
+    pub(super) fn rounding(self) -> Rounding {
+        let unit = self.unit();
+        let inverse = Some(1.0 / unit).filter(|inverse| inverse.is_normal() && unit.is_normal());
+        Rounding { targets: self, unit, inverse }
+    }
+}
+
+/// A target in units of its lattice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WholeTarget {
+    pub number: i64,
+    pub clipped: bool,
+}
+
+/// What rounds targets of one kind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounding {
+    targets: Targets,
+    unit: f64,
+    /// Of the unit; none where that would not be exact.
+    inverse: Option<f64>,
+}
+
+impl Rounding {
+    #[inline]
+    pub fn of(&self, target: f64) -> WholeTarget {
+        let Targets { low, high, centre, scale, bound } = self.targets;
+        let inside = target.clamp(low, high);
+        let scaled = (inside - centre) / scale;
+        // Divisions are what a row costs here: a target that the first clip left alone needs no second one, and one by a power of two
+        // is a product to the last bit.
+        let free = if inside == target { scaled } else { (target - centre) / scale };
+        let kept = scaled.clamp(-bound, bound);
+        let number = self.inverse.map_or_else(|| kept / self.unit, |inverse| kept * inverse) as i64;
+        // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
+        WholeTarget { number, clipped: kept != free }
     }
 }
 
@@ -73,6 +104,19 @@ mod tests {
         assert_eq!(whole.clipped, 3);
         let one = (1.0 / targets.unit()) as i64;
         assert_eq!(whole.numbers, [0, one, one * 3 / 2, one * 3 / 2, -one * 3 / 2, -one * 3 / 2]);
+    }
+
+    /// Units whose inverse is no number are divided by.
+    #[test]
+    fn the_least_bounds_have_units_too() {
+        for bound in [f64::MIN_POSITIVE, 5e-324, 1e-300] {
+            let targets = Targets { low: -1.0, high: 1.0, centre: 0.0, scale: 1.0, bound };
+            let whole = targets.whole(&[1.0, -1.0, 0.0]).numbers;
+            assert!(
+                whole[0] > 0 && whole[0] <= 1 << 40 && whole[1] == -whole[0] && whole[2] == 0,
+                "{whole:?}"
+            );
+        }
     }
 
     /// No whole number is larger than the bound, and no fraction is rounded up to it.

@@ -23,9 +23,11 @@ pub struct MomentsSetting {
     /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, persons
     /// bring several, or missing cells leave some out. The noise is designed for so many, and the number itself is released with noise, at no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rows: Option<Count>,
+    pub rows: Option<Count<MOST_ROWS>>,
 }
 
+/// The most rows: sums in 64 bits hold four times as many.
+const MOST_ROWS: usize = 1_000_000_000_000;
 /// The most inputs that rows are counted by.
 const MOST_INPUTS: usize = 12;
 

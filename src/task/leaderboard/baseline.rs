@@ -4,7 +4,8 @@ use nalgebra::DVector;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method, Predicted};
+use super::method::{Leaderboard, Method};
+use super::predicted::Predicted;
 use super::setting::BaselineSetting;
 use crate::gp::variational::Prediction;
 use crate::privacy::{Mechanism, Release, Statistic};

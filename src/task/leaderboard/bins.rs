@@ -3,7 +3,8 @@
 use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method, Predicted};
+use super::method::{Leaderboard, Method};
+use super::predicted::Predicted;
 use crate::gp::variational::Prediction;
 use crate::privacy::Statistic;
 use crate::setting::{BinningSetting, PrivacySetting};

@@ -3,7 +3,7 @@
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::scores::MASS;
+use super::predicted::MASS;
 use super::setting::CalibrateSetting;
 use crate::gp::Predictive;
 

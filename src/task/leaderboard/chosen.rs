@@ -4,7 +4,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::linear::NoisyRegression;
-use super::method::{Leaderboard, Method, Predicted};
+use super::method::{Leaderboard, Method};
+use super::predicted::Predicted;
 use crate::kernel::{EqSetting, KernelSetting};
 use crate::privacy::Certificate;
 use crate::setting::{ModelSetting, PrivacySetting};

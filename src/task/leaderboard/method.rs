@@ -7,11 +7,10 @@ use super::bins::BinnedRegression;
 use super::chosen::ChosenRegression;
 use super::linear::NoisyRegression;
 use super::moments::MomentsRegression;
+use super::predicted::Predicted;
 use super::setting::BoardPosterior;
 use super::site_sums::SitesRegression;
 use super::sums::SummedRegression;
-use crate::gp::Predictive;
-use crate::gp::variational::Prediction;
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::LeaderboardTask;
 use crate::task::cross_validation::FoldRows;
@@ -27,25 +26,6 @@ pub(super) trait Method {
 
     /// The largest jitter of a factorisation.
     fn jitter(&self) -> f64;
-}
-
-/// What a run predicts at the test inputs.
-pub(super) enum Predicted {
-    /// The latent function, about which targets have the noise variance of the model.
-    Function(Prediction),
-    /// Targets.
-    Targets {
-        /// Their distributions.
-        targets: Predictive,
-        /// The mass of the central intervals that are said to hold [`MASS`](super::scores::MASS) of them.
-        level: f64,
-    },
-}
-
-impl From<Prediction> for Predicted {
-    fn from(prediction: Prediction) -> Self {
-        Self::Function(prediction)
-    }
 }
 
 /// What all folds share.

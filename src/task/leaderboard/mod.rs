@@ -9,6 +9,7 @@ mod measure;
 mod method;
 mod moments;
 mod planned_moments;
+mod predicted;
 mod scores;
 mod setting;
 mod site_sums;

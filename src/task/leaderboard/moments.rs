@@ -6,9 +6,9 @@ use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
 use super::calibrate::{Calibration, CountedRows};
-use super::method::{Leaderboard, Method, Predicted};
+use super::method::{Leaderboard, Method};
 use super::planned_moments::PlannedMoments;
-use super::scores::MASS;
+use super::predicted::{MASS, Predicted};
 use crate::gp::sites::{HyperGrid, SiteInputs, SiteReference, site_mixture};
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;

@@ -1,11 +1,8 @@
 //! Scores of a predictive distribution on the held-out rows of a fold.
 
-use super::method::Predicted;
+use super::predicted::{MASS, Predicted};
 use crate::task::LeaderboardTask;
 use crate::task::cross_validation::FoldRows;
-
-/// The mass of the interval whose coverage is measured.
-pub(super) const MASS: f64 = 0.9;
 
 /// One value for each of [`LeaderboardTask::METRICS`], in that order.
 pub(super) type Scores = [f64; Scorer::COUNT];

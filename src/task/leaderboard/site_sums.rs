@@ -3,8 +3,8 @@
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method, Predicted};
-use super::scores::MASS;
+use super::method::{Leaderboard, Method};
+use super::predicted::{MASS, Predicted};
 use crate::setting::PrivacySetting;
 use crate::task::cross_validation::FoldRows;
 use crate::task::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};

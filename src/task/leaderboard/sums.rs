@@ -3,7 +3,8 @@
 use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
-use super::method::{Leaderboard, Method, Predicted};
+use super::method::{Leaderboard, Method};
+use super::predicted::Predicted;
 use crate::gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::setting::PrivacySetting;

@@ -160,6 +160,25 @@ fn log_normals(values: &[f64], centre: f64, spread: f64) -> Vec<Graded> {
         .collect()
 }
 
+/// Noise variances between the nodes of a grid weigh as much as if each were a node of its own.
+#[test]
+fn noise_between_nodes_is_told_apart() {
+    let mut release = Golden::read();
+    // A sum of squares that tells the noise variance to a small part of the distance of two nodes.
+    release.released.squares = 0.01;
+    release.released.weighted /= 1e4;
+    let steps = 5;
+    let fine: Vec<f64> = (0..=5 * steps).map(|k| 0.0125 * 2f64.powf(k as f64 / steps as f64)).collect();
+    let coarse: Vec<f64> = fine.iter().copied().step_by(steps).collect();
+    let [one, other] = [(coarse, steps), (fine, 1)].map(|(noises, steps)| {
+        let noises = log_normals(&noises, 0.05, 1.5);
+        let grid = HyperGrid { noises, steps, ..single(0.3, 0.25, 0.05, 0.25) };
+        let found = release.mixture(&grid).predict(&DMatrix::from_element(1, 1, 0.4));
+        found.targets.variance()[0] - found.function.variance()[0]
+    });
+    assert!((one / other - 1.0).abs() < 0.02, "{one} {other}");
+}
+
 #[test]
 fn hyperparameters_are_averaged_by_their_evidence() {
     let golden = &golden("moments")["average"];
