@@ -85,7 +85,7 @@ fn table(preview: &Preview) -> String {
     let headings = ["epsilon", "noise", "expected error", "of a private mean", "numbers released"];
     let table = plain_table(&headings, preview_rows(preview).into_iter());
     let below = what_is_priced(&[preview.over]);
-    format!("{table}{}", folded(&format!("{below}{}", no_better(preview, ""))))
+    format!("{table}{}", folded(&format!("{below}{}{}", no_better_weights(preview), no_better(preview, ""))))
 }
 
 /// What stands below a table of prices.
@@ -126,6 +126,13 @@ pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
         "warning: {setting}no better than a private mean of all targets at epsilon = {}: more rows, a longer lengthscale or tighter bounds are needed\n",
         worse.join(", ")
     )
+}
+
+/// How far other weights of the moments could be better; nothing for other mechanisms.
+fn no_better_weights(preview: &Preview) -> String {
+    let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
+    let Some(least) = shares.reduce(f64::min) else { return String::new() };
+    format!("no other weights of the moments could err by less than {} % of this\n", (100.0 * least).floor())
 }
 
 /// A row without an epsilon.

@@ -8,7 +8,7 @@ use crate::kernel::EqPart;
 use crate::privacy::PrivacyError;
 
 /// Kappa to choose from.
-const KAPPAS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
+pub(super) const KAPPAS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 /// Standard deviations of the kernel's spectrum that frequencies reach to: beyond lies less than a thousandth of it.
 const REACH: f64 = 3.2;
 /// The greatest entry of a frequency, by the number of inputs.
@@ -56,7 +56,7 @@ impl MomentsDesign {
 
 /// The frequencies that the kernel of the reference reaches: a ball of them on a line, in the plane and in space, those of squared norm 2
 /// beyond; of an additive kernel those of its parts.
-fn reach(reference: &SiteReference, period: f64) -> Frequencies {
+pub(super) fn reach(reference: &SiteReference, period: f64) -> Frequencies {
     let (kernel, dimensions) = (&reference.kernel, reference.kernel.dimensions());
     let parts = kernel.exponentiated_quadratics().filter(|_| kernel.is_additive());
     if let Some(parts) = parts {

@@ -5,6 +5,7 @@ mod choice;
 mod design;
 mod frequencies;
 mod gram_map;
+mod lower_bound;
 mod noise;
 mod pairs;
 mod phases;

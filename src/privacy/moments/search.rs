@@ -29,9 +29,9 @@ pub struct WeightSearch {
     /// The mean variance of f.
     prior: f64,
     /// B (F x k).
-    transfer: DMatrix<f64>,
+    pub(super) transfer: DMatrix<f64>,
     /// `1 / pi`.
-    precision: f64,
+    pub(super) precision: f64,
 }
 
 /// What is believed about a function where errors count, on sites that are as likely as each other.
@@ -101,7 +101,7 @@ impl WeightSearch {
         let mut best = LeastRisk { weights: start.clone(), risk: f64::INFINITY };
         let mut weights = start;
         for _ in 0..steps {
-            let Slopes { risk, slopes } = self.slopes(rule, noise, &weights)?;
+            let Slopes { risk, slopes } = self.slopes(self.errors(rule, noise, &weights))?;
             if risk < best.risk {
                 best = LeastRisk { weights: weights.clone(), risk };
             }
@@ -110,8 +110,9 @@ impl WeightSearch {
         Ok(best)
     }
 
-    fn slopes(&self, rule: &SquareRule, noise: f64, weights: &[f64]) -> Result<Slopes, LinalgError> {
-        let errors: Vec<f64> = self.errors(rule, noise, weights).iter().map(|c| c.min(NEVER)).collect();
+    /// Where the entries of b have independent errors of these variances.
+    pub(super) fn slopes(&self, errors: Vec<f64>) -> Result<Slopes, LinalgError> {
+        let errors: Vec<f64> = errors.into_iter().map(|c| c.min(NEVER)).collect();
         let covariance = &self.seen + DMatrix::from_diagonal(&self.frequencies.spread(&errors));
         let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
         let half = factor.half_solve(&self.cross);
@@ -135,14 +136,15 @@ impl WeightSearch {
     }
 }
 
-struct Slopes {
-    risk: f64,
-    /// `d risk / d c_j`, its sign turned.
-    slopes: Vec<f64>,
+/// The risk, and how it depends on the errors.
+pub(super) struct Slopes {
+    pub risk: f64,
+    /// `d risk / d c_j`.
+    pub slopes: Vec<f64>,
 }
 
 /// The geometric mean of the weights and of those in proportion to the roots of the slopes.
-fn stepped(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
+pub(super) fn stepped(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
     let roots: f64 = slopes.iter().map(|slope| slope.sqrt()).sum();
     let next: Vec<f64> =
         weights.iter().zip(slopes).map(|(u, slope)| (u * slope.sqrt() / roots).sqrt()).collect();

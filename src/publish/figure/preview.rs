@@ -137,6 +137,7 @@ mod tests {
 
     fn preview(rows: &[[f64; 3]]) -> Preview {
         let expected = rows.iter().map(|[epsilon, noise, error]| Expected {
+            least: None,
             epsilon: Epsilon::new(*epsilon).unwrap(),
             noise: *noise,
             error: *error,

@@ -192,10 +192,19 @@ impl MomentsModel {
     }
 
     pub(super) fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, TaskError> {
-        let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
-        let periods: Vec<f64> = periods.iter().map(|p| self.summand.lattice.period(*p)).collect();
-        let design = MomentsDesign::least_risk(reference, sigma, &periods)?;
+        let design = MomentsDesign::least_risk(reference, sigma, &self.periods())?;
         Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
+    }
+
+    /// What no design has a smaller risk than.
+    pub(super) fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<f64, TaskError> {
+        Ok(MomentsDesign::lower_bound(reference, sigma, &self.periods())?)
+    }
+
+    /// The periods that designs choose from, on the lattice.
+    fn periods(&self) -> Vec<f64> {
+        let periods = self.mechanism.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+        periods.iter().map(|period| self.summand.lattice.period(*period)).collect()
     }
 
     pub(super) fn reference(&self, rows: usize) -> Result<SiteReference, TaskError> {

@@ -32,10 +32,12 @@ impl MomentsModel {
             let added = sigma * 2.0 * reference.bound / reference.rows as f64;
             let design = self.design(&reference, sigma)?;
             let risk = design.risk.max(exact);
+            let least = self.lower_bound(&reference, sigma)?.min(risk);
             expected.push(Expected {
                 epsilon,
                 noise: unit * (risk - exact).sqrt(),
                 error: unit * risk.sqrt(),
+                least: Some(unit * least.sqrt()),
                 constant: unit * (of_mean + added * added).sqrt(),
                 released: design.numbers(),
             });

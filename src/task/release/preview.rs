@@ -37,6 +37,9 @@ pub struct Expected {
     pub error: f64,
     /// The error of one number for all points: the mean of all targets with the noise of the same guarantee.
     pub constant: f64,
+    /// What the error of no other weights of the moments is below; none for other mechanisms, whose certificates hold the gap of their noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
     /// How many noisy numbers the predictions follow from.
     pub released: usize,
 }
@@ -96,6 +99,7 @@ impl Foreknown<'_> {
             // A target moves the mean of all by an n-th of itself.
             let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
             expected.push(Expected {
+                least: None,
                 epsilon,
                 constant: self.points.root_mean(&of_mean.collect::<Vec<f64>>()) * unit,
                 noise: self.points.root_mean(&added) * unit,

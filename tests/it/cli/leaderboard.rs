@@ -46,6 +46,9 @@ bins = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", e
 bins-denoised = {{ "privacy.mechanism" = {{ binning = {{ bins = 10, statistic = "mean", estimate = {{ bin = {{}} }}, denoise = true }} }} }}
 moments = {{ "privacy.mechanism" = {{ moments = {{ target_bound = 2.0, domain = [[0.0, 10.0]] }} }} }}
 sums = {{ "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}], "privacy.mechanism" = {{ sums = {{ target_bound = 2.0, features = {{ supremum = [[0.0, 10.0]] }}, sensitivity = "exact" }} }} }}
+sites = {{ "task.leaderboard.posterior" = "sites", "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}], "privacy.mechanism" = {{ sums = {{ target_bound = 2.0, features = {{ supremum = [[0.0, 10.0]] }}, sensitivity = "exact" }} }} }}
+ellipsoid = {{ "task.leaderboard.posterior" = "sites", "task.leaderboard.inducing" = [{{ from = 0.0, to = 10.0, points = 9 }}], "privacy.mechanism" = {{ sums = {{ target_bound = 2.0, features = {{ supremum = [[0.0, 10.0]] }}, sensitivity = "exact", noise = "ellipsoid" }} }} }}
+held = {{ "task.leaderboard.calibrate" = {{ share = 0.2 }}, "privacy.mechanism" = {{ moments = {{ target_bound = 2.0, domain = [[0.0, 10.0]] }} }} }}
 "#
     )
 }
@@ -96,7 +99,14 @@ fn methods_are_scored_by_their_predictive_distributions() {
     let claims = ["bins", "bins-denoised"].map(|method| &board.row(method, 1.0, "rmse")["delta_exact"]);
     assert_eq!(claims[0], claims[1], "the same release");
     assert!(board.value("moments", 1000.0, "rmse") < 1.2 * board.value("cloaking", f64::INFINITY, "rmse"));
-    for method in ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums", "moments"] {
+    for metric in ["rmse", "r2", "log-score", "crps"] {
+        let [held, moments] = ["held", "moments"].map(|method| board.value(method, f64::INFINITY, metric));
+        assert_eq!(held, moments, "{metric}: counts move intervals alone");
+    }
+    let scores = ["sites", "sums"].map(|method| board.value(method, 1.0, "log-score"));
+    assert!(scores[0] > scores[1], "the same release, by counts that are not negative: {scores:?}");
+    let private = ["cloaking", "chosen", "function", "bins", "bins-denoised", "sums", "moments"];
+    for method in private.into_iter().chain(["sites", "ellipsoid", "held"]) {
         let row = board.row(method, 1.0, "coverage-90");
         let (coverage, delta): (f64, f64) =
             (row["value"].parse().unwrap(), row["delta_exact"].parse().unwrap());
@@ -216,6 +226,25 @@ fn a_choice_needs_cloaking_and_a_share() {
     assert_refused(&project, mean, &format!("mean = {{ {chosen}\"task"), "no lengthscale to choose");
 }
 
+#[test]
+fn what_sums_and_moments_alone_know_is_refused_elsewhere() {
+    let project = Project::new();
+    let function = "function = { \"privacy";
+    for (key, value, said) in [
+        ("posterior", "\"sites\"", "only noisy sums have a rule for the posterior"),
+        ("calibrate", "{ share = 0.1 }", "only intervals of noisy moments are calibrated"),
+    ] {
+        let asked = format!("function = {{ \"task.leaderboard.{key}\" = {value}, \"privacy");
+        assert_refused(&project, function, &asked, said);
+        let baseline = format!("mean = {{ \"task.leaderboard.{key}\" = {value}, \"task");
+        assert_refused(&project, "mean = { \"task", &baseline, said);
+    }
+    assert_refused(&project, "share = 0.2 }", "share = 1.0 }", "share");
+    let plain = "sums = { \"task.leaderboard.inducing\" = [{ from = 0.0, to = 10.0, points = 9 }], \"privacy.mechanism\" = { sums = { ";
+    assert!(spec().contains(plain));
+    assert_refused(&project, plain, &format!("{plain}noise = \"ellipsoid\", "), "posterior = \"sites\"");
+}
+
 /// The same rows with moments alone.
 fn moments() -> String {
     let spec = spec().replace("draws = 20", "draws = 2");
@@ -225,8 +254,19 @@ fn moments() -> String {
 
 #[test]
 fn moments_hide_whole_records() {
+    hides_whole_records(&moments());
+}
+
+/// The counts have their part of the budget, and no more.
+#[test]
+fn calibrated_moments_hide_whole_records() {
+    let task = "[task.leaderboard]\n";
+    hides_whole_records(&moments().replace(task, &format!("{task}calibrate.share = 0.2\n")));
+}
+
+fn hides_whole_records(spec: &str) {
     let project = Project::new();
-    project.write("moments.toml", &moments());
+    project.write("moments.toml", spec);
     let audit = project.dpgp(&["audit", "moments.toml", "--quiet", "--format", "json"]).expect(0).json();
     let cell = &audit[0]["cells"][0];
     assert_eq!(cell["verdict"], "holds", "{cell:#}");

@@ -306,3 +306,36 @@ fn a_table_needs_a_period_that_holds_the_box() {
         assert_eq!(lattice.place(&lattice.midpoint(place)), place);
     }
 }
+
+/// No weights have an expected error below the bound, and the best that are found come close to it.
+#[test]
+fn no_weights_err_less_than_the_bound() {
+    let sigma = Calibration::Analytic.sigma(1.0, 1e-5);
+    let mut random = Pcg64::seed_from_u64(7);
+    for (rows, lengthscales) in [(258, vec![0.12]), (10_000, vec![0.25]), (1024, vec![0.3, 0.3])] {
+        let reference = reference(rows, &lengthscales);
+        let side = [6, 2][lengthscales.len() - 1];
+        let frequencies = Frequencies::ball(side, side * side, lengthscales.len());
+        let search = WeightSearch::new(&SitePrior::new(&reference), frequencies.clone(), 1.2);
+        for kappa in [1.0, 2.0] {
+            let rule = SquareRule::new(Positive::ONE, Positive::ONE, kappa).unwrap();
+            let bound = search.lower_bound(&rule, sigma, 20).unwrap();
+            for power in [0.0, 1.0, 3.0] {
+                let weights = (0..frequencies.len()).map(|_| random.random::<f64>().powf(power) + 1e-6);
+                let weights: Vec<f64> = weights.collect();
+                let total: f64 = weights.iter().sum();
+                let start = weights.iter().map(|weight| weight / total).collect();
+                let risk = search.least_risk(&rule, sigma, start, 1).unwrap().risk;
+                assert!(risk >= bound, "{rows} {kappa} {power}: {risk} {bound}");
+            }
+            let uniform = vec![1.0 / frequencies.len() as f64; frequencies.len()];
+            let found = search.least_risk(&rule, sigma, uniform, 200).unwrap().risk;
+            println!("{rows} {kappa}: {found} {bound} {}", found / bound - 1.0);
+            assert!(found >= bound && found < 1.5 * bound, "{rows} {kappa}: {found} {bound}");
+        }
+        let design = MomentsDesign::least_risk(&reference, sigma, &MomentsDesign::PERIODS).unwrap();
+        let bound = MomentsDesign::lower_bound(&reference, sigma, &MomentsDesign::PERIODS).unwrap();
+        println!("design {} {} {}", design.risk, bound, design.risk / bound - 1.0);
+        assert!(design.risk >= bound);
+    }
+}
