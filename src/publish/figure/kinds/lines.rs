@@ -107,13 +107,22 @@ fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) ->
     spots
 }
 
-/// The pen of the line at a place among all; a second round of colours is dashed.
+/// The pen of the line at a place among all.
 fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
     if setting.shades {
         return Pen::new(mixed(BLACK, LIGHT, place as f64 / count.saturating_sub(1).max(1) as f64), 1.5);
     }
+    coloured(place)
+}
+
+/// The pen of a colour; a second round of colours is dashed, a third one dotted.
+fn coloured(place: usize) -> Pen {
     let pen = Pen::new(COLOURS[place % COLOURS.len()], 2.0);
-    if place < COLOURS.len() { pen } else { pen.dashed() }
+    match place / COLOURS.len() {
+        0 => pen,
+        1 => pen.dashed(),
+        _ => pen.dotted(),
+    }
 }
 
 /// From the least to the largest of all that is drawn.
@@ -196,6 +205,15 @@ mod tests {
         let rows =
             (0..experiment.cells.len()).map(|cell| row(cell, "rmse", value(cell), Some(0.02))).collect();
         drawn(name, &Report::new(&experiment, rows, Vec::new()))
+    }
+
+    /// Boards have more methods than there are colours, solid and dashed.
+    #[test]
+    fn many_lines_are_told_apart() {
+        let pens: Vec<Pen> = (0..3 * COLOURS.len()).map(coloured).collect();
+        for (place, one) in pens.iter().enumerate() {
+            assert!(!pens[..place].contains(one), "{place}");
+        }
     }
 
     #[test]
