@@ -22,7 +22,8 @@ pub fn arguments() -> Arguments {
 
 /// The sentences below the options of every verb as paragraphs, whose lines the parser breaks for the terminal that there is.
 fn with_paragraphs(command: Command) -> Command {
-    let below = command.get_after_help().map(|text| paragraphs(&text.to_string()));
+    // As it was written: to take styles out, of which there are none, would be most of a start of the program.
+    let below = command.get_after_help().map(|text| paragraphs(&text.ansi().to_string()));
     let command = if let Some(below) = below { command.after_help(below) } else { command };
     command.mut_subcommands(with_paragraphs)
 }
@@ -32,7 +33,8 @@ fn paragraphs(text: &str) -> String {
     let mut joined = String::new();
     for line in text.lines() {
         let goes_on = !line.is_empty() && !line.starts_with(' ') && !joined.is_empty();
-        let last = joined.lines().last().unwrap_or_default();
+        // From the end: every start of the program goes through the texts of all verbs.
+        let last = joined.strip_suffix('\n').unwrap_or(&joined).rsplit('\n').next().unwrap_or_default();
         let open =
             !joined.ends_with("\n\n") && !last.is_empty() && !last.starts_with(' ') && !last.ends_with(':');
         if goes_on && open {

@@ -34,10 +34,11 @@ impl LatticeSummand {
     fn places(&self, inputs: &[Vec<f64>], places: &mut Vec<usize>) {
         places.clear();
         places.resize(inputs.first().map_or(0, Vec::len), 0);
+        let side = self.lattice.side();
         for (column, [low, high]) in inputs.iter().zip(&self.domain) {
             let width = high - low;
             for (place, x) in places.iter_mut().zip(column) {
-                *place = *place * self.lattice.side() + self.lattice.cell((x - low) / width);
+                *place = *place * side + self.lattice.cell((x - low) / width);
             }
         }
     }

@@ -36,6 +36,7 @@ pub(super) struct CellSum {
 }
 
 impl CellSum {
+    #[inline]
     fn add(&mut self, more: Self) {
         self.rows += more.rows;
         self.targets += more.targets;

@@ -81,16 +81,23 @@ impl Rounding {
     #[inline]
     pub fn of(&self, target: f64) -> WholeTarget {
         let Targets { low, high, centre, scale, bound } = self.targets;
-        let inside = target.clamp(low, high);
+        let inside = held(target, [low, high]);
         let scaled = (inside - centre) / scale;
         // Divisions are what a row costs here: a target that the first clip left alone needs no second one, and one by a power of two
         // is a product to the last bit.
         let free = if inside == target { scaled } else { (target - centre) / scale };
-        let kept = scaled.clamp(-bound, bound);
+        let kept = held(scaled, [-bound, bound]);
         let number = self.inverse.map_or_else(|| kept / self.unit, |inverse| kept * inverse) as i64;
         // Either clip counts, and the comparison is exact: an unclipped target went through the same operations.
         WholeTarget { number, clipped: kept != free }
     }
+}
+
+/// The number in an interval that is nearest; what is no number stays none. Each comparison is one instruction.
+#[inline]
+fn held(number: f64, [low, high]: [f64; 2]) -> f64 {
+    let number = if low > number { low } else { number };
+    if high < number { high } else { number }
 }
 
 #[cfg(test)]

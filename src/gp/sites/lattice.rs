@@ -52,6 +52,7 @@ impl Lattice {
     }
 
     /// The cells along a side.
+    #[inline]
     pub fn side(&self) -> usize {
         self.side
     }
@@ -59,8 +60,12 @@ impl Lattice {
     /// The cell along an input; outside the box, or for no number, that at its end.
     #[inline]
     pub fn cell(&self, x: f64) -> usize {
-        // The greater of NaN and zero is zero; what is left is not negative, so that the cast rounds down.
-        (x * self.side as f64).max(0.0).min((self.side - 1) as f64) as usize
+        let (scaled, last) = (x * self.side as f64, (self.side - 1) as f64);
+        // Comparisons that are one instruction each; that with NaN leaves zero.
+        let scaled = if scaled > 0.0 { scaled } else { 0.0 };
+        let scaled = if scaled < last { scaled } else { last };
+        // It is not negative, so that the cast rounds down, and far below 2^31.
+        scaled as i32 as usize
     }
 
     /// The number of the cell of a point; the last input moves fastest.
