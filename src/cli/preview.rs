@@ -132,7 +132,10 @@ pub(super) fn no_better(preview: &Preview, setting: &str) -> String {
 fn no_better_weights(preview: &Preview) -> String {
     let shares = preview.expected.iter().filter_map(|row| Some(row.least? / row.error));
     let Some(least) = shares.reduce(f64::min) else { return String::new() };
-    format!("no other weights of the moments could err by less than {} % of this\n", (100.0 * least).floor())
+    format!(
+        "of moments: no other choice of their weights could err by less than {} % of the expected error\n",
+        (100.0 * least).floor()
+    )
 }
 
 /// A row without an epsilon.

@@ -48,7 +48,7 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 
 /// What the metrics of a surface are.
 const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
-    far a reader expects that\n";
+    large a difference a reader of the release expects\n";
 
 /// What is said below the table.
 fn below(report: &Report<'_>, lines: &Lines) -> String {

@@ -58,11 +58,11 @@ impl MomentsSetting {
     /// [`Problem::MissingKey`].
     pub fn knows_rows(&self, data: &DataSetting) -> Checked {
         let by = if !data.filter.is_empty() {
-            "data.filter, by which the number of rows is private"
+            "data.filter, which makes the number of rows private,"
         } else if data.person.is_some() {
-            "data.person, by which the number of rows is private"
+            "data.person, which makes the number of rows private,"
         } else if data.drops_missing() {
-            "data.missing = \"drop\", by which the number of rows is private"
+            "data.missing = \"drop\", which makes the number of rows private,"
         } else {
             return Ok(());
         };

@@ -51,7 +51,8 @@ pub enum BoardPosterior {
     /// By a regularised inverse, the covariance corrected for the noise to first order.
     #[default]
     NoiseAware,
-    /// By the process on the public box, given counts of rows that are not negative.
+    /// By the process on the public box, given how many rows may lie near public sites: that is inferred from the noisy sums, no row is read
+    /// again, and the guarantee is the same.
     Sites,
 }
 
@@ -71,11 +72,13 @@ pub enum BaselineSetting {
     Mean,
 }
 
-/// A noisy count of the training rows outside their 90 % intervals, by which intervals become wider or narrower.
+/// Two noisy counts of the training rows outside their 90 % intervals, by which intervals become wider or narrower. Epsilon and delta of the
+/// whole stay as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrateSetting {
-    /// The share of the squared noise ratio `mu^2` that the count spends: the noise on the moments grows by `1 / sqrt(1 - share)`.
+    /// The share of the squared noise ratio `mu^2` of the guarantee that both counts spend: the noise on the moments grows by
+    /// `1 / sqrt(1 - share)`.
     pub share: Probability,
 }
 

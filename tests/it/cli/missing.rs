@@ -361,7 +361,7 @@ fn specs_that_may_not_leave_rows_out() {
         (records.replace("\"drop\"", "\"ignore\""), "unknown variant `ignore`"),
         (
             moments().replace(", rows = 100", ""),
-            "data.missing = \"drop\", by which the number of rows is private needs a value for `rows`",
+            "data.missing = \"drop\", which makes the number of rows private, needs a value for `rows`",
         ),
     ] {
         let project = project(&spec, 1, true);

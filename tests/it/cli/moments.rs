@@ -186,7 +186,7 @@ fn a_preview_is_of_the_whole_box() {
     other.iter_mut().flatten().for_each(|number| *number *= -0.5);
     write_rows(&project, "rows.csv", &["x", "z", "y"], &other);
     assert_eq!(preview(&project), said, "no record is among it");
-    assert!(run.out.contains("no other weights of the moments could err by less than"), "{}", run.out);
+    assert!(run.out.contains("no other choice of their weights could err by less than"), "{}", run.out);
     for row in said["expected"].as_array().unwrap() {
         let [least, error] = ["least", "error"].map(|key| row[key].as_f64().unwrap());
         assert!(least > 0.5 * error && least <= error, "{row}");
