@@ -56,7 +56,21 @@ pub enum NormaliseSetting {
     },
 }
 
+/// The least part of the public bounds that targets are clipped to again, by a bound in units of the model: less is a slip of a scale.
+const LEAST_KEPT: f64 = 0.1;
+
 impl NormaliseSetting {
+    /// Fails where a bound on either side of zero, in units of the model, leaves hardly anything of the public bounds: all targets would count as one.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`](super::Problem::OutOfRange).
+    pub fn keeps_targets(&self, bound: f64) -> Checked {
+        let Self::Bounds { low, high, scale, .. } = *self else { return Ok(()) };
+        let kept = 2.0 * bound * scale.get();
+        let asked = "at least a twentieth of high - low over target_bound: targets beyond centre +- target_bound x scale count as there";
+        range("normalise.bounds.scale", kept >= LEAST_KEPT * (high.get() - low.get()), asked, scale.get())
+    }
+
     /// Fails unless the bounds rise.
     pub(super) fn check(&self) -> Checked {
         match *self {

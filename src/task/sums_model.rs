@@ -44,7 +44,10 @@ pub(super) fn shaped_mechanism(setting: &Sections, summed: Summed) -> Result<&Su
 
 fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, Fault> {
     match &setting.privacy.mechanism {
-        MechanismSetting::Sums(sums) => Ok(sums),
+        MechanismSetting::Sums(sums) => {
+            sums.target_bound.map_or(Ok(()), |bound| setting.normalise.keeps_targets(bound.get()))?;
+            Ok(sums)
+        }
         _ => Err(setting.privacy.wrong("sums")),
     }
 }

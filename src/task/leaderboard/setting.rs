@@ -189,17 +189,18 @@ impl Described for LeaderboardTask {
             return self.check_baseline(setting);
         }
         match &setting.privacy.mechanism {
-            MechanismSetting::Sums(sums) => {
+            MechanismSetting::Sums(_) => {
                 sums_model::model(path, setting)?.has_noise("noisy sums")?;
                 sums_model::inducing(path, &self.inducing, setting)?;
                 match self.posterior {
-                    BoardPosterior::NoiseAware => sums.check(inputs, Summed::Targets),
+                    BoardPosterior::NoiseAware => sums_model::mechanism(setting, Summed::Targets).map(drop),
                     BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
                 }
             }
             MechanismSetting::Moments(moments) => {
                 setting.model(path)?.has_noise("noisy moments")?;
                 moments.check(inputs)?;
+                setting.normalise.keeps_targets(moments.target_bound.get())?;
                 stationary(setting)
             }
             MechanismSetting::Binning(binning) => {

@@ -46,6 +46,7 @@ pub(in crate::task) fn check(
     }
     setting.model(path)?.has_noise("noisy moments")?;
     moments.check(setting.data.dimensions())?;
+    setting.normalise.keeps_targets(moments.target_bound.get())?;
     moments.knows_rows(&setting.data)?;
     stationary(setting)
 }

@@ -240,6 +240,8 @@ fn what_sums_and_moments_alone_know_is_refused_elsewhere() {
         assert_refused(&project, "mean = { \"task", &baseline, said);
     }
     assert_refused(&project, "share = 0.2 }", "share = 1.0 }", "share");
+    // Of the bounds -2 to 2 hardly anything would be left.
+    assert_refused(&project, "high = 2.0", "high = 2.0\nscale = 0.05", "normalise.bounds.scale");
     let plain = "sums = { \"task.leaderboard.inducing\" = [{ from = 0.0, to = 10.0, points = 9 }], \"privacy.mechanism\" = { sums = { ";
     assert!(spec().contains(plain));
     assert_refused(&project, plain, &format!("{plain}noise = \"ellipsoid\", "), "posterior = \"sites\"");
@@ -287,6 +289,7 @@ fn mistakes_about_moments_are_refused() {
         ("domain = [[0.0, 10.0]]", "domain = [[10.0, 0.0]]", "rising"),
         ("domain = [[0.0, 10.0]]", two, "needs one value for each input (1), found 2"),
         ("period = 1.5", "period = 0.9", "from 1 to 10"),
+        ("high = 2.0", "high = 2.0\nscale = 0.05", "normalise.bounds.scale"),
         (
             "kernel.eq = { variance = 1.0, lengthscale = 1.5 }",
             "kernel.linear = { variance = 1.0 }",
