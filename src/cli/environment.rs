@@ -34,7 +34,8 @@ fn paragraphs(text: &str) -> String {
     for line in text.lines() {
         let goes_on = !line.is_empty() && !line.starts_with(' ') && !joined.is_empty();
         // From the end: every start of the program goes through the texts of all verbs.
-        let last = joined.strip_suffix('\n').unwrap_or(&joined).rsplit('\n').next().unwrap_or_default();
+        let ended = joined.strip_suffix('\n').unwrap_or(&joined);
+        let last = ended.rsplit_once('\n').map_or(ended, |(_, last)| last);
         let open =
             !joined.ends_with("\n\n") && !last.is_empty() && !last.starts_with(' ') && !last.ends_with(':');
         if goes_on && open {

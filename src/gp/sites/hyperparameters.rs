@@ -52,7 +52,8 @@ const STEPS_OF_NOISE: usize = 9;
 const LEAST_NOISE: f64 = 1e-6;
 /// Standard deviations of the logarithms a priori: nineteen in twenty lie within a factor of 2.7 for a lengthscale, 7 for a variance of the process,
 /// and 2.7 for a noise variance. Where a release tells little, wider ones make intervals that hold more than they say whenever the reference
-/// is near the truth; where it tells much, they do not matter.
+/// is near the truth; where it tells much, they do not matter. The price: with a reference whose noise standard deviation is half of the truth, and
+/// so few rows that the sum of squares cannot tell, intervals of 90 % hold up to .09 less of the targets than under wide priors.
 const SPREAD_OF_STRETCH: f64 = 0.5;
 const SPREAD_OF_VARIANCE: f64 = 1.0;
 const SPREAD_OF_NOISE: f64 = 0.5;
