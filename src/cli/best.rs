@@ -57,7 +57,7 @@ pub fn best(arguments: &BestArguments, format: Format) -> Result<(), CliError> {
     let filter = RankingFilter { epsilon: arguments.epsilon, hides: arguments.hides };
     let (mut rankings, mut known) = (Vec::new(), Vec::new());
     for experiment in boards(&project, &arguments.names)? {
-        let committed = arguments.results.committed(&project, &experiment)?;
+        let committed = arguments.results.current(&project, &experiment)?;
         rankings.extend(Ranking::of(&experiment, &committed, &filter));
         known.extend(Ranking::epsilons(&experiment, &committed));
     }

@@ -119,6 +119,20 @@ impl ResultsPlace {
         found.ok_or_else(|| CliError::NoTables(folder.join(experiment.folder()).display().to_string()))
     }
 
+    /// The same for a verb that shows nothing else of them: results of another version of the spec are told on standard error.
+    pub fn current(&self, project: &Project, experiment: &Experiment) -> Result<Committed, CliError> {
+        let committed = self.committed(project, experiment)?;
+        if committed.is_stale(experiment) {
+            let name = &experiment.name;
+            let table = self.folder(project).join(experiment.folder()).join("table.csv");
+            complain(&format!(
+                "warning: {} is not of this version of the spec {name}; `dpgp run {name}` makes it anew",
+                table.display()
+            ));
+        }
+        Ok(committed)
+    }
+
     /// The folder with what comes with the program, where that has the same experiments and no folder was named.
     pub fn shelf<'a>(&self, folder: &'a Path, project: &Project) -> Shelf<'a> {
         Shelf { folder, is_shipped: self.directory.is_none() && project.is_shipped() }

@@ -51,7 +51,7 @@ pub struct TableArguments {
 pub fn table(arguments: &TableArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiment = project.only(&arguments.name)?;
-    let committed = arguments.results.committed(&project, &experiment)?;
+    let committed = arguments.results.current(&project, &experiment)?;
     let layout = layout(arguments, &experiment, &committed)?;
     let pivots = Pivot::all(&experiment, &committed, &layout);
     if format == Format::Json {

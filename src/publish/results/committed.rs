@@ -89,10 +89,15 @@ impl Committed {
         self.field(row, column)
     }
 
-    /// Whether the results are of another version of the spec.
+    /// Whether the results are of another version of the spec. A spec that holds rows has no digest in its results, which would let
+    /// anyone check a guess of them: of those nothing is known.
     pub fn is_stale(&self, experiment: &Experiment) -> bool {
-        let digest = self.manifest.as_ref().and_then(|m| m.get("spec_sha256")).and_then(Value::as_str);
-        digest != Some(&Identity::of(experiment.source.text()).to_string())
+        match self.manifest.as_ref().and_then(|manifest| manifest.get("spec_sha256")) {
+            Some(Value::Null) => false,
+            digest => {
+                digest.and_then(Value::as_str) != Some(&Identity::of(experiment.source.text()).to_string())
+            }
+        }
     }
 
     /// The verdicts on the numbers of an owner, counted.

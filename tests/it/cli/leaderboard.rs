@@ -203,6 +203,34 @@ fn the_best_is_told_with_what_is_level_with_it() {
 }
 
 /// Fails unless the spec with a change is refused with a message that names a key.
+#[test]
+fn tables_of_another_version_of_a_spec_are_told() {
+    let project = Project::with_study(STUDY);
+    project.write("rows.csv", "x,y\n0,1\n1,0\n2,1\n3,0\n");
+    let verbs: [&[&str]; 2] = [&["best", "study.toml"], &["table", "study.toml"]];
+    project.dpgp(&["run", "study.toml", "--quiet"]).expect(0);
+    for verb in verbs {
+        assert_eq!(project.dpgp(verb).expect(0).err, "", "{verb:?}");
+    }
+    project.write("study.toml", &STUDY.replace("draws = 2", "draws = 3"));
+    for verb in verbs {
+        let told = project.dpgp(verb).expect(0).err;
+        assert!(told.contains("table.csv is not of this version of the spec study"), "{verb:?}: {told}");
+    }
+}
+
+/// A board that takes no time.
+const STUDY: &str = r#"
+experiment.title = "Two methods"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 1.0 }
+model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+task.leaderboard = { split.interleaved = 2, draws = 2 }
+privacy = { epsilon = 1.0, delta = 1e-5, change = 1.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
+axis.method = { constant = { "task.leaderboard.baseline" = "constant" }, cloaking = {} }
+table = { metric = "rmse", rows = ["method"], columns = [], best = "least" }
+"#;
+
 fn assert_refused(project: &Project, from: &str, to: &str, key: &str) {
     project.write("board.toml", &spec().replace(from, to));
     let said = project.dpgp(&["run", "board.toml"]).expect(2).err;
