@@ -136,4 +136,12 @@ mod tests {
         let expected = &c * DVector::from_column_slice(&y);
         assert!((map.predict(&y) - expected).amax() < 1e-15);
     }
+
+    /// They are one number, so that two rows there are as near as rows can be.
+    #[test]
+    fn zeros_of_either_sign_are_one_input() {
+        let inputs = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, -0.0]);
+        let map = LinearMap::new(&DMatrix::from_row_slice(1, 3, &[2.0, 3.0, 2.0]), &inputs);
+        assert_eq!(map.counts(), [2, 1]);
+    }
 }

@@ -168,6 +168,16 @@ mod tests {
         assert!(cholesky.jitter() > 0.0 && cholesky.jitter() <= 1e-8);
     }
 
+    /// The factor of 9 times a matrix is 3 times its own, and what was added to the diagonal grows with the matrix.
+    #[test]
+    fn a_scaled_factor_says_the_jitter_of_the_scaled_matrix() {
+        let cholesky = Cholesky::new("ones", &DMatrix::from_element(3, 3, 1.0)).unwrap();
+        let scaled = cholesky.scaled(3.0);
+        assert!((scaled.jitter() / cholesky.jitter() - 9.0).abs() < 1e-14);
+        let product = scaled.factor() * scaled.factor().transpose();
+        assert!((product - DMatrix::from_element(3, 3, 9.0)).amax() < 1e-6);
+    }
+
     #[test]
     fn a_matrix_is_assembled_once_for_each_rung() {
         let made = std::cell::Cell::new(0);

@@ -224,6 +224,44 @@ mod tests {
         assert_eq!(Compared::number(&one, 0.5).outcome(Relation::Above), Outcome::Holds);
     }
 
+    /// The differences -2 and -6 have the mean -4 and the standard error 2, twice of which is 4: that is not enough, a little more is. The
+    /// rows alone, with standard errors 3 and 5, would say nothing.
+    #[test]
+    fn the_margin_is_two_standard_errors_of_the_differences() {
+        let (left, right) = (row(&[4.0, 10.0]), row(&[6.0, 16.0]));
+        let pair = Compared::rows(&left, &right);
+        assert_eq!((pair.left, pair.right, pair.error), (7.0, 11.0, 2.0));
+        for is in [Relation::Below, Relation::Above] {
+            assert_eq!(pair.outcome(is), Outcome::Undecided);
+        }
+        let more = Compared { right: 11.001, ..pair };
+        assert_eq!(
+            (more.outcome(Relation::Below), more.outcome(Relation::Above)),
+            (Outcome::Holds, Outcome::Fails)
+        );
+        // Rows of different length are not paired: the errors 3 and 4 / sqrt 12 of theirs add as squares, 9 + 4/3.
+        let other = Compared::rows(&left, &row(&[9.0, 11.0, 13.0]));
+        assert!((other.error - (9.0f64 + 4.0 / 3.0).sqrt()).abs() < 1e-12, "{}", other.error);
+    }
+
+    /// Of five values 1 to 5 the variance is 10/4, that of the mean 10/20; values that are all the same have none.
+    #[test]
+    fn the_error_of_a_mean_is_that_of_the_sample() {
+        assert!((error_of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0]) - 0.5f64.sqrt()).abs() < 1e-15);
+        assert_eq!(error_of_mean(&[0.1, 0.1, 0.1]), 0.0);
+        assert!(error_of_mean(&[1.0, 1.0, 2.0]) > 0.3);
+    }
+
+    /// A difference of 3 with an error of 2 is nearer to a contradiction than one of 4 with an error of 4, an exact one nearest.
+    #[test]
+    fn the_worst_pair_is_that_of_most_standard_errors() {
+        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| Compared { left, right: 0.0, error });
+        assert_eq!((worse(Relation::Below, &few), worse(Relation::Below, &many)), (1.0, 1.5));
+        let exact = Compared { left: 1e-9, right: 0.0, error: 0.0 };
+        assert_eq!(worse(Relation::Below, &exact), f64::INFINITY);
+        assert_eq!(worse(Relation::Above, &exact), f64::NEG_INFINITY);
+    }
+
     #[test]
     fn the_worst_pair_decides() {
         for (outcomes, expected) in [

@@ -228,6 +228,48 @@ mod tests {
         }
     }
 
+    /// Replicates 0 to 9 have a standard deviation of sqrt(82.5 / 9) = 3.0277; that of five more lies below it times the root of the
+    /// quantile .975 of F(4, 9), which is 4.718, and above it over the root of that of F(9, 4), which is 8.905. A standard error of five is
+    /// a root of five less.
+    #[test]
+    fn spreads_over_replicates_and_standard_errors_have_the_f_distribution() {
+        let row = row(&(0..10).map(f64::from).collect::<Vec<_>>());
+        let sd = (82.5f64 / 9.0).sqrt();
+        let [low, high] = [sd / 8.905f64.sqrt(), sd * 4.718f64.sqrt()];
+        for (kind, unit) in
+            [(SpreadKind::SdReplicates, 1.0), (SpreadKind::StandardError, 5.0f64.sqrt().recip())]
+        {
+            let of = |spread| Counterpart {
+                spread_kind: kind,
+                count: Some(5),
+                precision: 0.0,
+                ..printed(4.5, spread)
+            };
+            for (spread, expected) in [
+                (0.999 * low, Verdict::Differs),
+                (1.001 * low, Verdict::Agrees),
+                (0.999 * high, Verdict::Agrees),
+                (1.001 * high, Verdict::Differs),
+            ] {
+                assert_eq!(Judged::new(&row, &of(unit * spread), PLAIN).spread_verdict, expected, "{spread}");
+            }
+        }
+    }
+
+    /// Nothing is said of the spread of a single run, by a single replicate, or of folds that left none.
+    #[test]
+    fn spreads_without_a_law_are_not_judged() {
+        let (many, one) = (row(&replicates()), row(&[10.0]));
+        let bare = Row { fold_spreads: Vec::new(), ..many.clone() };
+        for kind in [SpreadKind::SdReplicates, SpreadKind::StandardError] {
+            let of = |count| Counterpart { spread_kind: kind, count, ..printed(10.0, 1.0) };
+            for (row, count) in [(&one, Some(5)), (&many, Some(1)), (&many, None)] {
+                assert_eq!(Judged::new(row, &of(count), PLAIN).spread_verdict, Verdict::None, "{count:?}");
+            }
+        }
+        assert_eq!(Judged::new(&bare, &printed(10.0, 1.0), PLAIN).spread_verdict, Verdict::None);
+    }
+
     #[test]
     fn one_split_tells_nothing() {
         let judged = Judged::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);

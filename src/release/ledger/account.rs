@@ -74,4 +74,18 @@ mod tests {
         let free = Account { budget: None, ..account };
         assert_eq!((free.share(), free.epsilon_left(1e-7)), (None, None));
     }
+
+    /// The ledger with the least left comes first: by the share of its budget; those without one, by what is spent.
+    #[test]
+    fn the_fullest_has_the_largest_share() {
+        let limit = Budget { epsilon: 1.5, delta: 1e-6 }.left(0.0);
+        let of = |budget: Option<f64>, mu| {
+            let budget = budget.map(|epsilon| Budget { epsilon, delta: 1e-6 });
+            Account { releases: 1, budget, mu, open: None }.fullness()
+        };
+        let small = of(Some(1.5), 0.5 * limit);
+        assert!((small.0 - 0.25).abs() < 1e-12 && small.1 == 0.5 * limit);
+        let ascending = [of(None, 0.1), of(None, 9.0), of(Some(15.0), 0.5 * limit), small];
+        assert!(ascending.is_sorted_by(|a, b| a < b), "{ascending:?}");
+    }
 }

@@ -4,4 +4,5 @@ mod architecture;
 mod blocks;
 mod commands;
 mod pages;
+mod reproduction;
 mod specs;
