@@ -272,6 +272,11 @@ mod tests {
     }
 
     #[test]
+    fn the_most_points_are_allowed() {
+        assert!("x=0..1:200,y=0..1:100".parse::<GridChoice>().is_ok());
+    }
+
+    #[test]
     fn wrong_parts_are_named() {
         for (text, says) in [
             ("", "neither INPUT"),

@@ -85,6 +85,8 @@ mod sums_model;
 mod surface_sums;
 mod verify;
 mod wider_change;
+#[cfg(test)]
+mod worst_records;
 
 pub use cell::chosen_cell;
 pub use class_sums::ClassSumsRelease;

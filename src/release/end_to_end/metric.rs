@@ -98,4 +98,23 @@ mod tests {
         let (difference, rounding) = (DVector::from_element(2, 0.5), DVector::from_element(2, 0.5));
         assert_eq!(paired.distance(&difference, &rounding), 0.0);
     }
+
+    /// The first half of the draws is even in both directions, so that w is along the difference (1, 1); in the second half w'x is
+    /// 1, -1, 1, -1 with variance 4/3: the distance is 2 / sqrt(4/3). Along the axes it is less, 1 / sqrt 6 and 1 / sqrt(10/3).
+    #[test]
+    fn directions_are_of_the_first_half_and_variances_of_the_second() {
+        let draws = [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0, 3.0, -2.0, -3.0, 2.0, 0.0, 1.0, 0.0, -1.0];
+        let paired = PairedRelease::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
+        let one = DVector::from_element(2, 1.0);
+        assert!((paired.distance(&one, &DVector::zeros(2)) - 3f64.sqrt()).abs() < 1e-9);
+        // Of a difference of 2 along w, rounding by a quarter in each number takes a half.
+        assert!((paired.distance(&one, &DVector::from_element(2, 0.25)) - 0.75 * 3f64.sqrt()).abs() < 1e-9);
+        // A mean of draws moves no distance: by 5 in one number and 7 in the other.
+        let moved = DMatrix::from_fn(2, 8, |i, j| draws[2 * j + i] + [5.0, 7.0][i]);
+        let moved = PairedRelease::new(moved).unwrap().distance(&one, &DVector::zeros(2));
+        assert!((moved - 3f64.sqrt()).abs() < 1e-9, "{moved}");
+        // (1, 0) alone: w is along the first axis, with variance 18/3.
+        let axis = DVector::from_column_slice(&[1.0, 0.0]);
+        assert!((paired.distance(&axis, &DVector::zeros(2)) - 6f64.sqrt().recip()).abs() < 1e-9);
+    }
 }

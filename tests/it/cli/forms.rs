@@ -51,11 +51,15 @@ fn certificates_hold_the_digest_of_the_file() {
         let certificate = format!("{out}.certificate.json");
         let verified = project.dpgp(&["verify", &certificate, out]).expect(0);
         assert_eq!(verified.out.matches("ok    ").count(), 4, "{}", verified.out);
+        let json = ["verify", &certificate, out, "--format", "json"];
+        assert!(project.dpgp(&json).expect(0).out.contains("\"holds\": true\n}"));
         let mut bytes = std::fs::read(project.path(out)).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         project.put(out, bytes);
         project.dpgp(&["verify", &certificate, out]).expect(1);
+        let broken = project.dpgp(&json).expect(1);
+        assert!(broken.out.contains("\"holds\": false\n}"), "{}", broken.out);
     }
 }
 
