@@ -53,3 +53,30 @@ fn listed(others: &[(usize, &str)]) -> String {
     let there = others.iter().filter(|(count, _)| *count > 0);
     there.map(|(count, outcome)| format!(", {count} {outcome}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_is_told_that_there_is() {
+        let verdicts =
+            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
+        let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3 };
+        let all = "1 of 21 printed values agree, 2 differ, 3 inconclusive, 4 not judged, 5 fitted, 6 of other data; 1 of 6 claims hold, \
+                   2 fail, 3 undecided";
+        assert_eq!(sentence(verdicts, outcomes).unwrap(), all);
+        let one = VerdictCounts { differs: 1, ..VerdictCounts::default() };
+        let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
+        assert_eq!(
+            sentence(one, failed).unwrap(),
+            "0 of 1 printed values agree, 1 differs; 0 of 1 claims hold, 1 fails"
+        );
+        assert_eq!(
+            sentence(VerdictCounts { agrees: 2, ..VerdictCounts::default() }, OutcomeCounts::default())
+                .unwrap(),
+            "2 of 2 printed values agree"
+        );
+        assert_eq!(sentence(VerdictCounts::default(), OutcomeCounts::default()), None);
+    }
+}

@@ -182,4 +182,50 @@ mod tests {
             Releases { outputs: [0, 1].map(|_| Outputs::new(1, vec![f64::NAN])), exact: None, stated: None };
         assert_eq!(nothing.checks(claim)[0].verdict, Broken);
     }
+
+    #[test]
+    fn a_million_numbers_are_drawn_within_limits() {
+        for (numbers, expected) in
+            [(0, 1000), (1, 1000), (1000, 1000), (5000, 200), (10_000, 100), (99_999, 100)]
+        {
+            assert_eq!(releases(numbers), expected, "{numbers}");
+        }
+    }
+
+    /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of each data set.
+    fn of_shares(shares: &[f64]) -> EndToEndCheck {
+        let (exact, stated) = ([vec![3.0; shares.len()], vec![-7.0; shares.len()]], vec![4.0; shares.len()]);
+        let outputs = exact.each_ref().map(|exact| {
+            let rows = (0..200).flat_map(|row| {
+                let sign = if row % 2 == 0 { 1.0 } else { -1.0 };
+                exact.iter().zip(shares).map(move |(exact, share)| exact + sign * 4.0 * share.sqrt())
+            });
+            Outputs::new(shares.len(), rows.collect())
+        });
+        Releases { outputs, exact: None, stated: None }.size(&exact, &stated)
+    }
+
+    /// Of 400 squares the mean must be 1 - 5 / sqrt 200 = .646, the least of two means 1 - 7 / sqrt 200 = .505.
+    #[test]
+    fn the_size_of_noise_is_that_of_its_squares() {
+        for (shares, expected) in [
+            (vec![0.66], Holds),
+            (vec![0.64], Broken),
+            (vec![1.3, 0.51], Holds),
+            (vec![1.3, 0.50], Broken),
+            (vec![1.0; 3], Holds),
+        ] {
+            assert_eq!(of_shares(&shares).verdict, expected, "{shares:?}");
+        }
+        let note =
+            "the noise of 2 numbers has 0.875 of the variance that the file states, the least of them 0.750";
+        assert!(of_shares(&[0.75, 1.0]).note.contains(note), "{}", of_shares(&[0.75, 1.0]).note);
+    }
+
+    #[test]
+    fn the_numbers_that_differ_most_are_attacked() {
+        let exact = [vec![10.0, 0.0, 3.0, -3.0, 1.0, 0.0], vec![10.0, 1.0, -3.0, 3.5, 1.5, 0.0]];
+        let outputs = [0, 1].map(|_| Outputs::new(6, vec![0.0; 6]));
+        assert_eq!(Releases { outputs, exact: Some(exact), stated: None }.places(), [3, 2, 1, 4]);
+    }
 }

@@ -88,4 +88,15 @@ mod tests {
         let ascending = [of(None, 0.1), of(None, 9.0), of(Some(15.0), 0.5 * limit), small];
         assert!(ascending.is_sorted_by(|a, b| a < b), "{ascending:?}");
     }
+
+    /// Of mpmath: the exact delta at epsilon 1 is 2.924272104856407e-6 at mu = 0.25.
+    #[test]
+    fn what_is_spent_follows_from_mu() {
+        let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+        let account = Account { releases: 1, budget: Some(budget), mu: 0.25, open: None };
+        assert!((account.delta().unwrap() / 2.924_272_104_856_407e-6 - 1.0).abs() < 1e-6);
+        assert!((account.epsilon_spent(2.924_272_104_856_407e-6) - 1.0).abs() < 1e-6);
+        let free = Account { budget: None, ..account };
+        assert_eq!((free.delta(), free.share()), (None, None));
+    }
 }

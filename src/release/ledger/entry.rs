@@ -188,4 +188,25 @@ mod tests {
             assert_eq!(conflict.is_none(), together, "{one:?} {other:?}: {conflict:?}");
         }
     }
+
+    /// Ends that are not allowed, and those that are.
+    #[test]
+    fn numbers_that_no_release_has_are_named() {
+        let sound = || entry("a", Neighbours::OneTargetChanges(1.0));
+        assert_eq!(sound().wrong_number(), None);
+        for delta_exact in [0.0, 1.0] {
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), None);
+        }
+        for bad in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(LedgerEntry { mu: bad, ..sound() }.wrong_number(), Some("mu"), "{bad}");
+            assert_eq!(LedgerEntry { epsilon: bad, ..sound() }.wrong_number(), Some("epsilon"), "{bad}");
+            assert_eq!(LedgerEntry { delta: bad, ..sound() }.wrong_number(), Some("delta"), "{bad}");
+            let neighbours = Neighbours::OneTargetChanges(bad);
+            assert_eq!(LedgerEntry { neighbours, ..sound() }.wrong_number(), Some("neighbours"), "{bad}");
+        }
+        assert_eq!(LedgerEntry { delta: 1.0, ..sound() }.wrong_number(), Some("delta"));
+        for delta_exact in [-1e-300, 1.1, f64::NAN] {
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), Some("delta_exact"));
+        }
+    }
 }
