@@ -258,4 +258,22 @@ mod tests {
         }
         assert_eq!(averaged_probability(1.0, f64::INFINITY), 0.5);
     }
+
+    /// Rasmussen and Williams, Eq. 3.24, with explicit inverses; the last test input is far from all training inputs.
+    #[test]
+    fn latent_variances_are_those_of_the_textbook() {
+        let x = DMatrix::from_fn(6, 1, |i, _| 2.0 * i as f64);
+        let test = DMatrix::from_column_slice(3, 1, &[1.0, 4.5, 100.0]);
+        let kernel = ExponentiatedQuadratic::isotropic(1.3, 1.0);
+        let features = exact_features(&kernel, &x, &test).unwrap();
+        let f = DVector::from_fn(6, |i, _| 0.4 * i as f64 - 1.0);
+        let w_inverse = f.map(|f| 1.0 / (logistic(f) * (1.0 - logistic(f))));
+        let joint = (kernel.matrix(&x, &x) + DMatrix::from_diagonal(&w_inverse)).try_inverse().unwrap();
+        let cross = kernel.matrix(&x, &test);
+        let found = latent_variance(&features, &f).unwrap();
+        for (i, column) in cross.column_iter().enumerate() {
+            let expected = 1.3 - column.dot(&(&joint * column));
+            assert!((found[i] - expected).abs() < 1e-10, "{}: {} {expected}", i, found[i]);
+        }
+    }
 }

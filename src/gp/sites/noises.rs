@@ -118,3 +118,19 @@ fn basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
     let others = nodes.iter().enumerate().filter(|(other, _)| *other != order);
     others.map(|(_, other)| (place - other.place) / (nodes[order].place - other.place)).product()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At 2 the polynomials of the nodes 0, 1 and 3 are -1/3, 1 and 1/3; at a node they are 0 and 1.
+    #[test]
+    fn polynomials_of_lagrange() {
+        let nodes = [0.0, 1.0, 3.0].map(|place| NoiseNode { place, of_sums: 0.0, energy: 0.0, spread: 0.0 });
+        for (order, expected) in [-1.0 / 3.0, 1.0, 1.0 / 3.0].into_iter().enumerate() {
+            assert!((basis(&nodes, order, 2.0) - expected).abs() < 1e-15);
+            let at_nodes = nodes.map(|node| basis(&nodes, order, node.place));
+            assert_eq!(at_nodes, std::array::from_fn(|other| if other == order { 1.0 } else { 0.0 }));
+        }
+    }
+}

@@ -110,3 +110,16 @@ fn quadratics(a: &DMatrix<f64>, all: &[DVector<f64>]) -> Vec<f64> {
     let products = product(a, &columns);
     columns.column_iter().zip(products.column_iter()).map(|(x, ax)| x.dot(&ax)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `2 + 2 * 2 + 3 * 4 = 18` and `2 - 2 + 3 = 3`.
+    #[test]
+    fn quadratics_are_those_of_each_vector() {
+        let a = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 3.0]);
+        let all = [[1.0, 2.0], [-1.0, 1.0]].map(|x| DVector::from_column_slice(&x));
+        assert_eq!(quadratics(&a, &all), [18.0, 3.0]);
+    }
+}

@@ -87,6 +87,9 @@ mod tests {
             let precision = labels.variance.map(|v| 1.0 / v);
             let spread = 3.0 * (2.0 * precision[0].powi(2) + precision[1].powi(2)).sqrt();
             assert!((joint.sd_b - spread).abs() < 1e-12);
+            let weights = [0, 1].map(|y| labels.target[y] / labels.variance[y]);
+            let spread = 2.0 * (2.0 * weights[0].powi(2) + weights[1].powi(2)).sqrt();
+            assert!((joint.sd_a / spread - 1.0).abs() < 1e-12);
         }
     }
 

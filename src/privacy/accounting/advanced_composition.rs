@@ -102,3 +102,58 @@ impl Accountant for AdvancedComposition {
         Ok(Spent { caveats: composition.caveats(event, relation, delta), ..Spent::at_most(upper) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in the example above: one full step at `delta' = 0.05` with `epsilon_iter = 1`.
+    fn one_step(sampling: Sampling) -> Event {
+        Event { noise_multiplier: (2.0 * 25f64.ln()).sqrt(), sampling, steps: 1 }
+    }
+
+    #[test]
+    fn delta_is_found_from_epsilon() {
+        let event = one_step(Sampling::FullBatch);
+        let epsilon = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
+        let delta = |epsilon| {
+            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Epsilon(epsilon)).unwrap().upper
+        };
+        assert!((delta(epsilon) / 0.1 - 1.0).abs() < 1e-9, "{}", delta(epsilon));
+        // At delta = 1 the step has sqrt(2 ln 2.5) / sigma, and all of it 1.0: no delta is enough for less.
+        assert_eq!(delta(0.1), 1.0);
+    }
+
+    /// The limit is the total of a step with epsilon 1, which this one has at delta = 0.1; a larger delta has less.
+    #[test]
+    fn a_step_of_one_or_more_is_not_proved() {
+        let event = one_step(Sampling::FullBatch);
+        let caveats = |delta| {
+            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Delta(delta)).unwrap().caveats
+        };
+        assert_eq!(caveats(0.101), []);
+        let [AccountingCaveat::EpsilonPerStep { per_step, limit }] = caveats(0.05)[..] else {
+            panic!("one caveat: {:?}", caveats(0.05));
+        };
+        assert!((per_step - (50f64.ln() / 25f64.ln()).sqrt()).abs() < 1e-14);
+        assert!((limit - ((2.0 * 40f64.ln()).sqrt() + 1f64.exp_m1())).abs() < 1e-14);
+    }
+
+    #[test]
+    fn amplification_is_proved_of_some_schemes() {
+        let (rate, replaced, added) = (0.1, Relation::ReplaceOne, Relation::AddRemove);
+        for (sampling, relation, proved) in [
+            (Sampling::FullBatch, added, true),
+            (Sampling::Poisson { rate }, added, true),
+            (Sampling::Poisson { rate }, replaced, true),
+            (Sampling::WithoutReplacement { rate }, replaced, true),
+            (Sampling::WithoutReplacement { rate }, added, false),
+            (Sampling::WithReplacement { rate }, replaced, false),
+        ] {
+            let event = Event { noise_multiplier: 100.0, sampling, steps: 1 };
+            let caveats = AdvancedComposition.spent(&event, relation, Given::Delta(0.01)).unwrap().caveats;
+            let expected = [AccountingCaveat::UnprovedAmplification(sampling, relation)];
+            assert_eq!(caveats, expected[usize::from(proved)..], "{sampling:?} {relation:?}");
+        }
+    }
+}
