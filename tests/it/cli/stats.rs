@@ -1,6 +1,6 @@
 //! Sums over rows: shards, threads and files of any form, and what may be released of them.
 
-use crate::support::cli::Project;
+use crate::support::cli::{Project, Run};
 use crate::support::report::Report;
 use crate::support::rows::table_rows;
 use crate::support::sums::assert_same_sums;
@@ -89,6 +89,11 @@ fn sums_that_do_not_belong_together_are_refused() {
     project.write("text.json", "{}");
     assert!(add(&["text.json"], 2).contains("text.json does not hold sums"));
     assert!(add(&["nowhere.json"], 5).contains("nowhere.json"));
+    let mut elsewhere =
+        project.command(&["stats", "s.toml", "trips.csv", "--shard", "2/2", "--out", "3.json"]);
+    elsewhere.env("DPGP_STATE", project.path("elsewhere"));
+    Run::new(elsewhere.output().unwrap()).expect(0);
+    assert!(add(&["1.json", "3.json"], 1).contains("1.json and 3.json differ in their keys: set DPGP_STATE"));
     project.write("1.json", &project.read("1.json").replace("\"version\":4", "\"version\":3"));
     assert!(add(&["1.json", "2.json"], 2).contains("another version"));
     project.write("s.toml", &SPEC.replace("high = 40.0", "high = 30.0"));
