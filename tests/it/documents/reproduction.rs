@@ -106,6 +106,17 @@ numbers = 3
 why_not = 'Nobody says of which machine.'
 ";
 
+/// Of a second experiment, on the paper's data: exactly as many numbers differ as are told, one is fitted, nothing is private.
+const PLAIN: &str = "method,epsilon,metric,published,published_spread,verdict,delta,delta_exact,interval_low,interval_high,p_value
+a,inf,m1,1,,differs,,,0,0.5,0.2
+a,inf,m2,1,,differs,,,0,0.5,0.3
+a,inf,m3,1,,differs,,,0,0.5,0.4
+a,inf,m4,1,,differs,,,0,0.5,0.8
+a,inf,m5,1,,differs,,,0,0.5,0.9
+a,inf,m6,1,,differs,,,0,0.5,
+a,inf,m7,1,,fitted,,,0,1.5,
+";
+
 fn table() -> String {
     let mut text = "method,epsilon,metric,published,published_spread,verdict,spread_verdict,delta,delta_exact,interval_low,\
                     interval_high,p_value,authors,authors_verdict,reference,reference_verdict\n"
@@ -124,22 +135,27 @@ fn table() -> String {
 
 fn page() -> String {
     let folder = tempfile::tempdir().unwrap();
-    let results = folder.path().join("paper/made-up");
-    fs::create_dir_all(&results).unwrap();
-    fs::write(results.join("table.csv"), table()).unwrap();
-    fs::write(results.join("claims.csv"), CLAIMS).unwrap();
+    for (name, table) in [("made-up", table()), ("plain", PLAIN.to_owned())] {
+        let results = folder.path().join("paper").join(name);
+        fs::create_dir_all(&results).unwrap();
+        fs::write(results.join("table.csv"), table).unwrap();
+    }
+    fs::write(folder.path().join("paper/made-up/claims.csv"), CLAIMS).unwrap();
     let manifest = Manifest::shipped().unwrap();
-    let experiments = ["paper/made-up", "paper/not-run"]
-        .map(|name| Experiment::parse(name, Path::new("made-up.toml"), SPEC.to_owned(), &manifest).unwrap());
+    let on_its_data = &SPEC[..SPEC.find("[deviation.stand-in]").unwrap()];
+    let specs = [("paper/made-up", SPEC), ("paper/plain", on_its_data), ("paper/not-run", SPEC)];
+    let experiments = specs.map(|(name, spec)| {
+        Experiment::parse(name, Path::new("made-up.toml"), spec.to_owned(), &manifest).unwrap()
+    });
     let coverage: Coverage = toml::from_str(COVERAGE).unwrap();
     reproduction_markdown(folder.path(), &experiments, &[coverage]).unwrap()
 }
 
 #[test]
 fn a_paper_has_all_its_printed_numbers_and_statements_in_one_line() {
-    // Of 23 numbers 11 are entered, and three spreads: 3 agree (two values, one spread), 7 + 1 differ, 1 is inconclusive, 1 spread is not
-    // judged, 1 has a stand-in. A setting was chosen by one number of each experiment. Of 9 statements 4 are entered.
-    let line = "| paper | 23 | 3 | 8 | 1 | 1 | 0 | 1 | 9 | 2 | 9 | 1 | 2 | 1 | 5 |\n";
+    // Of 23 numbers 11 + 7 are entered, and three spreads: 3 agree (two values, one spread), 7 + 1 + 6 differ, 1 is inconclusive, 1 spread
+    // is not judged, 1 is fitted, 1 has a stand-in. A setting was chosen by one number of each experiment. Of 9 statements 4 are entered.
+    let line = "| paper | 23 | 3 | 14 | 1 | 1 | 1 | 1 | 2 | 3 | 9 | 1 | 2 | 1 | 5 |\n";
     assert!(page().contains(line), "{}", page());
 }
 
@@ -150,6 +166,8 @@ fn an_experiment_has_counts_of_each_owner_power_and_guarantees_in_one_line() {
     // with a finite epsilon, two are within (a billionth is rounding), one exceeds, and of six nothing is known.
     let line = "| [paper/made-up](paper/made-up/table.md) | Table 9 | 11 | 3 / 8 / 3 | 1 / 1 / 0 | 1 / 1 / 0 | 1 / 2 / 1 | 1 / 1 / 0 | 1 of 2 | 2 / 1 / 6 |\n";
     assert!(page.contains(line), "{page}");
+    let plain = "| [paper/plain](paper/plain/table.md) | Table 9 | 7 | 0 / 6 / 1 |  |  |  |  |  |  |\n";
+    assert!(page.contains(plain), "{page}");
     assert!(page.contains("| paper/not-run | Table 9 | not run | | | | | | | |\n"), "{page}");
 }
 
@@ -174,7 +192,18 @@ fn what_does_not_reproduce_is_told_with_its_numbers() {
 - Page 3: “q3” is undecided (ours: 1.500 against 1.250, standard error 0.5000): c is less.
 - Page 4: “q4” fails: nothing is there.
 - Why, numbers: Nobody knows.
-";
+
+[paper/plain](paper/plain/table.md): Made up
+
+- method = a, epsilon = inf, m1: the paper prints 1, one run of ours gives 0 to 0.5000.
+- method = a, epsilon = inf, m2: the paper prints 1, one run of ours gives 0 to 0.5000.
+- method = a, epsilon = inf, m3: the paper prints 1, one run of ours gives 0 to 0.5000.
+- method = a, epsilon = inf, m4: the paper prints 1, one run of ours gives 0 to 0.5000.
+- method = a, epsilon = inf, m5: the paper prints 1, one run of ours gives 0 to 0.5000.
+- method = a, epsilon = inf, m6: the paper prints 1, one run of ours gives 0 to 0.5000.
+
+
+## ";
     assert!(page.contains(section), "{page}");
 }
 
@@ -186,17 +215,18 @@ fn what_is_not_checked_is_told_with_its_reason() {
     assert!(page.contains(section), "{page}");
 }
 
-/// Of five p-values one lies below a twentieth, .05 does not; the farthest from uniform is the step at .5, where a fifth more lie above.
+/// Of ten p-values one lies below a twentieth, .05 does not; of two experiments with five each the first is named.
 #[test]
 fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
     let page = page();
-    assert!(page.contains("- paper: 5 printed numbers are random in our replicates"), "{page}");
+    assert!(page.contains("- paper: 10 printed numbers are random in our replicates"), "{page}");
     assert!(
-        page.contains("(5 of them in paper/made-up); 20 % of them lie outside the central 95 %"),
+        page.contains("(5 of them in paper/made-up); 10 % of them lie outside the central 95 %"),
         "{page}"
     );
-    // D is the largest of p - (i - 1)/5 and i/5 - p over .01, .05, .5, .6, .7: 2/5 - .05 = .35; also 1 - .7 = .3.
-    assert!(page.contains("(Kolmogorov and Smirnov, D = 0.35)."), "{page}");
-    // x = (sqrt 5 + .12 + .11 / sqrt 5) .35 = .8418; 2 (exp(-2 x^2) - exp(-8 x^2) + ..) = 2 (.24240 - .00345) = .4779.
-    assert!(page.contains("would have p = 0.48 "), "{page}");
+    // D is the largest of p - (i - 1)/10 and i/10 - p over .01, .05, .2, .3, .4, .5, .6, .7, .8, .9: 2/10 - .05 = .15.
+    assert!(page.contains("(Kolmogorov and Smirnov, D = 0.15)."), "{page}");
+    // x = (sqrt 10 + .12 + .11 / sqrt 10) .15 = .4976; 2 (exp(-2 x^2) - exp(-8 x^2) + exp(-18 x^2) - ..)
+    // = 2 (.60950 - .13800 + .01160 - .00036) = .9655.
+    assert!(page.contains("would have p = 0.97 "), "{page}");
 }
