@@ -103,4 +103,14 @@ mod tests {
         let covered = Covered { p_values: even, ..Covered::default() };
         assert_eq!((covered.share_outside(), Covered::default().share_outside()), (Some(0.05), None));
     }
+
+    /// All five at .001: D = .999, whose p-value is below .01; fewer tell nothing.
+    #[test]
+    fn small_p_values_are_told_as_such() {
+        let of = |count| Covered { p_values: vec![0.001; count], ..Covered::default() }.chance();
+        let told = of(5).unwrap();
+        assert!(told.contains("would have p < 0.01 (Kolmogorov and Smirnov, D = 1.00)"), "{told}");
+        assert!(told.contains("100 % of them lie outside"), "{told}");
+        assert_eq!((of(4), of(0)), (None, None));
+    }
 }

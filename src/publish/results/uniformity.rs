@@ -57,6 +57,8 @@ mod tests {
         assert!(Uniformity::of(&even).unwrap().p_value > 0.99);
         let piled: Vec<f64> = (0..20).map(|i| f64::from(i) / 200.0).collect();
         assert!(Uniformity::of(&piled).unwrap().p_value < 1e-6);
+        // Where the series no longer converges, every sample is as far away.
+        assert_eq!([0.0, 1e-6, 0.003].map(|distance| kolmogorov(distance, 10)), [1.0; 3]);
         assert_eq!(Uniformity::of(&[0.5]), None);
     }
 
