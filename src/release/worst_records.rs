@@ -34,11 +34,13 @@ task.density = { bins = [{ from = 0.0, to = 4.0, bins = 4 }], test = [{ from = 0
 privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add-remove", most_per_row = 2 } }
 "#;
 
+fn experiment(spec: &str) -> Experiment {
+    Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &Manifest::shipped().unwrap()).unwrap()
+}
+
 /// What stands in the place of a record in the sums of a spec.
 fn replaced(spec: &str, record: &[f64]) -> Vec<Vec<f64>> {
-    let manifest = Manifest::shipped().unwrap();
-    let spec = Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &manifest).unwrap();
-    match StreamedRelease::of(&spec).unwrap() {
+    match StreamedRelease::of(&experiment(spec)).unwrap() {
         StreamedRelease::Surface(streamed) => streamed.model().replaced(record),
         StreamedRelease::Moments(streamed) => streamed.model().replaced(record),
         StreamedRelease::Classes(streamed) => streamed.model().replaced(record),
@@ -83,9 +85,8 @@ fn counts_hold_no_record_or_many_or_one_more() {
     assert_eq!(replaced(COUNTS, &[1.5, 2.0]), [[1.5, 0.0], [1.5, f64::from(u32::MAX)]]);
     let single = COUNTS.replace(", most_per_row = 2", "");
     assert_eq!(replaced(&single, &[1.5, 2.0]), [[1.5, 3.0]]);
-    let manifest = Manifest::shipped().unwrap();
     for (spec, protects) in [(COUNTS, true), (&single, false)] {
-        let spec = Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &manifest).unwrap();
+        let spec = experiment(spec);
         let StreamedRelease::Counts(streamed) = StreamedRelease::of(&spec).unwrap() else {
             panic!("these are counts");
         };

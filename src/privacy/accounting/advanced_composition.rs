@@ -112,28 +112,27 @@ mod tests {
         Event { noise_multiplier: (2.0 * 25f64.ln()).sqrt(), sampling, steps: 1 }
     }
 
+    /// What it spends on added records.
+    fn spent(given: Given) -> Spent {
+        AdvancedComposition.spent(&one_step(Sampling::FullBatch), Relation::AddRemove, given).unwrap()
+    }
+
     #[test]
     fn delta_is_found_from_epsilon() {
-        let event = one_step(Sampling::FullBatch);
         let epsilon = (2.0 * 20f64.ln()).sqrt() + 1f64.exp_m1();
-        let delta = |epsilon| {
-            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Epsilon(epsilon)).unwrap().upper
-        };
-        assert!((delta(epsilon) / 0.1 - 1.0).abs() < 1e-9, "{}", delta(epsilon));
-        // At delta = 1 the step has sqrt(2 ln 2.5) / sigma, and all of it 1.0: no delta is enough for less.
-        assert_eq!(delta(0.1), 1.0);
+        let delta = spent(Given::Epsilon(epsilon)).upper;
+        assert!((delta / 0.1 - 1.0).abs() < 1e-9, "{delta}");
+        // At delta = 1 the step has sqrt(2 ln 2.5) / sigma = .534, and the total is 1.004: no delta is enough for less.
+        assert_eq!(spent(Given::Epsilon(0.1)).upper, 1.0);
     }
 
     /// The limit is the total of a step with epsilon 1, which this one has at delta = 0.1; a larger delta has less.
     #[test]
     fn a_step_of_one_or_more_is_not_proved() {
-        let event = one_step(Sampling::FullBatch);
-        let caveats = |delta| {
-            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Delta(delta)).unwrap().caveats
-        };
-        assert_eq!(caveats(0.101), []);
-        let [AccountingCaveat::EpsilonPerStep { per_step, limit }] = caveats(0.05)[..] else {
-            panic!("one caveat: {:?}", caveats(0.05));
+        assert_eq!(spent(Given::Delta(0.101)).caveats, []);
+        let caveats = spent(Given::Delta(0.05)).caveats;
+        let [AccountingCaveat::EpsilonPerStep { per_step, limit }] = caveats[..] else {
+            panic!("one caveat: {caveats:?}");
         };
         assert!((per_step - (50f64.ln() / 25f64.ln()).sqrt()).abs() < 1e-14);
         assert!((limit - ((2.0 * 40f64.ln()).sqrt() + 1f64.exp_m1())).abs() < 1e-14);

@@ -104,13 +104,16 @@ mod tests {
         assert_eq!((covered.share_outside(), Covered::default().share_outside()), (Some(0.05), None));
     }
 
+    fn chance_of(p_values: Vec<f64>) -> Option<String> {
+        Covered { p_values, ..Covered::default() }.chance()
+    }
+
     /// All five at .001: D = .999, whose p-value is below .01; fewer tell nothing.
     #[test]
     fn small_p_values_are_told_as_such() {
-        let of = |count| Covered { p_values: vec![0.001; count], ..Covered::default() }.chance();
-        let told = of(5).unwrap();
+        let told = chance_of(vec![0.001; 5]).unwrap();
         assert!(told.contains("would have p < 0.01 (Kolmogorov and Smirnov, D = 1.00)"), "{told}");
         assert!(told.contains("100 % of them lie outside"), "{told}");
-        assert_eq!((of(4), of(0)), (None, None));
+        assert_eq!((chance_of(vec![0.001; 4]), chance_of(Vec::new())), (None, None));
     }
 }
