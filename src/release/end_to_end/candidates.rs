@@ -67,4 +67,16 @@ mod tests {
         let candidates = Candidates { one: &[0.0, 7.0], other: &[1.0, 7.0] };
         assert_eq!(candidates.ruled_out(&[-12.0, 30.0]), Ordering::Equal);
     }
+
+    /// The first of three numbers speaks against 1, the others against nothing.
+    #[test]
+    fn the_one_with_more_impossible_numbers_is_ruled_out() {
+        let (small, zeros, ones) = (2f64.powi(-60), [0.0; 3], [1.0, 0.0, 0.0]);
+        let released = [small, 0.25, 0.5];
+        assert_eq!(Candidates { one: &ones, other: &zeros }.ruled_out(&released), Ordering::Less);
+        assert_eq!(Candidates { one: &zeros, other: &ones }.ruled_out(&released), Ordering::Greater);
+        // One number against each.
+        let other = [0.0, 1.0, 0.0];
+        assert_eq!(Candidates { one: &ones, other: &other }.ruled_out(&[small, small, 0.5]), Ordering::Equal);
+    }
 }

@@ -63,3 +63,22 @@ impl EndToEndCheck {
         Self::of(false, format!("the release of a neighbour fails: {error}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Within the claim, and one part in a hundred of it.
+    #[test]
+    fn distances_are_held_against_the_claim() {
+        for (found, claimed, verdict) in [
+            (0.5, 1.0, AuditVerdict::Holds),
+            (1.009, 1.0, AuditVerdict::Holds),
+            (1.011, 1.0, AuditVerdict::Broken),
+            (0.21, 0.2, AuditVerdict::Broken),
+            (f64::NAN, 1.0, AuditVerdict::Broken),
+        ] {
+            assert_eq!(EndToEndCheck::of_distance(found, claimed, 0.01, 2).verdict, verdict, "{found}");
+        }
+    }
+}

@@ -176,3 +176,30 @@ fn spacing(one: f64, other: f64) -> f64 {
 fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_noisy_columns() {
+        let text = "x,private_mean,gp_sd\n1,2.5,3\n4,-1,6\n";
+        assert_eq!(numbers_of(text, NOISY[0]).unwrap(), [2.5, -1.0]);
+        assert_eq!(numbers_of(text, NOISY[1]).unwrap(), [2.5, 3.0, -1.0, 6.0]);
+        assert!(numbers_of("x,private_mean\n1,none\n", NOISY[0]).unwrap()[0].is_nan());
+    }
+
+    /// Doubles from 1/2 to 1 are 2^-53 apart, those from 2 to 4 2^-51.
+    #[test]
+    fn doubles_are_spaced_as_around_the_greater() {
+        for (one, other, exponent) in [(0.5, 0.25, -53), (-0.25, 0.5, -53), (1.0, -2.0, -51), (3.0, 0.0, -51)]
+        {
+            assert_eq!(spacing(one, other), 2f64.powi(exponent), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn zeros_of_two_signs_are_two_numbers() {
+        assert_eq!(bits(&[0.0, -0.0, 2.0]), [0, 1 << 63, 1 << 62]);
+    }
+}

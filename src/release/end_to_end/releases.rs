@@ -228,4 +228,32 @@ mod tests {
         let outputs = [0, 1].map(|_| Outputs::new(6, vec![0.0; 6]));
         assert_eq!(Releases { outputs, exact: Some(exact), stated: None }.places(), [3, 2, 1, 4]);
     }
+
+    /// All of 100 releases of one data set and none of the other are in a set: with an error of 1e-6 / 4 its probabilities are at
+    /// least error^(1/100) = .8590 and at most 1 - .8590, whose ratio is e^1.807.
+    #[test]
+    fn a_set_of_bits_is_as_likely_as_the_claim_allows() {
+        let all = Trials { successes: 100, trials: 100 };
+        let none = Trials { successes: 0, trials: 100 };
+        for (epsilon, delta, expected) in [(1.80, 0.0, true), (1.815, 0.0, false), (1.815, 0.01, false)] {
+            assert_eq!(exceeds(all, none, Guarantee { epsilon, delta }), expected, "{epsilon} {delta}");
+        }
+        assert!(!exceeds(none, all, Guarantee { epsilon: 0.0, delta: 0.0 }));
+        // e^0 times .1410, and .7180 more, is .8590.
+        for (delta, expected) in [(0.716, true), (0.720, false)] {
+            assert_eq!(exceeds(all, none, Guarantee { epsilon: 0.0, delta }), expected, "{delta}");
+        }
+    }
+
+    /// Noise on 1 cannot give 2^-60, noise on 0 can.
+    #[test]
+    fn releases_lean_to_one_of_two_data_sets() {
+        let small = 2f64.powi(-60);
+        let outputs = Outputs::new(1, vec![small, 0.25, small, small]);
+        let against_one = Leanings::of(&outputs, &Candidates { one: &[1.0], other: &[0.0] });
+        let counts = [against_one.one, against_one.other].map(|side| (side.successes, side.trials));
+        assert_eq!(counts, [(3, 4), (0, 4)]);
+        let against_other = Leanings::of(&outputs, &Candidates { one: &[0.0], other: &[1.0] });
+        assert_eq!((against_other.one.successes, against_other.other.successes), (0, 3));
+    }
 }
