@@ -57,4 +57,24 @@ mod tests {
         // What has exceptions is not told by its mu, and says so.
         assert_eq!(error(&sound.replace("delta = 3e-6", "delta = 2e-6\ncaveats = [\"one\"]")), "");
     }
+
+    /// Exact deltas of mpmath at a mu that is one part in a million smaller or greater, and a part in a million beyond.
+    #[test]
+    fn a_part_in_a_million_is_allowed() {
+        let with =
+            |delta: &str| error(&format!("mu = 0.25\nepsilon = 1.0\ndelta_exact = {delta}\ndelta = 3e-6\n"));
+        for (within, beyond) in [
+            ("2.9242150330099172e-6", "2.924213863324138e-6"),
+            ("2.9243291776641718e-6", "2.9243303473960768e-6"),
+        ] {
+            assert_eq!(with(within), "");
+            assert!(with(beyond).contains("contradict each other"), "{beyond}");
+        }
+    }
+
+    /// A mu of a thousandth has no delta at epsilon 1 in doubles: the exponent of its density is below -500,000.
+    #[test]
+    fn a_delta_of_nothing_agrees() {
+        assert_eq!(error("mu = 0.001\nepsilon = 1.0\ndelta_exact = 0.0\ndelta = 1e-6\n"), "");
+    }
 }

@@ -199,3 +199,59 @@ impl Charge<'_> {
         Ok(Receipt { ledger, account, id, others: others.collect(), shared })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::super::trial::{Trial, entry};
+    use super::*;
+    use crate::data::{DataKey, RowWitness};
+
+    /// Rows with these numbers in two columns, of which a spec reads one.
+    fn rows_of(key: &DataKey, numbers: Range<u32>) -> Fingerprint {
+        let mut witness = RowWitness::new(key, &["x".to_owned(), "y".to_owned()], &["x"]);
+        witness.begin_file(0);
+        for number in numbers {
+            witness.number(f64::from(number), true);
+            witness.number(f64::from(number * number), false);
+            witness.end_row();
+        }
+        witness.fingerprint(1)
+    }
+
+    fn charged(place: &LedgerPlace, numbers: Range<u32>) -> Result<Receipt, LedgerError> {
+        let rows = rows_of(place.state.key(), numbers);
+        charge(&Charge { place, rows: &rows, entry: entry("a") })
+    }
+
+    /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger with less left,
+    /// whichever is first.
+    #[test]
+    fn the_fullest_ledger_is_told() {
+        for twice in [0..12, 12..24] {
+            let trial = Trial::new();
+            let one = charged(&trial.place, 0..12).unwrap();
+            assert_eq!((one.shared, one.account.releases, one.others.len()), (false, 1, 0));
+            charged(&trial.place, 12..24).unwrap();
+            let full = charged(&trial.place, twice).unwrap();
+            assert_eq!((full.shared, full.account.releases), (false, 2));
+            let both = charged(&trial.place, 0..24).unwrap();
+            assert_eq!((&both.ledger, both.account.releases, both.shared), (&full.ledger, 3, true));
+            assert_eq!(both.others.len(), 1);
+            assert!(both.others[0] != both.ledger);
+        }
+    }
+
+    /// A ledger that is named for other rows than it counts.
+    #[test]
+    fn a_ledger_of_other_rows_is_refused() {
+        let trial = Trial::new();
+        let file = Some(trial.place.state.path().join("mine.toml"));
+        let place = LedgerPlace { file, ..trial.place.clone() };
+        charged(&place, 0..12).unwrap();
+        charged(&place, 0..12).unwrap();
+        let refused = charged(&place, 100..112);
+        assert!(matches!(refused, Err(LedgerError::OtherData(_))), "{refused:?}");
+    }
+}

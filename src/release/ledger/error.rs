@@ -220,3 +220,20 @@ impl LedgerError {
         Self::Malformed { path: path.to_path_buf(), reason: reason.into() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What fails after a charge says that the budget may be spent.
+    #[test]
+    fn errors_say_what_may_be_spent() {
+        let failed = || LedgerError::io("l.toml".as_ref())(std::io::ErrorKind::StorageFull.into());
+        let (before, after) = (failed().to_string(), failed().while_charging().to_string());
+        assert!(!before.contains("may be spent"), "{before}");
+        assert!(
+            after.starts_with(&before) && after.contains("what it would have cost may be spent"),
+            "{after}"
+        );
+    }
+}

@@ -130,3 +130,19 @@ impl PlacedLedger {
         replace(&self.path, &text).map_err(LedgerError::io(&self.path))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ledger that is not there is no error; one that cannot be read is.
+    #[test]
+    fn only_what_is_not_there_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(text_of(&folder.path().join("none.toml")).unwrap(), None);
+        assert!(matches!(text_of(folder.path()), Err(LedgerError::Io { .. })));
+        let path = folder.path().join("l.toml");
+        fs::write(&path, [0xff, 0xfe]).unwrap();
+        assert!(text_of(&path).unwrap_err().to_string().contains("UTF-8"));
+    }
+}

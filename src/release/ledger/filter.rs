@@ -115,3 +115,47 @@ impl Ledger {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::book::Ledger;
+    use super::super::chain::SealKey;
+    use super::super::trial::{Trial, entry, rows};
+    use super::*;
+    use crate::privacy::Neighbours;
+
+    /// A ledger of these releases about the same rows, without a budget.
+    fn ledger_of(trial: &Trial, entries: &[LedgerEntry]) -> Ledger {
+        let key = SealKey::new(trial.place.state.key());
+        let rows = rows(trial.place.state.key());
+        let mut ledger = Ledger::new(&key);
+        for entry in entries {
+            let new = NewRelease { entry, rows: &rows, budget: None };
+            ledger = ledger.with("l.toml".as_ref(), &new, &key).unwrap();
+        }
+        ledger
+    }
+
+    #[test]
+    fn releases_about_the_same_rows_stand_under_one_name() {
+        let trial = Trial::new();
+        let ledger = ledger_of(&trial, &[entry("a"), entry("b"), entry("c")]);
+        assert_eq!((ledger.data.len(), ledger.release.len()), (1, 3));
+    }
+
+    /// Where a guarantee has exceptions, or two releases have none in common, no budget tells what is spent.
+    #[test]
+    fn what_no_mu_tells_is_open() {
+        let trial = Trial::new();
+        assert_eq!(ledger_of(&trial, &[entry("a"), entry("b")]).open(), None);
+        let excepted = LedgerEntry { caveats: vec!["of one kind".to_owned()], ..entry("b") };
+        let ledger = ledger_of(&trial, &[entry("a"), excepted]);
+        assert_eq!(ledger.open().as_deref(), Some("release 2 has exceptions to its guarantee: of one kind"));
+        let other = LedgerEntry { neighbours: Neighbours::OneTargetChanges(1.0), ..entry("b") };
+        let mut ledger = ledger_of(&trial, &[entry("a"), other]);
+        assert!(ledger.open().is_some());
+        let budget = Some(BudgetSetting { epsilon: 8.0, delta: 1e-5 });
+        let refused = ledger.take_budget("l.toml".as_ref(), budget);
+        assert!(matches!(refused, Err(LedgerError::OtherGuarantee { .. })) && ledger.budget.is_none());
+    }
+}

@@ -189,3 +189,18 @@ fn name_for(total: &RowTotal) -> String {
 fn name_of(ledger: &Ledger) -> Option<String> {
     ledger.data.first().map(|rows| name_for(&rows.whole().total))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trial::Trial;
+    use super::*;
+
+    /// Without a folder no ledger is known; where it cannot be read, ledgers would be forgotten.
+    #[test]
+    fn a_folder_that_cannot_be_read_is_an_error() {
+        let trial = Trial::new();
+        assert!(KnownLedgers::read(&trial.place.state).unwrap().list.is_empty());
+        fs::write(trial.place.state.path().join(LEDGERS), "no folder").unwrap();
+        assert!(matches!(KnownLedgers::read(&trial.place.state), Err(LedgerError::Io { .. })));
+    }
+}

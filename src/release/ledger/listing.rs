@@ -79,3 +79,21 @@ fn of_path(path: &Path, known: &KnownLedgers, state: &StateFolder) -> Listed {
     };
     Listed { path: path.to_path_buf(), state: found }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ledgers_are_known_by_what_they_hold() {
+        for (text, looks) in [
+            ("seal = \"\"\n", true),
+            ("[[release]]\nmu = 1.0\n", true),
+            ("seal = \"\"\n[[release]]\nmu = 1.0\n", true),
+            ("experiment.title = \"a spec\"\n", false),
+            ("no TOML", false),
+        ] {
+            assert_eq!(looks_like_a_ledger(text), looks, "{text}");
+        }
+    }
+}
