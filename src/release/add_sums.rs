@@ -118,3 +118,91 @@ pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record
     };
     Err(ReleaseError::NotSums { path: path.to_owned(), cause })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::DataKey;
+    use crate::data::rows::InMemory;
+    use crate::release::StreamedRelease;
+    use crate::run::{DataPlaces, Pool, Project};
+    use crate::stream::Counts;
+
+    const SPEC: &str = r#"experiment.title = "a histogram"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add-remove" } }
+"#;
+
+    /// The sums of some blocks of a file of three, whose rows are known by this key.
+    struct Shard {
+        blocks: Range<u64>,
+        key: Option<DataKey>,
+    }
+
+    impl Shard {
+        fn text(&self) -> (String, String) {
+            let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+            let experiment = project.parse("histogram", SPEC).unwrap();
+            let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+                panic!("counts")
+            };
+            let row = [self.blocks.start as f64 / 2.0];
+            let mut rows = InMemory::new(vec![&row[..], &[1.0]]);
+            let pool = Pool::new(1).unwrap();
+            let total = streamed.sum_held("rows", &mut rows, &pool, self.key.as_ref()).unwrap();
+            let mut record: serde_json::Value = serde_json::from_str(&total.text().unwrap()).unwrap();
+            record["files"][0]["rows"] = json!(3 * BLOCK);
+            record["part"]["blocks"] = json!(self.blocks);
+            (record.to_string(), streamed.identity())
+        }
+    }
+
+    /// The rows of the sum of some shards, and whether it knows which they are.
+    fn sum_of(shards: &[Shard]) -> Result<(u64, bool), ReleaseError> {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut paths, mut identity) = (Vec::new(), String::new());
+        for (place, shard) in shards.iter().enumerate() {
+            let (text, of) = shard.text();
+            identity = of;
+            paths.push(folder.path().join(format!("{place}.json")));
+            std::fs::write(&paths[place], text).unwrap();
+        }
+        let zero = Counts { rows: 0, outside: 0, bins: vec![0; 2], clipped: 0 };
+        added(&paths, &identity, &zero).map(|sum| (sum.part.sums.rows, sum.identity.is_some()))
+    }
+
+    fn shard(blocks: Range<u64>, key: Option<u8>) -> Shard {
+        Shard { blocks, key: key.map(|byte| DataKey::new(&[byte; 32])) }
+    }
+
+    /// A part that was summed without a key makes the whole one without; two keys make none.
+    #[test]
+    fn keys_are_the_same_or_missing() {
+        assert_eq!(sum_of(&[shard(1..3, Some(1)), shard(0..1, Some(1))]).unwrap(), (2, true));
+        for keys in [[Some(1), None], [None, Some(1)], [None, None]] {
+            let shards = [shard(0..1, keys[0]), shard(1..3, keys[1])];
+            assert_eq!(sum_of(&shards).unwrap(), (2, false), "{keys:?}");
+        }
+        let other = sum_of(&[shard(0..1, Some(1)), shard(1..3, Some(2))]);
+        assert!(matches!(other, Err(ReleaseError::SumsDiffer { what: OTHER_KEYS, .. })));
+    }
+
+    #[test]
+    fn blocks_that_are_missing_are_counted() {
+        for (blocks, expected) in [(1..2, 2), (0..2, 1), (2..3, 2)] {
+            let missing = sum_of(&[shard(blocks.clone(), None)]);
+            let found = match missing {
+                Err(ReleaseError::SumsIncomplete { missing, all: 3 }) => missing,
+                _ => panic!("{blocks:?}"),
+            };
+            assert_eq!(found, expected, "{blocks:?}");
+        }
+        let twice = sum_of(&[shard(0..2, None), shard(1..3, None)]);
+        assert!(matches!(twice, Err(ReleaseError::SumsOverlap(row)) if row == BLOCK as u64 + 1));
+    }
+}

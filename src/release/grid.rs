@@ -245,6 +245,7 @@ fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{DataPlaces, Project};
 
     #[test]
     fn the_last_input_varies_fastest() {
@@ -296,5 +297,36 @@ mod tests {
             let error = text.parse::<GridChoice>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
+    }
+
+    const MODEL: &str = r#"experiment.title = "places"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+"#;
+    const MOMENTS: &str = "privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]] } }\n";
+    const SUMS: &str = r#"task.surface = { inducing = [{ from = 0.0, to = 4.0, points = 4 }], posterior = { regularisation = "tight", correction = "first-order" } }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.0, features = { supremum = [[0.0, 4.0]] }, sensitivity = "exact", split = 0.3 } }
+"#;
+    const CLOAKED: &str = r#"task.prediction.grid = [{ from = 0.0, to = 4.0, points = 5 }]
+privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
+"#;
+
+    /// How many places a spec names.
+    fn named_places(rest: &str) -> Option<usize> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("places", &format!("{MODEL}{rest}")).unwrap();
+        own_places(experiment.cells[0].setting()).map(|places| places.nrows())
+    }
+
+    /// The map of a surface, the grid of predictions, else the box of moments; sums without a map have no places.
+    #[test]
+    fn places_are_those_that_a_spec_names() {
+        let map = "map = [{ from = 0.0, to = 4.0, points = 3 }]";
+        assert_eq!(named_places(&format!("task.surface.{map}\n{MOMENTS}")), Some(3));
+        assert_eq!(named_places(&format!("task.surface = {{}}\n{MOMENTS}")), Some(LINE));
+        assert_eq!(named_places(&SUMS.replace("posterior =", &format!("{map}, posterior ="))), Some(3));
+        assert_eq!(named_places(SUMS), None);
+        assert_eq!(named_places(CLOAKED), Some(5));
     }
 }

@@ -222,4 +222,17 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         assert!(summed(SPEC, &[1.0], Some(&shard.to_string())).is_err());
         assert!(summed(SPEC, &[1.0], Some("{}")).is_err());
     }
+
+    /// Two rows of two columns of 8 bytes; sums of other specs are told by the names of their rows.
+    #[test]
+    fn held_rows_have_a_size_and_a_name() {
+        let text = summed(SPEC, &[1.0, 2.0], None).unwrap();
+        let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(record["files"], serde_json::json!([{ "name": "rows", "bytes": 32, "rows": 2 }]));
+        let mut shard = record.clone();
+        shard["part"]["blocks"] = serde_json::json!({ "start": 0, "end": 0 });
+        shard["files"][0]["rows"] = serde_json::json!(3 * BLOCK);
+        let said = summed(SPEC, &[1.0], Some(&shard.to_string())).unwrap_err();
+        assert!(said.contains("3 of 3"), "{said}");
+    }
 }

@@ -135,3 +135,76 @@ impl SumsModel for MomentsRelease {
         Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::release::StreamedRelease;
+    use crate::run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.5, domain = [[0.0, 4.0]] } }
+"#;
+
+    fn with_model(test: fn(&MomentsRelease, &Setting)) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("moments", SPEC).unwrap();
+        let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("moments")
+        };
+        test(streamed.model(), streamed.setting());
+    }
+
+    /// Of model and noise together, 3 and 4 make 5.
+    #[test]
+    fn the_surface_has_both_standard_deviations() {
+        with_model(|release, _| {
+            let prediction = SurfacePrediction {
+                mean: vec![1.0, 2.0],
+                model_sd: vec![3.0, 5.0],
+                noise_sd: vec![4.0, 12.0],
+            };
+            let expected = [
+                json!({ "at": [0.5], "mean": 1.0, "sd": 5.0 }),
+                json!({ "at": [3.5], "mean": 2.0, "sd": 13.0 }),
+            ];
+            assert_eq!(release.surface(&prediction), expected);
+        });
+    }
+
+    /// A number of rows with noise is one of the noisy numbers, a public one is not.
+    #[test]
+    fn noisy_numbers_are_those_with_noise() {
+        let file = |rows_sd: f64| {
+            json!({ "moments": {
+                "weighted": [1.0, 2.0], "weighted_sd": [0.1, 0.2], "plain": [3.0], "plain_sd": [0.3],
+                "squares": 4.0, "squares_sd": 0.4, "rows": 5.0, "rows_sd": rows_sd,
+            } })
+        };
+        with_numbers(&file(0.5), &[(1.0, 0.1), (2.0, 0.2), (3.0, 0.3), (4.0, 0.4), (5.0, 0.5)]);
+        with_numbers(&file(0.0), &[(1.0, 0.1), (2.0, 0.2), (3.0, 0.3), (4.0, 0.4)]);
+    }
+
+    fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("moments", SPEC).unwrap();
+        let release = MomentsRelease::of(experiment.cells[0].setting()).unwrap();
+        let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn moments_depend_on_box_and_bound() {
+        with_model(|release, setting| {
+            let depends = release.depends_on(setting);
+            assert_eq!((&depends["bound"], &depends["domain"]), (&json!(1.5), &json!([[0.0, 4.0]])));
+            assert!(depends["cells"].as_u64().is_some_and(|cells| cells > 1));
+            assert_eq!(depends["normalise"]["bounds"]["high"], 10.0);
+            assert!(release.protects_rows());
+        });
+    }
+}

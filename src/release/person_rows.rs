@@ -206,4 +206,31 @@ privacy = { epsilon = 1.0, delta = 1e-5, mechanism.histogram = { relation = "add
         std::fs::write(&files[0].path, "x,n,id\n1,1,a\n2,1,a\n3,1,b\n4,1,b\n").unwrap();
         assert!(matches!(used.ensure_unchanged(&files), Err(ReleaseError::FileChanged(_))));
     }
+
+    /// More than one block, and with a missing cell in the second of three rows.
+    #[test]
+    fn all_rows_are_held_and_those_that_lack_a_cell_are_marked() {
+        let manifest = Manifest::shipped().unwrap();
+        let text = SPEC.replace(", person = \"id\", rows_per_person = 1", ", missing = \"drop\"");
+        let spec = Experiment::parse("s", "s.toml".as_ref(), text, &manifest).unwrap();
+        let data = &spec.cells[0].setting().data;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, format!("x,n\n{}", "1,1\n,1\n3,1\n".repeat(BLOCK))).unwrap();
+        let held = all_rows(&[path], data).unwrap();
+        assert_eq!((held.rows(), held.record(2)), (3 * BLOCK, vec![3.0, 1.0]));
+        let marks = held.marked(data).pop().unwrap();
+        assert_eq!(marks[..6], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn all_rows_of_persons_are_held() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        std::fs::write(&path, format!("x,n,id\n{}", "1,1,a\n2,1,b\n".repeat(BLOCK))).unwrap();
+        let held = all_rows(&[path], &spec.cells[0].setting().data).unwrap();
+        assert_eq!((held.rows(), held.rows_with(3).len()), (2 * BLOCK, BLOCK));
+    }
 }

@@ -230,3 +230,43 @@ impl<'a> PredictionRequest<'a> {
         self.cell.setting()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Silent;
+    use crate::release::GridChoice;
+    use crate::run::DataPlaces;
+
+    const SPEC: &str = r#"experiment.title = "rows that lack a cell"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y", missing = "drop" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+task.prediction.grid = [{ from = 0.0, to = 4.0, points = 2 }]
+privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
+"#;
+
+    /// The rows that are read, of which one lacks its input, and those by which a delta is judged.
+    fn counted(spec: &str) -> (usize, u64) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("rows.csv"), "x,y\n1,2\n,3\n3,4\n").unwrap();
+        let project = Project::at(folder.path().to_owned(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("s", spec).unwrap();
+        let points = PublicPoints::Grid(&GridChoice::Auto);
+        let request =
+            PredictionRequest::read(&project, &experiment, &experiment.cells[0], points, &Silent, None)
+                .unwrap();
+        (request.sample.read, request.counted_rows())
+    }
+
+    /// Which records lack a cell is public where inputs are, and private where whole records are.
+    #[test]
+    fn a_delta_is_judged_by_a_public_number_of_rows() {
+        assert_eq!(counted(SPEC), (3, 2));
+        let records = SPEC.replace("task.prediction.grid =", "task.surface.map =").replace(
+            r#"change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }"#,
+            "mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]], rows = 100 }",
+        );
+        assert_eq!(counted(&records), (3, 3));
+    }
+}

@@ -98,3 +98,24 @@ fn parsed(text: &str, statement: ReleaseStatement) -> Result<ReleasedPredictions
         Ok(ReleasedPredictions { inputs, points, statement })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without a certificate nothing is claimed; one that cannot be read is an error.
+    #[test]
+    fn a_certificate_is_read_or_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        std::fs::write(&path, format!("x,{}\n1,2,3,4,5,6\n", COLUMNS.join(","))).unwrap();
+        let read = ReleasedPredictions::read(&path).unwrap();
+        assert_eq!(read.statement, ReleaseStatement::none());
+        assert_eq!(
+            read.points,
+            [ReleasedPoint { mean: 2.0, gp_sd: 3.0, noise_sd: 4.0, low: 5.0, high: 6.0 }]
+        );
+        std::fs::create_dir(with_ending(&path, ".certificate.json")).unwrap();
+        assert!(matches!(ReleasedPredictions::read(&path), Err(ReleaseError::Io { .. })));
+    }
+}

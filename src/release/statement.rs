@@ -101,3 +101,16 @@ fn noise(made: Option<&str>) -> String {
         None => "The certificate does not say where the noise came from.".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_those_of_a_list() {
+        assert_eq!(texts(Some(&json!(["one", 2, "three"]))), ["one", "three"]);
+        assert!(texts(Some(&json!("one"))).is_empty() && texts(None).is_empty());
+    }
+}

@@ -241,3 +241,37 @@ impl<M: SumsModel> StreamedTotal<M> {
         self.record.files.iter().map(|file| file.rows).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::release::{ReleaseError, StreamedRelease};
+    use crate::run::{DataPlaces, Project};
+
+    /// What becomes of counts with cells of these epsilons.
+    fn privacy(epsilons: &str, named: Option<f64>) -> Result<f64, ReleaseError> {
+        let spec = format!(
+            "experiment.title = \"counts\"\ndata = {{ source.csv.path = \"rows.csv\", inputs = [\"x\"], target = \"n\" }}\n\
+             task.density = {{ bins = [{{ from = 0.0, to = 2.0, bins = 2 }}], test = [{{ from = 0.0, to = 2.0, bins = 2 }}], draws = 1, estimate.histogram = {{}} }}\n\
+             privacy = {{ epsilon = 1.0, delta = 1e-6, mechanism.histogram = {{ relation = \"add-remove\" }} }}\n\
+             grid.\"privacy.epsilon\" = {epsilons}\n"
+        );
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("counts", &spec).unwrap();
+        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("counts")
+        };
+        streamed.privacy(named).map(|privacy| privacy.epsilon.get())
+    }
+
+    /// Cells without privacy are there to compare with; of several with privacy one must be named.
+    #[test]
+    fn one_epsilon_is_released_with() {
+        assert_eq!(privacy("[2.0, inf]", None).unwrap(), 2.0);
+        assert_eq!(privacy("[2.0, inf]", Some(0.5)).unwrap(), 0.5);
+        assert_eq!(privacy("[inf]", Some(0.5)).unwrap(), 0.5);
+        assert!(matches!(privacy("[inf]", None), Err(ReleaseError::NoGuarantee)));
+        assert!(matches!(privacy("[2.0]", Some(f64::INFINITY)), Err(ReleaseError::NoGuarantee)));
+        assert!(matches!(privacy("[2.0, 1.0]", None), Err(ReleaseError::SeveralEpsilons(_))));
+        assert!(matches!(privacy("[2.0]", Some(-1.0)), Err(ReleaseError::BadEpsilon(_))));
+    }
+}

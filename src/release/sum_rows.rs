@@ -148,3 +148,25 @@ fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseEr
     }
     Ok(records)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Also by another way to the same file; one that is not there is told of later.
+    #[test]
+    fn a_file_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        let [one, two] = ["one.csv", "two.csv"].map(|name| folder.path().join(name));
+        std::fs::write(&one, "x\n1\n").unwrap();
+        std::fs::write(&two, "x\n1\n").unwrap();
+        let named = |paths: &[PathBuf]| {
+            named_once(&paths.iter().map(|path| RowFile::named(path)).collect::<Vec<RowFile>>())
+        };
+        let nowhere = folder.path().join("nowhere.csv");
+        named(&[one.clone(), two, nowhere.clone(), nowhere]).unwrap();
+        let roundabout = folder.path().join("sub/../one.csv");
+        assert!(matches!(named(&[one, roundabout]), Err(ReleaseError::SameRows { .. })));
+    }
+}

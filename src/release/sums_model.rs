@@ -134,4 +134,10 @@ mod tests {
             assert!((noisy.sd - sd).abs() < 1e-14);
         }
     }
+
+    #[test]
+    fn matrices_are_written_row_by_row() {
+        let matrix = nalgebra::DMatrix::from_row_slice(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(matrix_rows(&matrix), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    }
 }

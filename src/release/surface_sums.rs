@@ -119,3 +119,64 @@ impl SumsModel for SurfaceSumsRelease {
         Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+
+    use super::*;
+    use crate::release::StreamedRelease;
+    use crate::run::{DataPlaces, Project};
+
+    /// At the first of three inducing inputs, and where nothing correlates.
+    const SPEC: &str = r#"experiment.title = "sums"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 2.0, high = 12.0, scale = 4.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.25, lengthscale = 1.0 } }
+task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior = { regularisation = "tight", correction = "first-order" }, map = [{ from = 0.0, to = 1000.0, points = 2 }] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
+"#;
+
+    fn with_model(test: fn(&SurfaceSumsRelease, &Setting)) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("sums", SPEC).unwrap();
+        let StreamedRelease::Surface(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("a surface")
+        };
+        test(streamed.model(), streamed.setting());
+    }
+
+    /// Features are 1/4 at the first inducing input and nearly nothing at the others. A weight of 8 there is a mean of 2, in units 7 + 4
+    /// times 2; with variance 16 of each weight the function has variance 1, in units a standard deviation of 4. Far away there is the
+    /// prior alone: 7, and 4 times 1/2.
+    #[test]
+    fn the_surface_is_in_units_of_the_target() {
+        with_model(|release, _| {
+            let inducing = release.model.inducing().unwrap();
+            let posterior = WeightPosterior {
+                mean: DVector::from_column_slice(&[8.0, 0.0, 0.0]),
+                covariance: 16.0 * DMatrix::identity(3, 3),
+                jitter: 0.0,
+            };
+            let surface = release.surface(&inducing.locate(&release.model.map()), &posterior);
+            for (point, expected) in surface.iter().zip([[0.0, 15.0, 4.0], [1000.0, 7.0, 2.0]]) {
+                let found = [&point["at"][0], &point["mean"], &point["sd"]].map(|x| x.as_f64().unwrap());
+                let apart = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(apart < 1e-6, "{point} {expected:?}");
+            }
+            assert_eq!(surface.len(), 2);
+        });
+    }
+
+    #[test]
+    fn sums_depend_on_the_bound() {
+        with_model(|release, setting| {
+            let depends = release.depends_on(setting);
+            assert_eq!(
+                (&depends["bound"], &depends["normalise"]["bounds"]["high"]),
+                (&json!(1.5), &json!(12.0))
+            );
+            assert!(depends["kernel"].is_object() && depends["inducing"].is_array());
+        });
+    }
+}

@@ -85,6 +85,7 @@ fn a_release_is_predicted_from() {
     assert_eq!(predicted["guarantee"], released["guarantee"]["text"]);
     let (means, surface) =
         (numbers(&predicted["predictions"], "private_mean"), numbers(&released["surface"], "mean"));
+    assert_eq!((means.len(), surface.len()), (4, 4));
     for ((mean, at_map), x) in means.iter().zip(&surface).zip([0.5, 1.5, 2.5, 3.5]) {
         assert!((mean - at_map).abs() < 1e-6, "{mean} {at_map}");
         assert!((mean - truth(x, 50.0)).abs() < 0.6, "{mean} {}", truth(x, 50.0));
@@ -98,7 +99,8 @@ fn a_release_is_predicted_from() {
         assert!(apart > 1e-6 && apart < 1.0, "{kernel}: {apart}");
     }
     let out = ["predict", "--from", "r.json", "--at", "grid.csv", "--out", "p.csv"];
-    assert!(project.dpgp(&out).expect(0).out.contains("nothing was released"));
+    let said = project.dpgp(&out).expect(0).out;
+    assert!(said.contains("nothing was released") && said.contains("4 points"), "{said}");
     assert_eq!(project.read("p.csv").lines().count(), 5);
     assert!(project.dpgp(&out).expect(2).err.contains("p.csv"), "never over a file that is there");
 }
