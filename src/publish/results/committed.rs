@@ -154,3 +154,39 @@ fn optional(path: &Path) -> Result<Option<String>, PublishError> {
         Err(cause) => Err(PublishError::io(path, cause)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publish::figure::fabricated::experiment;
+
+    /// The whole path is a column's name only where its last part is the name of a column that every table has.
+    #[test]
+    fn labels_stand_under_the_name_or_the_path() {
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+        let committed = Committed {
+            headings: owned(&["epsilon", "privacy.epsilon", "scale", "model.scale"]),
+            rows: Vec::new(),
+            claims: Vec::new(),
+            figure: None,
+            manifest: None,
+        };
+        let row = owned(&["1", "2", "3", "4"]);
+        let mut axis = experiment(&["a", "b"], "").axes.remove(0);
+        for (name, path, label) in
+            [("epsilon", "privacy.epsilon", "2"), ("scale", "model.scale", "3"), ("epsilon", "gone", "1")]
+        {
+            (axis.name, axis.path) = (name.to_owned(), path.to_owned());
+            assert_eq!(committed.label(&row, &axis), label, "{path}");
+        }
+    }
+
+    /// Only what is not there is no result.
+    #[test]
+    fn what_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Committed::read(folder.path()).unwrap(), None);
+        std::fs::create_dir(folder.path().join("table.csv")).unwrap();
+        assert!(Committed::read(folder.path()).is_err());
+    }
+}

@@ -118,4 +118,22 @@ mod tests {
         (0..3).for_each(|_| outcomes.add(OutcomeCounts { holds: 1, fails: 2, undecided: 3 }));
         assert_eq!((outcomes, outcomes.total()), (OutcomeCounts { holds: 3, fails: 6, undecided: 9 }, 18));
     }
+
+    /// Each name as often as its place from the front.
+    #[test]
+    fn names_are_counted() {
+        let verdicts = [
+            Verdict::Agrees,
+            Verdict::Differs,
+            Verdict::Inconclusive,
+            Verdict::NotJudged,
+            Verdict::Fitted,
+            Verdict::StandIn,
+        ];
+        let names = verdicts.iter().zip(1..).flat_map(|(verdict, times)| [verdict.name()].repeat(times));
+        let counts = VerdictCounts::of(names.chain(["", "unknown"]));
+        let expected =
+            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
+        assert_eq!(counts, expected);
+    }
 }

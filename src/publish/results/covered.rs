@@ -96,6 +96,7 @@ impl Covered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::publish::results::committed::Committed;
 
     #[test]
     fn the_share_outside_is_that_below_a_twentieth() {
@@ -115,5 +116,34 @@ mod tests {
         assert!(told.contains("would have p < 0.01 (Kolmogorov and Smirnov, D = 1.00)"), "{told}");
         assert!(told.contains("100 % of them lie outside"), "{told}");
         assert_eq!((chance_of(vec![0.001; 4]), chance_of(Vec::new())), (None, None));
+    }
+
+    /// The experiment with most random numbers is named; of several, the first.
+    #[test]
+    fn the_experiment_with_most_random_numbers_is_named() {
+        let named = |name: &str| {
+            let mut experiment = crate::publish::figure::fabricated::experiment(&["a"], "");
+            experiment.name = name.to_owned();
+            experiment
+        };
+        let experiments = ["few", "first", "second"].map(named);
+        let examined: Vec<Examined<'_>> = experiments
+            .iter()
+            .zip([&["0.5", ""][..], &["0.5", "0.25", "0.75"], &["0.125", "0.5", "0.5"]])
+            .map(|(experiment, p_values)| {
+                let committed = Committed {
+                    headings: vec!["p_value".to_owned()],
+                    rows: p_values.iter().map(|p| vec![(*p).to_owned()]).collect(),
+                    claims: Vec::new(),
+                    figure: None,
+                    manifest: None,
+                };
+                Examined { experiment, committed: Some(committed) }
+            })
+            .collect();
+        let coverage: Coverage = toml::from_str("paper = \"p\"\nreference = \"\"\nitem = []\n").unwrap();
+        let covered = Covered::new(&coverage, &examined);
+        assert_eq!(covered.most, ("first".to_owned(), 3));
+        assert_eq!(covered.p_values, [0.5, 0.5, 0.25, 0.75, 0.125, 0.5, 0.5]);
     }
 }

@@ -78,3 +78,67 @@ fn remove_stale(path: &Path) -> Result<(), PublishError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::publish::figure::fabricated::{experiment, row};
+
+    fn provenance(own_rows: bool) -> Provenance {
+        Provenance {
+            data: Vec::new(),
+            own_rows,
+            rows_in_spec: true,
+            project: PathBuf::new(),
+            seed: 1,
+            numerics: 1,
+            seconds: 1.0,
+            finished: 0,
+            clipped: Vec::new(),
+        }
+    }
+
+    fn published(folder: &Path, own_rows: bool) -> Result<(), PublishError> {
+        let experiment = experiment(&["a"], "");
+        let report = Report::new(&experiment, vec![row(0, "rmse", 0.5, None)], Vec::new());
+        publish(folder, &report, &provenance(own_rows))
+    }
+
+    /// Claims and figures of an earlier spec go; nothing else does.
+    #[test]
+    fn what_the_spec_no_longer_has_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["claims.csv", "figure.svg", "figure.json", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "earlier").unwrap();
+        }
+        published(folder.path(), false).unwrap();
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, ["manifest.json", "notes.txt", "table.csv", "table.md", "timing.json"]);
+        let manifest = std::fs::read_to_string(folder.path().join("manifest.json")).unwrap();
+        assert!(!manifest.contains("clipped_targets"), "{manifest}");
+        // A folder in the place of a file cannot be removed as one.
+        std::fs::create_dir(folder.path().join("claims.csv")).unwrap();
+        assert!(published(folder.path(), false).is_err());
+    }
+
+    /// Files that are as they should be stay the same files, unless others than the holder of the rows may read them.
+    #[cfg(unix)]
+    #[test]
+    fn what_is_the_same_is_left_alone_or_closed_to_others() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("table.csv");
+        published(folder.path(), false).unwrap();
+        let first = std::fs::metadata(&table).unwrap();
+        published(folder.path(), false).unwrap();
+        assert_eq!(std::fs::metadata(&table).unwrap().ino(), first.ino());
+        std::fs::set_permissions(&table, std::fs::Permissions::from_mode(0o644)).unwrap();
+        published(folder.path(), true).unwrap();
+        assert_eq!(std::fs::metadata(&table).unwrap().mode() & 0o777, 0o600);
+    }
+}

@@ -117,4 +117,19 @@ mod tests {
         }
         assert!(first_difference(text, "", 1e-9).is_some());
     }
+
+    /// A part in a thousand of the greater number, whatever its size.
+    #[test]
+    fn numbers_are_close_by_their_size() {
+        for (one, other, expected) in [
+            ("100", "100.09", true),
+            ("100", "100.2", false),
+            ("0.01", "0.0100099", true),
+            ("0.01", "0.01002", false),
+        ] {
+            assert_eq!(close(one, other, 1e-3), expected, "{one} {other}");
+            assert_eq!(close(other, one, 1e-3), expected, "{other} {one}");
+        }
+        assert!(close("1e-9", "-1e-9", 1e-3) && close("a", "a", 0.0) && !close("a", "1", 1.0));
+    }
 }

@@ -188,6 +188,7 @@ fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::privacy::Certificate;
+    use crate::publish::figure::fabricated;
     use crate::spec::SpreadKind;
 
     fn row(replicates: &[f64]) -> Row {
@@ -272,5 +273,48 @@ mod tests {
         ] {
             assert_eq!(all(outcomes.into_iter()), expected);
         }
+    }
+
+    /// Two values of a and b at each epsilon: at the same one a is below b, at another it is not.
+    #[test]
+    fn rows_are_compared_where_they_agree() {
+        let claim = |paired: bool| {
+            format!(
+                "[grid]\n\"privacy.epsilon\" = [1.0, 2.0]\n[[claim]]\ntext = \"a is below b\"\nmetric = \"rmse\"\n\
+                 cells = {{ method = \"a\" }}\nis = \"below\"\nother = {{ method = \"b\" }}\npaired = {paired}\n"
+            )
+        };
+        for (paired, outcome) in [(true, Outcome::Holds), (false, Outcome::Fails)] {
+            let experiment = fabricated::experiment(&["a", "b"], &claim(paired));
+            let method = experiment.axes.iter().position(|axis| axis.name == "method").unwrap();
+            let rows = experiment.cells.iter().enumerate().map(|(cell, one)| {
+                let first = one.labels()[1 - method].starts_with('1');
+                let value = match (one.labels()[method].as_str(), first) {
+                    ("a", true) => 1.0,
+                    ("b", true) => 2.0,
+                    ("a", false) => 3.0,
+                    _ => 4.0,
+                };
+                fabricated::row(cell, "rmse", value, None)
+            });
+            let rows: Vec<Row> = rows.collect();
+            let labelled: Vec<ClaimRow<'_>> = rows
+                .iter()
+                .map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row })
+                .collect();
+            let found = check(&experiment.claims[0], &labelled);
+            assert_eq!((found.outcome, found.error), (outcome, Some(0.0)), "{paired}");
+        }
+    }
+
+    /// One replicate each tells nothing of their difference; what is known are the errors of both, 3 and 4.
+    #[test]
+    fn single_replicates_are_not_paired() {
+        let one = |value: f64, error: f64| Row {
+            spread: Some(error),
+            spread_kind: SpreadKind::StandardError,
+            ..row(&[value])
+        };
+        assert_eq!(Compared::rows(&one(1.0, 3.0), &one(2.0, 4.0)).error, 5.0);
     }
 }

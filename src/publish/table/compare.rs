@@ -201,4 +201,25 @@ mod tests {
         let found = compare_tables(TABLE, &TABLE.replace("b,2,m", "c,2,m"), 1e-9).unwrap();
         assert_eq!(found.len(), 2);
     }
+
+    #[test]
+    fn values_stand_on_their_sides() {
+        let pairs = side_by_side(TABLE, &TABLE.replace("b,2,m,2.0,agrees,1e-12\n", "")).unwrap();
+        let values: Vec<(String, String)> = pairs.iter().map(RowPair::values).collect();
+        assert_eq!(values, [("1.0".to_owned(), "1.0".to_owned()), ("2.0".to_owned(), String::new())]);
+    }
+
+    /// A part in a thousand of the greater number, whatever its size.
+    #[test]
+    fn a_tolerance_is_relative() {
+        for (one, other, expected) in [
+            ("100", "100.09", true),
+            ("100", "100.2", false),
+            ("1e-9", "1.0009e-9", true),
+            ("1e-9", "1.002e-9", false),
+        ] {
+            assert_eq!(same("value", one, other, 1e-3), expected, "{one} {other}");
+        }
+        assert!(same("gap", "1e-9", "9e-9", 0.0) && !same("gap", "1e-9", "2e-8", 1.0));
+    }
 }
