@@ -136,4 +136,22 @@ mod tests {
         let expected = 0.5 * q * q * a * (a - 1.0) * f64::exp_m1(1.0 / (s * s));
         assert!((Moment { rate: q, noise: s, order: a }.log() / expected - 1.0).abs() < 1e-7);
     }
+
+    /// With little noise all of the moment comes from the highest power, `q^a e^(a (a-1) / (2 s^2))`: the next is e^-400 of it.
+    #[test]
+    fn thousands_of_nats_do_not_overflow() {
+        for a in [3.0, 2.5] {
+            let (q, s): (f64, f64) = (0.5, 0.03);
+            let expected = a * q.ln() + a * (a - 1.0) / (2.0 * s * s);
+            let found = Moment { rate: q, noise: s, order: a }.log();
+            assert!((found / expected - 1.0).abs() < 1e-13, "{a}: {found} {expected}");
+        }
+    }
+
+    /// Rare samples and little noise: far out the ratio overflows although the moment is near 1. By a quadrature with 60 digits.
+    #[test]
+    fn rare_samples_keep_their_digits_far_out() {
+        let found = Moment { rate: 1e-60, noise: 0.05, order: 1.5 }.log();
+        assert!((found / 1.393_709_580_666_379_7e-25 - 1.0).abs() < 1e-9, "{found:e}");
+    }
 }

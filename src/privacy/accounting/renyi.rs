@@ -186,4 +186,18 @@ mod tests {
             assert_eq!(points.len(), 2 + 35);
         }
     }
+
+    /// An order must be above 1 and finite, and samples be those whose moments are known.
+    #[test]
+    fn what_has_no_divergence_is_refused() {
+        let full = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
+        for order in [1.0, 0.5, f64::INFINITY, f64::NAN] {
+            assert!(Renyi.divergence(&full, Relation::AddRemove, order).is_err(), "{order}");
+        }
+        assert!(Renyi.divergence(&full, Relation::ReplaceOne, 2.0).is_ok());
+        let sampled = Event { sampling: Sampling::Poisson { rate: 0.5 }, ..full };
+        assert!(Renyi.divergence(&sampled, Relation::AddRemove, 2.0).is_ok());
+        assert!(Renyi.divergence(&sampled, Relation::ReplaceOne, 2.0).is_err());
+        assert!(Renyi.epsilon(&sampled, Relation::ReplaceOne, 1e-5).is_err());
+    }
 }

@@ -113,3 +113,50 @@ impl Composed {
         (sum, self.norm_error * squares.sqrt())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::discrete::Discrete;
+    use super::*;
+
+    /// Randomised response: a loss of ln 3 has the probability 3/4, one of -ln 3 1/4.
+    fn response(infinite: f64) -> Discrete {
+        Discrete { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite }
+    }
+
+    /// Of four answers the losses 4 ln 3, 2 ln 3 and 0 have the probabilities 81, 108 and 54 of 256, so that from `e^epsilon` of 1 to 9
+    /// delta is `(81 - e^epsilon + 108 - 12 e^epsilon) / 256`.
+    #[test]
+    fn four_answers_have_a_closed_form() {
+        let step = response(0.0);
+        let sum = LossSum::new(&step, 4);
+        for tilt in [0.2, 1.0, 2.5] {
+            let composed = Composed::new(&sum, tilt, 1 << 12).unwrap();
+            assert!(composed.top() >= 4.0 * step.width - 1e-12);
+            for epsilon in [0.25, 1.0, 2.0] {
+                let exact = (189.0 - 13.0 * f64::exp(epsilon)) / 256.0;
+                let (lower, upper) = (composed.lower(epsilon), composed.upper(epsilon));
+                assert!(lower <= exact && exact <= upper, "{tilt} {epsilon}: {lower} {exact} {upper}");
+                assert!(upper - lower < 1e-8, "{tilt} {epsilon}: {lower} {upper}");
+            }
+            // Nothing is beyond all losses.
+            assert!(composed.upper(4.5) < 1e-9 && composed.lower(4.5) == 0.0);
+        }
+    }
+
+    /// A step that reveals all with probability 1/100 does so in one of four with at most 4/100.
+    #[test]
+    fn infinite_losses_add_up() {
+        let (step, same) = (response(0.0), response(0.01));
+        let [without, with] =
+            [&step, &same].map(|step| Composed::new(&LossSum::new(step, 4), 1.0, 1 << 12).unwrap());
+        assert!((with.upper(1.0) - without.upper(1.0) - 0.04).abs() < 1e-12);
+        assert!((with.lower(1.0) - without.lower(1.0) - 0.04).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_window_may_not_fit() {
+        let step = response(0.0);
+        assert!(Composed::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
+    }
+}

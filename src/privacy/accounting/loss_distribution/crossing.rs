@@ -35,3 +35,35 @@ pub(super) fn greatest_epsilon(below: &Composed, delta: f64, upper: f64) -> f64 
         None => 0.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::discrete::Discrete;
+    use super::super::loss_sum::LossSum;
+    use super::*;
+
+    /// One answer of randomised response, whose delta at epsilon is `(3 - e^epsilon) / 4`.
+    fn answer(infinite: f64) -> Composed {
+        let step = Discrete { first: -1, width: 3f64.ln(), masses: vec![0.25, 0.0, 0.75], infinite };
+        Composed::new(&LossSum::new(&step, 1), 1.0, 1 << 12).unwrap()
+    }
+
+    #[test]
+    fn the_epsilon_of_a_delta_is_enclosed() {
+        let answer = answer(0.0);
+        for (delta, exact) in [(0.25, 2f64.ln()), (0.4, 1.4f64.ln()), (0.05, 2.8f64.ln())] {
+            let least = least_epsilon(&answer, delta);
+            assert!((0.0..1e-8).contains(&(least - exact)), "{delta}: {least}");
+            let greatest = greatest_epsilon(&answer, delta, least + 0.25);
+            assert!((0.0..1e-8).contains(&(exact - greatest)), "{delta}: {greatest}");
+        }
+    }
+
+    #[test]
+    fn some_deltas_have_no_epsilon() {
+        assert_eq!(least_epsilon(&answer(0.0), 0.6), 0.0);
+        assert_eq!(least_epsilon(&answer(0.01), 0.005), f64::INFINITY);
+        assert_eq!(greatest_epsilon(&answer(0.0), 0.25, f64::INFINITY), 0.0);
+        assert_eq!(greatest_epsilon(&answer(0.0), 0.6, 1.0), 0.0);
+    }
+}

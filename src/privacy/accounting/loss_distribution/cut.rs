@@ -90,4 +90,30 @@ mod tests {
             assert_eq!((all.p, all.q), (1.0, 1.0));
         }
     }
+
+    /// At x = 3 the tail is `(1 + 1)^2 = 4` and 1 more times four units in the last place wrong; errors of both ends add up, and one
+    /// where their tails lie on different sides.
+    #[test]
+    fn errors_grow_with_the_tail() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        let (low, high) = (pair.cut(-1.0), pair.cut(3.0));
+        let of = |cut: &Cut| [cut.beyond.p_error / cut.beyond.p, cut.beyond.q_error / cut.beyond.q];
+        for (cut, squares) in [(&low, 2.0), (&high, 5.0)] {
+            assert!(of(cut).iter().all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12));
+        }
+        let middle = low.to(&high);
+        assert_eq!(middle.p_error, low.beyond.p_error + high.beyond.p_error + f64::EPSILON);
+        assert_eq!(middle.q_error, low.beyond.q_error + high.beyond.q_error + f64::EPSILON);
+        let tail = high.to(&pair.cut(5.0));
+        assert_eq!(tail.q_error, high.beyond.q_error + pair.cut(5.0).beyond.q_error);
+        // P is N(1, 4), Q is N(0, 4).
+        assert!(
+            (high.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
+                && (high.beyond.q - normal_cdf(-1.5)).abs() < 1e-15
+        );
+        assert!(
+            (low.beyond.p - normal_cdf(-1.0)).abs() < 1e-15
+                && (low.beyond.q - normal_cdf(-0.5)).abs() < 1e-15
+        );
+    }
 }

@@ -72,6 +72,7 @@ fn cell(pair: &DominatingPair, start: &Cut, loss: f64) -> LossCell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::gaussian_delta;
 
     /// The loss of a cell is just above the grid point that it is rounded down to, wherever the cell starts.
     #[test]
@@ -86,5 +87,21 @@ mod tests {
                 assert!(end.x > start.x && (0.0..3.0 * AIM).contains(&over), "{sd} {place}: {over}");
             }
         }
+    }
+
+    /// Never above the divergence, and not far below on a fine grid.
+    #[test]
+    fn divergences_are_bounded_from_below() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        let losses = Discrete::dominated(&pair, 0.02, Range { low: -14.0, high: 15.0 });
+        for place in -40..80 {
+            let epsilon = 0.02 * f64::from(place);
+            let over = losses.losses().filter(|(loss, _)| *loss > epsilon);
+            let found = over.map(|(loss, mass)| mass * -f64::exp_m1(epsilon - loss)).sum::<f64>();
+            let exact = gaussian_delta(pair.sd, epsilon);
+            assert!(found <= exact && found > exact - 1e-3, "{epsilon}: {found} {exact}");
+        }
+        let all = losses.masses.iter().sum::<f64>();
+        assert!(all <= 1.0 && all > 1.0 - 1e-9 && losses.infinite == 0.0, "{all}");
     }
 }

@@ -134,4 +134,35 @@ mod tests {
         let sum = LossSum::new(&coin, 1);
         assert_eq!((sum.rising_root(|_| 1.0), sum.rising_root(|_| -1.0)), (2e-12, 200.0));
     }
+
+    #[test]
+    fn cumulants_are_those_of_coins() {
+        let coin = coin();
+        for tilt in [-3.0, 0.0, 0.5, 40.0] {
+            let Cumulant { value, slope } = LossSum::new(&coin, 7).cumulant(tilt);
+            assert!((value - (0.5 * tilt).cosh().ln()).abs() < 1e-13, "{tilt}: {value}");
+            assert!((slope - 0.5 * (0.5 * tilt).tanh()).abs() < 1e-14, "{tilt}: {slope}");
+        }
+    }
+
+    /// `(10 ln(cosh((b + t) / 2) / cosh(b / 2)) + 2) / t`, of which a scan knows the least.
+    #[test]
+    fn reaches_are_the_least_bounds_of_chernoff() {
+        let coin = coin();
+        let sum = LossSum::new(&coin, 10);
+        let bound = |base: f64, more: f64| {
+            (10.0 * ((0.5 * (base + more)).cosh() / (0.5 * base).cosh()).ln() + 2.0) / more
+        };
+        for base in [0.0, 1.0] {
+            let scan = || (1..4000).map(|i| 1e-3 * f64::from(i));
+            let up = scan().map(|t| bound(base, t)).fold(f64::INFINITY, f64::min);
+            let down = scan().map(|t| bound(base, -t)).fold(f64::NEG_INFINITY, f64::max);
+            let found = [1.0, -1.0].map(|sign| sum.reach(base, sign, 2.0));
+            assert!((-1e-6..2e-3).contains(&(found[0] - up)), "{base}: {found:?} {up}");
+            assert!((-1e-6..2e-3).contains(&(down - found[1])), "{base}: {found:?} {down}");
+        }
+        let tilt = sum.tilt_for_delta((-2f64).exp());
+        let least = (1..4000).map(|i| bound(0.0, 1e-3 * f64::from(i))).fold(f64::INFINITY, f64::min);
+        assert!((-1e-6..2e-3).contains(&(bound(0.0, tilt) - least)), "{tilt}");
+    }
 }

@@ -123,4 +123,19 @@ mod tests {
         let added = DominatingPair { p: 0.0, q: 0.1, sd: 1.0 };
         assert_eq!(added.point(0.2), f64::INFINITY);
     }
+
+    /// Two Gaussians are one pair, whichever is first; mixtures are two.
+    #[test]
+    fn pairs_are_those_of_the_relation() {
+        let of = |sampling, relation| {
+            let event = Event { noise_multiplier: 2.0, sampling, steps: 1 };
+            let pairs = DominatingPair::of(&event, relation).unwrap();
+            pairs.iter().map(|pair| (pair.p, pair.q, pair.sd)).collect::<Vec<_>>()
+        };
+        let sampled = Sampling::Poisson { rate: 0.25 };
+        assert_eq!(of(Sampling::FullBatch, Relation::AddRemove), [(1.0, 0.0, 2.0)]);
+        assert_eq!(of(Sampling::FullBatch, Relation::ReplaceOne), [(1.0, 1.0, 2.0)]);
+        assert_eq!(of(sampled, Relation::AddRemove), [(0.25, 0.0, 2.0), (0.0, 0.25, 2.0)]);
+        assert_eq!(of(sampled, Relation::ReplaceOne), [(0.25, 0.25, 2.0)]);
+    }
 }

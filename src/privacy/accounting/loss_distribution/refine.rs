@@ -170,4 +170,24 @@ mod tests {
         let found = refinement.excess(Enclosure { lower: 2.0, upper: 3.0 }, Given::Delta(0.1));
         assert!((found - 100.0 / 3.0).abs() < 1e-12);
     }
+
+    /// `z = (2 ln(4 / (1e-7 delta)))^(1/2)` is 7.61804640 at delta = 1e-5, and 10.85826153 at the least delta.
+    #[test]
+    fn the_range_covers_all_but_a_part_of_delta() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        for (given, z) in [(Given::Delta(1e-5), 7.618_046_400_1), (Given::Epsilon(3.0), 10.858_261_526_2)] {
+            let Range { low, high } = range(&pair, 4, given);
+            assert!((low + 2.0 * z).abs() < 1e-9 && (high - 1.0 - 2.0 * z).abs() < 1e-9, "{low} {high}");
+        }
+    }
+
+    /// Of delta five tolerances are one; bounds that are the same, or below all deltas, are close enough.
+    #[test]
+    fn an_excess_of_delta_is_a_fifth() {
+        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
+        let excess = |lower, upper, given| refinement.excess(Enclosure { lower, upper }, given);
+        assert!((excess(0.2, 0.3, Given::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
+        assert_eq!(excess(1e-20, 1e-19, Given::Epsilon(1.0)), 0.0);
+        assert_eq!((excess(2.0, 2.0, Given::Delta(0.1)), excess(0.5, 0.5, Given::Epsilon(1.0))), (0.0, 0.0));
+    }
 }
