@@ -26,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct GenerateArguments {
     /// How many rows; 1e7 is ten million
-    #[arg(long, value_name = "N", value_parser = rows)]
+    #[arg(long, value_name = "N", value_parser = rows, allow_negative_numbers = true)]
     rows: u64,
     /// The file to write, .csv or .parquet
     #[arg(long, value_name = "FILE")]

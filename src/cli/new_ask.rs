@@ -143,13 +143,14 @@ fn end_of_box(questions: &[Question], answers: &[Option<f64>], place: usize) -> 
     rounded.filter(|end: &f64| end.is_finite())
 }
 
+/// The spec with the answers, and without the words that ask for them.
 fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
     let mut text = template.to_owned();
     // From the end, so that places before stay where they are.
     for (question, answer) in questions.iter().zip(answers).rev() {
         text.replace_range(question.from..question.to, &format!("{answer:?}"));
     }
-    text
+    text.replace("# fill in: ", "# ").replace("fill in every `nan` below, then ", "")
 }
 
 const OPEN: &str = "nan";
@@ -192,8 +193,10 @@ fn questions(template: &str) -> Vec<Question> {
         let places: Vec<usize> = code.match_indices(OPEN).map(|(at, _)| at).collect();
         for (turn, at) in places.iter().enumerate() {
             let (within, end) = (code.starts_with(' '), end(&code[..*at], turn, places.len()));
-            let (key, about) =
-                if within { (list.0, [list.1, about].join(" ")) } else { (key, about.to_owned()) };
+            let (key, about) = match within {
+                true => (list.0, format!("{}: {}", about.trim(), list.1)),
+                false => (key, about.to_owned()),
+            };
             let at = start + at;
             let key = format!("{section}.{key}{end}");
             found.push(question(key, &about, at..at + OPEN.len(), number));
@@ -262,7 +265,7 @@ mod tests {
                 "privacy.mechanism.moments.domain, greatest",
             ]
         );
-        assert_eq!(found[5].about, "how far \"b\"");
+        assert_eq!(found[5].about, "\"b\": how far");
         assert!(found.iter().all(|one| ["nan", "1.0", "1e-7"].contains(&&template[one.from..one.to])));
         let answers: Vec<f64> = (0..found.len()).map(|k| k as f64).collect();
         let said: Vec<Option<f64>> = answers.iter().copied().map(Some).collect();

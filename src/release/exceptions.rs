@@ -1,6 +1,7 @@
 //! What keeps a guarantee from being given away, and what is said of a weak one and of a weak design.
 
 use super::ReleaseError;
+use super::prediction_rows::exact;
 use crate::privacy::Certificate;
 
 /// An epsilon beyond which hardly anything is hidden: a guess of one in 22,000 may become a certainty.
@@ -48,9 +49,11 @@ pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
     if epsilon <= WEAK || epsilon.is_infinite() {
         return Vec::new();
     }
+    let shown = exact(epsilon);
     vec![format!(
-        "epsilon = {epsilon:?} is above {WEAK:?}: what somebody believes of a person may become e^{epsilon:?} times as likely \
-         by this release, which hides hardly anything"
+        "epsilon = {shown} is above {}: what somebody believes of a person may become e^{shown} times as likely by this release, which \
+         hides hardly anything",
+        exact(WEAK)
     )]
 }
 

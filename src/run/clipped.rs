@@ -1,7 +1,8 @@
-//! Targets outside the public bounds.
+//! Targets outside the public bounds, and inputs outside the public box.
 
 use std::fmt;
 
+use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,15 +24,29 @@ pub struct Clipped {
     pub clipped: usize,
     /// All targets.
     pub rows: usize,
+    /// Rows with an input outside the box of private inputs, which count as the nearest place in it; none where there is no box.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<usize>,
 }
 
 impl fmt::Display for Clipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { low, high, clipped, rows } = self;
+        let Self { low, high, clipped, rows, outside } = self;
         write!(
             f,
             "{clipped} of {rows} targets lie outside the public bounds [{low}, {high}] and were clipped"
         )?;
+        if let Some(outside) = outside.filter(|outside| *outside > 0) {
+            let who = if outside == *rows {
+                "no row lies".to_owned()
+            } else {
+                format!("{outside} of {rows} rows do not lie")
+            };
+            write!(
+                f,
+                "; {who} in the public box privacy.mechanism.moments.domain: they count as the nearest places in it"
+            )?;
+        }
         f.write_str(" (this count is not private: it is for the holder of the data alone)")
     }
 }
@@ -40,7 +55,26 @@ impl fmt::Display for Clipped {
 pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     let (low, high) = bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
-    Some(Clipped { low, high, clipped, rows: sample.rows() })
+    let outside = domain(setting).map(|domain| rows_outside(&sample.inputs, domain));
+    Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
+}
+
+/// The box of private inputs; none where inputs have none.
+fn domain(setting: &Setting) -> Option<&[[f64; 2]]> {
+    match &setting.privacy.mechanism {
+        MechanismSetting::Moments(moments) => Some(&moments.domain),
+        _ => None,
+    }
+}
+
+/// How many inputs (n x d) have a coordinate outside the sides of a box.
+fn rows_outside(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> usize {
+    let mut outside = 0;
+    for row in inputs.row_iter() {
+        let inside = row.iter().zip(domain).all(|(x, [low, high])| (*low..=*high).contains(x));
+        outside += usize::from(!inside);
+    }
+    outside
 }
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
@@ -75,7 +109,7 @@ fn within(normalise: &NormaliseSetting, bound: f64) -> Option<(f64, f64)> {
     }
 }
 
-/// The counts for the user's own files in an experiment: one for each data section and its bounds, in the order of the
+/// The counts for the user's own files in an experiment: one for each data section, its bounds and its box, in the order of the
 /// cells. The files are read again, because results may all have been stored before.
 ///
 /// # Errors
@@ -90,7 +124,7 @@ pub(super) fn clipped_in_own_files(
     let mut counts = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let key = (cell.data_id(), bounds(setting));
+        let key = (cell.data_id(), bounds(setting), domain(setting));
         if setting.data.source.own_file().is_none() || key.1.is_none() || seen.contains(&key) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Files appear whole or not at all.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use crate::data::temporary_file;
@@ -9,6 +9,18 @@ use crate::data::temporary_file;
 /// The folder that a path names a file in.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The same, if it is there: the error of a temporary file in it would tell a name that nobody gave.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] with the folder that is missing.
+pub(super) fn existing_folder_of(path: &Path) -> Result<&Path> {
+    let folder = folder_of(path);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(Error::new(ErrorKind::NotFound, format!("there is no folder {}", folder.display())))
 }
 
 /// A name with something after it.
@@ -41,7 +53,7 @@ impl Readers {
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_atomically(path: &Path, contents: &str) -> std::io::Result<()> {
+pub fn write_atomically(path: &Path, contents: &str) -> Result<()> {
     write_atomically_for(Readers::All, path, contents)
 }
 
@@ -49,7 +61,7 @@ pub fn write_atomically(path: &Path, contents: &str) -> std::io::Result<()> {
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> std::io::Result<()> {
+pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> Result<()> {
     write_pieces(readers, path, |mut file| file.write_all(contents.as_bytes()))
 }
 
@@ -57,19 +69,12 @@ pub fn write_atomically_for(readers: Readers, path: &Path, contents: &str) -> st
 ///
 /// # Errors
 /// The I/O error; the file that was there is untouched.
-pub fn write_file_atomically(
-    path: &Path,
-    write: impl FnOnce(&File) -> std::io::Result<()>,
-) -> std::io::Result<()> {
+pub fn write_file_atomically(path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
     write_pieces(Readers::All, path, write)
 }
 
-fn write_pieces(
-    readers: Readers,
-    path: &Path,
-    write: impl FnOnce(&File) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let file = temporary_file(folder_of(path), Readers::Holder.mode())?;
+fn write_pieces(readers: Readers, path: &Path, write: impl FnOnce(&File) -> Result<()>) -> Result<()> {
+    let file = temporary_file(existing_folder_of(path)?, Readers::Holder.mode())?;
     write(file.as_file())?;
     if readers == Readers::All {
         readable_by_all(file.as_file())?;
@@ -80,12 +85,12 @@ fn write_pieces(
 
 /// Temporary files are private to their owner; results are not.
 #[cfg(unix)]
-fn readable_by_all(file: &File) -> std::io::Result<()> {
+fn readable_by_all(file: &File) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn readable_by_all(_: &File) -> std::io::Result<()> {
+fn readable_by_all(_: &File) -> Result<()> {
     Ok(())
 }

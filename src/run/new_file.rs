@@ -1,13 +1,13 @@
 //! Files that a user names and that must not be there yet.
 
 use std::fs::OpenOptions;
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
 use super::disk;
-use super::files::{Readers, folder_of};
+use super::files::{Readers, existing_folder_of};
 
 /// What stands for standard output, also where that is a regular file.
 const STANDARD_OUTPUT: &str = "/dev/stdout";
@@ -56,13 +56,7 @@ impl NewFile {
         if path.symlink_metadata().is_ok() {
             return Err(ErrorKind::AlreadyExists.into());
         }
-        let folder = folder_of(&path);
-        if !folder.is_dir() {
-            // The error of a file without a name would tell a name that nobody gave.
-            let missing = format!("there is no folder {}", folder.display());
-            return Err(Error::new(ErrorKind::NotFound, missing));
-        }
-        let file = disk::create(folder, readers.mode())?;
+        let file = disk::create(existing_folder_of(&path)?, readers.mode())?;
         Ok(Self { path, contents: NewContents::File(file) })
     }
 

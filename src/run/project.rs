@@ -261,9 +261,27 @@ impl Project {
         if count == 0 {
             return RunError::NoProject;
         }
-        let hint = closest(name, names).map(|n| format!(" (did you mean {n}?)")).unwrap_or_default();
+        let hint = match meant(name, names) {
+            Some(meant) => format!(" (did you mean {meant}?)"),
+            None if Path::new(name).is_file() => {
+                format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
+            }
+            None => String::new(),
+        };
         RunError::UnknownExperiment { name: name.to_owned(), count, hint }
     }
+}
+
+/// The experiment that a misspelt name means: by its whole name, or by the last part alone.
+fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+    let last_parts = || names.clone().map(last_part);
+    let by_last_part =
+        || closest(name, last_parts()).and_then(|last| names.clone().find(|name| last_part(name) == last));
+    closest(name, names.clone()).or_else(by_last_part)
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn is_project(folder: &Path) -> bool {

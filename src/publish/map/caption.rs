@@ -54,7 +54,8 @@ impl ReleasedMap<'_> {
         let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
         Some(format!(
-            "Accuracy: if the model is right, 95 % intervals reach at most ± {}{unit} in half of what is shown, and ± {}{unit} in nine tenths.",
+            "Accuracy: if the model is right, 95 % intervals of the function, which single rows scatter around, reach at most ± {}{unit} in half of \
+             what is shown, and ± {}{unit} in nine tenths.",
             brief(*half),
             brief(*most)
         ))

@@ -580,10 +580,10 @@ fn weak_guarantees_need_a_word() {
     }
     project.write("weak.toml", &records().replace("epsilon = 0.5", "epsilon = 20.0"));
     let run = predict(&project, "weak.toml", &["--out", "p.csv"]).expect(0);
-    assert!(run.out.contains("warning: epsilon = 20.0 is above 10"), "{}", run.out);
+    assert!(run.out.contains("warning: epsilon = 20 is above 10: "), "{}", run.out);
     assert!(project.json("p.csv.certificate.json")["warnings"].to_string().contains("above 10"));
     let stats = ["stats", "weak.toml", "energy.csv", "--release", "s.json"];
-    assert!(project.dpgp(&stats).expect(0).out.contains("warning: epsilon = 20.0"));
+    assert!(project.dpgp(&stats).expect(0).out.contains("warning: epsilon = 20 is"));
 }
 
 /// A change below the width of the bounds must be asked for, and the guarantee for the whole width stands beside it.

@@ -163,6 +163,31 @@ fn a_task_measures_the_surface() {
     report.assert_beside_a_constant(columns(3000)[2].iter().copied(), [0.0, 10.0]);
 }
 
+/// The holder of the rows is told how many lie outside of the box, also that none lies in it; nobody else is.
+#[test]
+fn rows_outside_the_box_are_counted_for_their_holder() {
+    let project = project(300);
+    let out = columns(300)[0].iter().filter(|x| !(0.0..=4.0).contains(*x)).count();
+    assert!(out > 2);
+    let places = "in the public box privacy.mechanism.moments.domain: they count as the nearest places in it";
+    let nowhere = SPEC.replace("[[0.0, 4.0]", "[[100.0, 104.0]");
+    for (spec, says) in [
+        (SPEC, format!("; {out} of 300 rows do not lie {places}")),
+        (&nowhere, format!("; no row lies {places}")),
+    ] {
+        project.write("s.toml", spec);
+        let run = project.dpgp(&["run", "s.toml", "--quiet"]).expect(0);
+        assert!(run.out.replace('\n', " ").contains(&says), "{}", run.out);
+        let manifest = project.json("results/s/manifest.json");
+        let counted = manifest["clipped_targets_not_private"][0]["outside"].as_u64();
+        assert_eq!(counted, Some(if spec == SPEC { out as u64 } else { 300 }));
+        let predict = ["predict", "s.toml", "--at", "grid.csv", "--no-ledger"];
+        assert!(!project.dpgp(&predict).expect(0).err.contains("public box"));
+        let held = project.dpgp(&[&predict[..], &["--for-holder"]].concat()).expect(0).err;
+        assert!(held.contains(&says), "{held}");
+    }
+}
+
 fn preview(project: &Project) -> Value {
     let run = project.dpgp(&["predict", "s.toml", "--at", "grid.csv", "--preview", "--format", "json"]);
     run.expect(0).json()["preview"].clone()

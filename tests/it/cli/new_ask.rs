@@ -25,6 +25,7 @@ fn answers_make_a_spec_that_runs() {
     let run = answered(&project, &told, "0\n40\n9\n\n8\n2\n\n\n").expect(0);
     assert!(run.err.contains("normalise.bounds.low") && run.err.contains("[40]"), "{}", run.err);
     let spec = project.read("mine.toml");
+    assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
     assert!(spec.contains("variance = 100.0") && spec.contains("delta = 1e-5"), "{spec}");
     assert!(

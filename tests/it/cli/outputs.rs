@@ -169,6 +169,14 @@ fn a_folder_that_is_missing_is_named() {
         refused(&project, &[&predict, &[file]], 5, &format!("{file}: there is no folder {folder}\n"));
         refused(&project, &[STATS, &["--out", &file.replace("csv", "json")]], 5, "there is no folder ");
     }
+    let generate = ["generate", "--rows", "5", "--out", "nodir/a.csv"];
+    refused(&project, &[&generate], 5, "nodir/a.csv: there is no folder nodir\n");
+    refused(
+        &project,
+        &[&["generate", "--rows", "-5", "--out", "a.csv"]],
+        2,
+        "-5 is not a whole number from 1 to 1e15",
+    );
     let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
     assert_eq!(ledgers.as_array().map(Vec::len), Some(0));
     let usage = project.dpgp(&["predict", "energy.toml"]).expect(2).err;

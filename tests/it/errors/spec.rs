@@ -655,6 +655,12 @@ fn names_that_mean_nothing() {
     let project = Project::new();
     let run = project.dpgp(&["run", "smith2021/tabel1"]).expect(2);
     assert!(run.err.contains("did you mean smith2021/table1?"), "{}", run.err);
+    // The last part of a name is enough.
+    let run = project.dpgp(&["best", "house"]).expect(2);
+    assert!(run.err.contains("did you mean beyond/leaderboard/houses?"), "{}", run.err);
+    project.write("rows.csv", "x,y\n1,2\n");
+    let run = project.dpgp(&["run", "rows.csv"]).expect(2);
+    assert!(run.err.contains("`dpgp new --data rows.csv` writes one"), "{}", run.err);
     assert!(project.dpgp(&["run", "absent.toml"]).expect(5).err.contains("absent.toml"));
     project.dpgp(&["run"]).expect(2);
     project.dpgp(&["run", "smith2021/toy", "--jobs", "0"]).expect(2);
