@@ -151,4 +151,20 @@ mod tests {
         let found = solve(&LogDet::new(columns)).unwrap();
         assert!(found.gap <= 1e-9 && found.weights[7] > 0.9, "{} {}", found.gap, found.weights[7]);
     }
+
+    /// Active columns reach .9: two of the others lie above it, the larger first; one that is level is covered.
+    #[test]
+    fn what_is_not_covered_enters_in_order() {
+        let leverages = vec![0.5, 0.9, 1.1, 1.2, 0.7, 0.9];
+        let at = Evaluation { leverages, coordinates: DMatrix::zeros(1, 6), spectrum: Vec::new() };
+        assert_eq!(uncovered(&at, &[0, 1]), [3, 2]);
+        assert_eq!(uncovered(&at, &[3]), [0; 0]);
+    }
+
+    #[test]
+    fn columns_span_a_plane_or_a_line() {
+        let problem = LogDet::new(DMatrix::from_row_slice(2, 3, &[1.0, 2.0, 0.0, 0.0, 0.0, 1.0]));
+        assert!(spans(&problem, &[0, 2], &[1.0, 1.0, 1.0]));
+        assert!(!spans(&problem, &[0, 1], &[1.0, 1.0, 1.0]) && !spans(&problem, &[0, 2], &[1.0, 1.0, 0.0]));
+    }
 }

@@ -154,3 +154,62 @@ fn advance(values: &mut [f64], step: &[f64], length: f64) {
         *value += length * d;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::privacy::cloaking::log_det::LogDet;
+
+    /// From 2 and 4 the step (-4, 1) may go half as far, less a hundredth of that; one that stays or rises may go all the way.
+    #[test]
+    fn steps_end_where_a_value_would_be_negative() {
+        assert_eq!(boundary(&[2.0, 4.0], &[-4.0, 1.0], 1.0), 0.5);
+        assert_eq!(boundary(&[2.0, 4.0], &[-4.0, -16.0], 1.0), 0.25);
+        assert!((boundary(&[2.0, 4.0], &[-4.0, 1.0], 0.99) - 0.495).abs() < 1e-15);
+        assert_eq!(boundary(&[2.0, 4.0], &[0.0, 1.0], 0.99), 1.0);
+        assert_eq!(boundary(&[2.0], &[-1.0], 0.99), 1.0);
+    }
+
+    /// Weights of 1 and 1 with slacks 1 and 3 are 2 apart from the optimum in the mean, and 1 after the predicted step, which may go all
+    /// the way: 2 times 1/8. Where nothing is gained mu stays.
+    #[test]
+    fn mu_falls_with_the_cube_of_what_is_predicted() {
+        let at =
+            Evaluation { leverages: vec![1.0; 2], coordinates: DMatrix::zeros(1, 2), spectrum: Vec::new() };
+        let iterate = Iterate { weights: vec![1.0, 1.0], slacks: vec![1.0, 3.0], at };
+        let mu = |weights: [f64; 2], slacks: [f64; 2]| {
+            iterate.centring(&[1.0, 3.0], &Step { weights: weights.to_vec(), slacks: slacks.to_vec() })
+        };
+        assert_eq!(mu([-0.5, 0.0], [0.0, -1.5]), 0.25);
+        assert_eq!(mu([0.0, 0.0], [0.0, 0.0]), 2.0);
+        assert_eq!(mu([4.0, 0.0], [0.0, 0.0]), 2.0);
+        // Half of the way: the second weight becomes 0, the first 3/2 with the slack 1.
+        assert_eq!(mu([1.0, -2.0], [0.0, 0.0]), 2.0 * 0.375f64.powi(3));
+    }
+
+    /// Of three columns on a line the longest takes all; the others stop at a ten thousandth of the mean.
+    #[test]
+    fn the_warm_start_keeps_a_little_of_every_weight() {
+        let problem = LogDet::new(DMatrix::from_row_slice(1, 3, &[1.0, 0.1, 0.2]));
+        let weights = warm_start(&problem).unwrap();
+        let mean = weights.iter().sum::<f64>() / 3.0;
+        assert!(weights[0] > 2.9 * mean, "{weights:?}");
+        for weight in &weights[1..] {
+            assert!((weight / mean / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
+        }
+    }
+
+    /// Two columns at right angles have the weights 1 and 1, whatever lies between them.
+    #[test]
+    fn the_optimum_of_a_square_is_known() {
+        let problem = LogDet::new(DMatrix::from_row_slice(2, 3, &[1.0, 0.0, 0.5, 0.0, 1.0, 0.5]));
+        for start in [None, Some(vec![0.2, 3.0, 1.0])] {
+            let found = solve(&problem, start, TARGET_GAP).unwrap();
+            assert!(found.gap <= TARGET_GAP && found.steps < 30, "{} {}", found.gap, found.steps);
+            let total = found.weights.iter().sum::<f64>();
+            assert!((found.weights[0] / total - 0.5).abs() < 1e-6 && found.weights[2] / total < 1e-6);
+        }
+    }
+}

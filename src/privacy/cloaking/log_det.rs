@@ -81,3 +81,27 @@ pub(super) fn weighted(columns: &DMatrix<f64>, weights: &[f64]) -> DMatrix<f64> 
     }
     scaled
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A diagonal factor of 4 and 1/2.
+    #[test]
+    fn the_spread_of_a_factor_is_a_ratio() {
+        let factor =
+            Cholesky::new("M", &DMatrix::from_diagonal(&DVector::from_column_slice(&[16.0, 0.25]))).unwrap();
+        assert_eq!(spread(&factor), 8.0);
+    }
+
+    /// Columns whose lengths differ by 1e9 keep their leverages, which forming M would lose: 1 for each, and the two together.
+    #[test]
+    fn steep_columns_keep_their_digits() {
+        let columns = DMatrix::from_row_slice(2, 3, &[1.0, 1.0, 0.0, 1.0, 1.0 + 1e-9, 1e-9]);
+        let at = LogDet::new(columns).evaluate(&[1.0, 1.0, 0.0]).unwrap();
+        // The third column is the second less the first: its leverage by the other two is 2.
+        for (leverage, expected) in at.leverages.iter().zip([1.0, 1.0, 2.0]) {
+            assert!((leverage / expected - 1.0).abs() < 1e-6, "{:?}", at.leverages);
+        }
+    }
+}

@@ -83,3 +83,46 @@ fn adapted(radius: f64, ratio: f64, at_boundary: bool) -> f64 {
         _ => radius / 4.0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::risk::tests::cases::small;
+
+    /// The fourth root of the gradient, at most .3, but no more than the tolerance asks for.
+    #[test]
+    fn steps_are_as_accurate_as_the_gradient_is_small() {
+        for (height, tolerance, expected) in
+            [(1.0, 1e-8, 0.3), (1e-4, 1e-8, 0.1), (1e-8, 1e-9, 0.3 * 0.1f64.sqrt()), (1e-8, 1e-20, 0.01)]
+        {
+            let found = accuracy(height, tolerance);
+            assert!((found / expected - 1.0).abs() < 1e-12, "{height} {tolerance}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_region_follows_what_came_true() {
+        for (radius, ratio, at_boundary, expected) in [
+            (0.25, 0.8, true, 0.5),
+            (0.75, 0.9, true, 1.0),
+            (0.25, 0.8, false, 0.25),
+            (0.25, 0.5, true, 0.25),
+            (0.25, 0.2, true, 0.0625),
+            (0.25, f64::NAN, false, 0.0625),
+        ] {
+            assert_eq!(adapted(radius, ratio, at_boundary), expected, "{radius} {ratio}");
+        }
+    }
+
+    /// The prior error is 4: gains of 4e-13 and less are rounding.
+    #[test]
+    fn gains_below_rounding_came_true() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let of = |predicted: f64, gain: f64| {
+            let direction = nalgebra::DMatrix::zeros(1, 1);
+            ratio(&problem, &Advance { direction, predicted, at_boundary: false, products: 1 }, gain)
+        };
+        assert!((of(1.0, 0.5) - 0.5).abs() < 1e-12);
+        assert!((of(4e-13, 0.0) - 0.5).abs() < 1e-9 && (of(0.0, 4e-13) - 2.0).abs() < 1e-9);
+    }
+}

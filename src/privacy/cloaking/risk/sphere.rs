@@ -47,3 +47,34 @@ pub(super) fn wake(strategy: &mut DMatrix<f64>, pulls: &[f64]) -> bool {
     }
     woken
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(found: &DMatrix<f64>, expected: &[f64]) {
+        let expected = DMatrix::from_row_slice(found.nrows(), found.ncols(), expected);
+        assert!((found - &expected).amax() < 1e-15, "{found}");
+    }
+
+    /// Columns of length 1/2, 5 and 0.
+    #[test]
+    fn shorter_columns_have_slack() {
+        let rows = DMatrix::from_row_slice(2, 3, &[0.5, 3.0, 0.0, 0.0, 4.0, 0.0]);
+        let strategy = with_slack(&rows);
+        assert_close(&strategy, &[0.5, 0.6, 0.0, 0.0, 0.8, 0.0, 0.75f64.sqrt(), 0.0, 1.0]);
+        assert_close(&released(&strategy), &[0.5, 0.6, 0.0, 0.0, 0.8, 0.0]);
+    }
+
+    /// Of three columns that want to be shorter two have no slack yet, of which one has a little; the last wants to be longer.
+    #[test]
+    fn slack_is_given_once() {
+        let little = 0.05f64;
+        let rest = (1.0 - little * little).sqrt();
+        let mut strategy = DMatrix::from_row_slice(2, 4, &[1.0, rest, 0.8, 1.0, 0.0, little, 0.6, 0.0]);
+        assert!(wake(&mut strategy, &[-1.0, -1e-9, -1.0, 0.0]));
+        let woken = 0.99f64.sqrt();
+        assert_close(&strategy, &[woken, woken, 0.8, 1.0, 0.1, 0.1, 0.6, 0.0]);
+        assert!(!wake(&mut strategy, &[-1.0, -1.0, -1.0, 0.0]));
+    }
+}

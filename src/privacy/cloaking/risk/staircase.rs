@@ -95,3 +95,51 @@ fn compressed(point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
     shorter.row_mut(rank).copy_from(&point.strategy.row(last));
     Ok(normalised(shorter))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::risk::sphere::with_slack;
+    use crate::privacy::cloaking::risk::tests::cases::small;
+
+    /// New rows stand above the slack, and all columns are of length 1 again.
+    #[test]
+    fn rows_are_added_above_the_slack() {
+        let strategy = DMatrix::from_row_slice(2, 2, &[1.0, 0.6, 0.0, 0.8]);
+        let longer = extended(&strategy, &DMatrix::from_row_slice(1, 2, &[0.75, 0.0]));
+        let expected = DMatrix::from_row_slice(3, 2, &[0.8, 0.6, 0.6, 0.0, 0.0, 0.8]);
+        assert!((&longer - &expected).amax() < 1e-15, "{longer}");
+    }
+
+    /// A row that is a millionth of the others goes, one of a hundredth stays; what is explained stays the same.
+    #[test]
+    fn rows_that_have_vanished_are_dropped() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        for (size, rows) in [(1e-2, 3), (1e-7, 2)] {
+            let rows_of = |i: usize, j: usize| {
+                let x = (i * 6 + j + 1) as f64;
+                if i == 2 { size * (x * x).cos() } else { 0.6 * (x * x).sin() }
+            };
+            let point = Point::new(&problem, with_slack(&DMatrix::from_fn(3, 6, rows_of))).unwrap();
+            let shorter = compressed(&point).unwrap();
+            assert_eq!(shorter.nrows(), rows + 1, "{size}");
+            assert!(shorter.column_iter().all(|column| (column.norm() - 1.0).abs() < 1e-12));
+            let again = Point::new(&problem, shorter).unwrap();
+            assert!((again.explained / point.explained - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_better_point_is_kept() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let of = |size: f64| {
+            let rows = DMatrix::from_fn(1, 6, |_, j| size * (j + 1) as f64);
+            Point::new(&problem, with_slack(&rows)).unwrap()
+        };
+        let (small, large) = (of(1e-3).explained, of(0.1).explained);
+        assert!(small < large);
+        assert_eq!(better(Some(of(0.1)), of(1e-3)).explained, large);
+        assert_eq!(better(Some(of(1e-3)), of(0.1)).explained, large);
+        assert_eq!(better(None, of(1e-3)).explained, small);
+    }
+}

@@ -99,3 +99,58 @@ fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
     explained.row_iter_mut().zip(&problem.own).for_each(|(mut row, own)| row /= *own);
     Ok(scaled - explained.transpose())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::risk::tests::cases::{covariance, small};
+
+    /// A share has gained as much as it costs, `s^2 s_j^2 / (s^2 + a_j g_j)^2 = price`; one of nothing would gain less.
+    #[test]
+    fn shares_gain_what_they_cost() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let variances = DVector::from_fn(problem.scale.len(), |j, _| 2.0 + j as f64);
+        for total in [0.5, 6.0, 300.0] {
+            let shares = shares(&problem, &variances, total);
+            assert!((shares.sum() / total - 1.0).abs() < 1e-9, "{total}: {shares}");
+            let gains = DVector::from_fn(shares.len(), |j, _| {
+                let (s, a) = (problem.scale[j], variances[j]);
+                problem.noise * s * s / (problem.noise + a * shares[j]).powi(2)
+            });
+            let price = gains.max();
+            for (share, gain) in shares.iter().zip(&gains) {
+                assert!(*share == 0.0 || (gain / price - 1.0).abs() < 1e-9, "{total}: {gains}");
+            }
+            assert!(shares[0] > 0.0, "{shares}");
+        }
+    }
+
+    /// `T A^-1` with A as a matrix.
+    #[test]
+    fn the_process_is_that_of_the_inverse() {
+        let whole = small();
+        let problem = Reduced::new(&whole, 3.0).unwrap();
+        let inverse = covariance(&whole).try_inverse().unwrap();
+        let apart = process(&problem).unwrap() - &problem.targets * inverse;
+        assert!(apart.amax() < 1e-9, "{apart}");
+    }
+
+    /// With little noise the process is nearly best, with much noise few directions are; neither is below the filled ones.
+    #[test]
+    fn the_start_is_the_best_of_its_kind() {
+        for noise_sd in [1e-3, 1.0, 30.0] {
+            let problem = Reduced::new(&small(), noise_sd).unwrap();
+            let best = start(&problem).unwrap().explained;
+            let filled = filled(&problem);
+            let last = filled.nrows();
+            let mut others = vec![normalised(filled.clone().insert_row(last, 0.0)), with_slack(&filled)];
+            if noise_sd < 0.01 {
+                others.extend(near_the_process(&problem).unwrap());
+            }
+            for other in others {
+                let explained = Point::new(&problem, other).unwrap().explained;
+                assert!(explained <= best * (1.0 + 1e-12), "{noise_sd}: {explained} {best}");
+            }
+        }
+    }
+}

@@ -120,3 +120,78 @@ pub(super) fn minimise(
 fn add(to: &mut DMatrix<f64>, size: f64, from: &DMatrix<f64>) {
     to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to += size * from);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::risk::newton::improve;
+    use crate::privacy::cloaking::risk::point::Point;
+    use crate::privacy::cloaking::risk::reduced::Reduced;
+    use crate::privacy::cloaking::risk::sphere::with_slack;
+    use crate::privacy::cloaking::risk::tests::cases::small;
+
+    /// A strategy of two rows near the best of them, where the model is convex.
+    fn nearly_best(problem: &Reduced) -> Point {
+        let rows = DMatrix::from_fn(2, 6, |i, j| 0.7 * ((i * 6 + j + 1) as f64).sin());
+        let point = Point::new(problem, with_slack(&rows)).unwrap();
+        improve(problem, point, 1e-4, &mut 500).unwrap()
+    }
+
+    /// The squared length in the metric, `|lambda_u| + e_u (L' L)_jj` and `|lambda_u|` for slack.
+    fn squared_length(problem: &Reduced, point: &Point, direction: &DMatrix<f64>) -> f64 {
+        let pulls = point.pulls();
+        let mut sum = 0.0;
+        for (u, column) in direction.column_iter().enumerate() {
+            for (j, x) in column.iter().enumerate() {
+                let spread = point.spread.get(j).copied().unwrap_or(0.0);
+                sum += x * x * (pulls[u].abs() + problem.own[u] * spread);
+            }
+        }
+        sum
+    }
+
+    /// Of conjugate gradients the residual is orthogonal to the step; what is predicted is what the model falls by.
+    #[test]
+    fn a_step_minimises_the_model_along_itself() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let point = nearly_best(&problem);
+        let model = Quadratic::new(&problem, &point);
+        let scaled = model.precondition(&model.gradient);
+        let mut falls = Vec::new();
+        for accuracy in [0.5, 1e-2, 1e-4] {
+            let Advance { direction, predicted, at_boundary, products } =
+                minimise(&model, scaled.clone(), f64::INFINITY, accuracy);
+            let (linear, image) = (model.gradient.dot(&direction), model.hessian(&direction));
+            let along = linear + direction.dot(&image);
+            assert!(!at_boundary && along.abs() <= 1e-9 * linear.abs(), "{accuracy}: {along:e} {linear:e}");
+            let fall = -linear - 0.5 * direction.dot(&image);
+            assert!((predicted / fall - 1.0).abs() < 1e-9 && fall > 0.0, "{predicted:e} {fall:e}");
+            let residual = &model.gradient + image;
+            let left = residual.dot(&model.precondition(&residual)) / model.gradient.dot(&scaled);
+            assert!(left <= accuracy * accuracy || products > FIRST_PRODUCTS, "{accuracy}: {left:e}");
+            falls.push((products, predicted));
+        }
+        assert!(falls[0].0 < falls[2].0 && falls[0].1 < falls[2].1, "{falls:?}");
+    }
+
+    #[test]
+    fn a_step_ends_at_the_boundary() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let point = nearly_best(&problem);
+        let model = Quadratic::new(&problem, &point);
+        let scaled = model.precondition(&model.gradient);
+        let whole = minimise(&model, scaled.clone(), f64::INFINITY, 1e-6).direction;
+        let whole = squared_length(&problem, &point, &whole);
+        let mut before = 0.0;
+        for share in [0.01, 0.3, 0.9] {
+            let advance = minimise(&model, scaled.clone(), share * whole, 1e-6);
+            let length = squared_length(&problem, &point, &advance.direction);
+            assert!(
+                (length / (share * whole) - 1.0).abs() < 1e-9 && advance.at_boundary,
+                "{share}: {length:e}"
+            );
+            assert!(advance.predicted > before, "{share}: {}", advance.predicted);
+            before = advance.predicted;
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! Designs of small problems.
 
-mod cases;
+pub(super) mod cases;
 mod invariances;
 mod optimum;
