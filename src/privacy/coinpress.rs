@@ -111,4 +111,40 @@ mod tests {
     fn the_tail_bound_has_a_closed_form() {
         assert!((tail_bound(4, f64::exp(-9.0)).powi(2) - 34.0).abs() < 1e-12);
     }
+
+    /// With radius 4 and the tail g of one dimension the clip is the lesser of `sqrt(16 + 24 + g^2)` and `4 + g`; of radius 100 it is the
+    /// former. At rho = 2 the noise is half the sensitivity.
+    #[test]
+    fn a_step_has_the_geometry_of_the_authors() {
+        let tail = tail_bound(1, 0.01);
+        assert!((tail - (1.0 + 2.0 * 100f64.ln().sqrt() + 2.0 * 100f64.ln()).sqrt()).abs() < 1e-12);
+        for radius in [0.5, 4.0, 100.0f64] {
+            let step = CoinPressStep::new(50, 1, radius, 2.0);
+            let clip = f64::min((radius * radius + 6.0 * radius + tail * tail).sqrt(), radius + tail);
+            assert!((step.clip / clip - 1.0).abs() < 1e-14, "{radius}: {}", step.clip);
+            assert!((step.sensitivity / (clip / 25.0) - 1.0).abs() < 1e-14);
+            assert!((step.sd / (clip / 50.0) - 1.0).abs() < 1e-14);
+            let next = tail * (0.02 + (clip / 50.0).powi(2)).sqrt();
+            assert!((step.next_radius / next - 1.0).abs() < 1e-14, "{radius}: {}", step.next_radius);
+        }
+    }
+
+    #[test]
+    fn the_last_step_has_most_of_rho() {
+        assert_eq!(coinpress_shares(1, 2.0), [2.0]);
+        assert_eq!(coinpress_shares(3, 2.0), [0.25, 0.25, 1.5]);
+    }
+
+    /// With hardly any noise the mean is that of the clipped values: of 0, 1, 2, 3, 4 and one far away.
+    #[test]
+    fn a_mean_is_that_of_clipped_values() {
+        use rand::SeedableRng;
+        let mut stream = rand_pcg::Pcg64::seed_from_u64(1);
+        let mut values = [0.0, 1.0, 2.0, 3.0, 4.0, 1e9];
+        let within = Within { centre: 2.0, radius: 10.0 };
+        let high = 2.0 + CoinPressStep::new(6, 1, 10.0, 1e12).clip;
+        let mean = coinpress_mean(&mut values, within, &[1e12], &mut stream);
+        assert!((mean - (10.0 + high) / 6.0).abs() < 1e-4, "{mean} {high}");
+        assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, high]);
+    }
 }

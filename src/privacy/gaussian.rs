@@ -230,4 +230,13 @@ mod tests {
         assert!((Calibration::Classic.sigma(2.0, 2.0 * f64::exp(-8.0)) - 2.0).abs() < 1e-14);
         assert!((Calibration::Textbook.sigma(2.0, 1.25 * f64::exp(-8.0)) - 2.0).abs() < 1e-14);
     }
+
+    #[test]
+    fn calibrations_have_names_and_limits() {
+        let all = [Calibration::Classic, Calibration::Textbook, Calibration::Analytic];
+        assert_eq!(all.map(Calibration::name), ["classic", "textbook", "analytic"]);
+        assert_eq!(all.map(|one| one.is_proven_for(1.0)), [true; 3]);
+        assert_eq!(all.map(|one| one.is_proven_for(1.5)), [false, false, true]);
+        assert_eq!(all.map(|one| one.is_proven_for(f64::INFINITY)), [true; 3]);
+    }
 }

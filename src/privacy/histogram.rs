@@ -77,3 +77,26 @@ impl Statistic {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_bins_and_how_far_they_move() {
+        let targets = [5.0, 1.0, 4.0, 2.0];
+        assert_eq!(
+            [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.of(&targets)),
+            [Some(4.0), Some(3.0), Some(3.0)]
+        );
+        assert_eq!(Statistic::Median.of(&targets[..3]), Some(4.0));
+        assert_eq!((Statistic::Count.of(&[]), Statistic::Mean.of(&[])), (Some(0.0), None));
+        for (n, moves) in [(4, [0.0, 0.75, 1.5]), (5, [0.0, 0.6, 3.0])] {
+            let found =
+                [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.sensitivity(n, 3.0));
+            assert_eq!(found, moves, "{n}");
+        }
+        assert_eq!(count_sensitivity(Relation::AddRemove), 1.0);
+        assert!((count_sensitivity(Relation::ReplaceOne).powi(2) - 2.0).abs() < 1e-15);
+    }
+}

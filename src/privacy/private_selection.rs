@@ -76,3 +76,47 @@ impl PrivateSelection {
 fn root(delta: f64) -> f64 {
     bisect(2.0 * delta.ln() - 2.0, 0.0, |log| log.exp() * (1.0 - log) > delta).low.exp()
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// By a bisection with 30 digits `t (1 - ln t) = 1e-4` at t = 7.8392199675e-6, where ln(1/t) = 11.75637122.
+    #[test]
+    fn a_draw_has_what_the_total_leaves() {
+        let selection = PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.1).unwrap();
+        assert!((selection.root / 7.839_219_967_5e-6 - 1.0).abs() < 1e-9, "{:e}", selection.root);
+        let lost = 0.1 * selection.root;
+        assert!((selection.draw.epsilon.get() - (1.0 - lost)).abs() < 1e-15);
+        assert!((selection.draw.delta.get() / (0.5 * lost * lost) - 1.0).abs() < 1e-12);
+        assert_eq!(selection.most, 118);
+        assert_eq!(PrivateSelection::new(Budget::new(1e-9, 0.5).unwrap(), 0.9), None);
+    }
+
+    fn chosen(gamma: f64, most: u32, candidates: &[Option<f64>]) -> (Option<usize>, usize) {
+        let selection = PrivateSelection {
+            gamma,
+            most,
+            ..PrivateSelection::new(Budget::new(3.0, 1e-4).unwrap(), 0.5).unwrap()
+        };
+        let mut drawn = 0;
+        let best = selection.select(&mut Pcg64::seed_from_u64(1), |_| {
+            let place = drawn;
+            drawn += 1;
+            Ok::<_, ()>(candidates[place].map(|score| (score, place)))
+        });
+        (best.unwrap(), drawn)
+    }
+
+    /// The first of the best is taken; refused draws count; a coin that always stops leaves the first draw, one that never does, all.
+    #[test]
+    fn the_best_of_all_draws_is_taken() {
+        let scores = [Some(1.0), None, Some(3.0), Some(2.0), Some(3.0)];
+        assert_eq!(chosen(0.0, 5, &scores), (Some(2), 5));
+        assert_eq!(chosen(1.0, 5, &scores), (Some(0), 1));
+        assert_eq!(chosen(0.0, 2, &[None, None]), (None, 2));
+    }
+}

@@ -115,4 +115,25 @@ mod tests {
     fn a_row_that_trains_nothing_moves_its_own_error() {
         assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
     }
+
+    /// At `d = 2`: `9 * 4` and 4 times the longest column of each fold but the one with the shortest.
+    #[test]
+    fn the_printed_sensitivity_leaves_one_fold_out() {
+        let fold = |columns: &[f64]| FoldColumns {
+            columns: DMatrix::from_column_slice(1, columns.len(), columns),
+            rows: (0..columns.len()).collect(),
+        };
+        let folds = [fold(&[3.0, 1.0]), fold(&[0.5, 0.25]), fold(&[1.0, 2.0])];
+        assert_eq!(sse_sensitivity(SensitivityRule::Published, &folds, 2, 2.0), 36.0 + 4.0 * (9.0 + 4.0));
+    }
+
+    /// Row 1 trains twice. At `d = 1`, T = 4: `q(1) = 7`, `q(1/2) = 15/4`, `q(3) = 15`, and `q(5) = 16`, beyond the clip.
+    #[test]
+    fn a_row_moves_each_fold_that_it_trains() {
+        let folds = [
+            FoldColumns { columns: DMatrix::from_row_slice(2, 1, &[0.5, -3.0]), rows: vec![1] },
+            FoldColumns { columns: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]), rows: vec![1, 0] },
+        ];
+        assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &folds, 2, 1.0), 7.0 + 3.75 + 15.0 + 16.0);
+    }
 }

@@ -227,4 +227,32 @@ mod tests {
         assert!((beside / 4.5 - 1.0).abs() < 0.067, "{beside}");
         assert!(a.mean().abs() < 1.0 && b.mean().abs() < 0.2);
     }
+
+    /// `R_k = 2`, `R_y = 3`: with `c = 1/2` the squares 9 > 4 leave `2 * 3 * 2`; with c = 2 the closed form is
+    /// `81/4 + 2*9*4 + 4*16`.
+    #[test]
+    fn sensitivities_have_two_branches() {
+        let bounds = RecordBounds { features: 2.0, target: 3.0 };
+        assert_eq!(free_split(bounds), 1.125);
+        assert_eq!(SumsRule::Exact.sensitivity(bounds, 0.5), 12.0);
+        let closed = 156.25f64.sqrt();
+        assert_eq!(SumsRule::Exact.sensitivity(bounds, 2.0), closed);
+        assert_eq!(SumsRule::Published.sensitivity(bounds, 2.0), closed);
+        assert_eq!(SumsRule::Published.sensitivity(bounds, 0.5), (81.0f64 + 72.0 + 16.0).sqrt());
+    }
+
+    #[test]
+    fn noise_variances_raise_the_sensitivity() {
+        assert_eq!(HeteroscedasticRule::Published.factor(0.25, 8.0), 8.0);
+        assert_eq!(HeteroscedasticRule::Corrected.factor(0.25, 8.0), 4.0);
+        let noise = SumsNoise::new(6.0, 4.0);
+        assert_eq!((noise.sd_a, noise.sd_b), (6.0, 3.0));
+    }
+
+    /// 3 in units of 1/2 is 6, and a part in 2^45 more.
+    #[test]
+    fn whole_noise_is_not_less_than_asked_for() {
+        let more = at_least(3.0, 0.5).unwrap().sd() / 6.0 - 1.0;
+        assert!((more / f64::from(-45).exp2() - 1.0).abs() < 0.02, "{more:e}");
+    }
 }

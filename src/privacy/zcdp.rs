@@ -91,4 +91,16 @@ mod tests {
             assert!((zcdp_rho(epsilon, delta) / rho - 1.0).abs() < 1e-9);
         }
     }
+
+    /// By mpmath the exact delta of Gaussian noise is 1e-5 at epsilon 1 where mu = 0.268051123211, so that rho is mu^2 / 2.
+    #[test]
+    fn rho_of_pure_and_gaussian_mechanisms() {
+        assert_eq!(zcdp_rho_of_pure(3.0), 4.5);
+        assert!((gaussian_rho(1.0, 1e-5) / 0.035_925_702_327_4 - 1.0).abs() < 1e-9);
+        // Its inverse comes from below.
+        for (epsilon, delta) in [(0.5, 1e-6), (3.0, 1e-5), (40.0, 1e-3)] {
+            let spent = zcdp_epsilon(zcdp_rho(epsilon, delta), delta);
+            assert!(spent <= epsilon && spent > epsilon * (1.0 - 1e-9), "{epsilon}: {spent}");
+        }
+    }
 }

@@ -60,3 +60,26 @@ impl fmt::Display for Release {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No two releases are said to be about the same.
+    #[test]
+    fn every_release_says_what_it_covers() {
+        let all = [
+            Release::FoldPredictions,
+            Release::LatentFunction,
+            Release::Predictions,
+            Release::Histogram,
+            Release::Function,
+            Release::SelectedIndex,
+            Release::Posterior,
+        ];
+        let mut said = all.map(|release| release.to_string());
+        said.sort();
+        assert!(said.windows(2).all(|pair| pair[0] != pair[1]), "{said:?}");
+        assert!(said.iter().all(|words| words.starts_with("for the ") || words.starts_with("for all ")));
+    }
+}

@@ -67,3 +67,39 @@ impl GaussianEvent {
         certificate.with_caveats(&[(Caveat::OutsideProof, !self.calibration.is_proven_for(epsilon))])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::accounting::Relation;
+
+    fn event(epsilon: f64, calibration: Calibration) -> GaussianEvent {
+        GaussianEvent {
+            release: Release::Histogram,
+            neighbours: Neighbours::OneRecord(Relation::AddRemove),
+            mechanism: Mechanism::Histogram,
+            calibration,
+            guarantee: Guarantee { epsilon, delta: 1e-5 },
+            sensitivity: 2.0,
+        }
+    }
+
+    /// Nine steps with half the noise are one with a sixth of it, at nine times the epsilon.
+    #[test]
+    fn steps_compose_to_one() {
+        let certificate = event(0.1, Calibration::Analytic).repeated(9);
+        let sigma = Calibration::Analytic.sigma(0.1, 1e-5) / 6.0;
+        let exact = certificate.delta_exact.unwrap();
+        assert!((exact / gaussian_delta_at_most(sigma, 0.9) - 1.0).abs() < 1e-9, "{exact}");
+        assert!((certificate.epsilon() - 0.9).abs() < 1e-12 && certificate.caveats.is_empty());
+        assert!((certificate.delta().unwrap() - 9e-5).abs() < 1e-18);
+    }
+
+    #[test]
+    fn what_no_proof_covers_is_an_exception() {
+        let caveats = |epsilon| event(epsilon, Calibration::Classic).certificate().caveats;
+        assert_eq!((caveats(1.0), caveats(1.5)), (vec![], vec![Caveat::OutsideProof]));
+        let nothing = event(f64::INFINITY, Calibration::Classic).certificate();
+        assert_eq!((nothing.guarantee, nothing.epsilon(), nothing.delta()), (None, f64::INFINITY, None));
+    }
+}

@@ -152,4 +152,17 @@ mod tests {
             assert_eq!(serde_json::from_str::<PrivacyUnit>(&text).unwrap(), unit, "{text}");
         }
     }
+
+    /// What is one is not written, and is one when it is read.
+    #[test]
+    fn a_person_is_written_shortly() {
+        let person =
+            |records_per_row| PrivacyUnit::Person { column: "id".to_owned(), rows: 3, records_per_row };
+        let texts = [person(1), person(4)].map(|unit| serde_json::to_string(&unit).unwrap());
+        assert!(!texts[0].contains("records_per_row") && texts[1].contains("records_per_row"), "{texts:?}");
+        let read = texts.map(|text| serde_json::from_str::<PrivacyUnit>(&text).unwrap());
+        assert_eq!(read, [person(1), person(4)]);
+        assert!(PrivacyUnit::Record.is_record() && !person(1).is_record());
+        assert_eq!((person(4).records(), PrivacyUnit::Row { records: 7 }.records()), (12, 7));
+    }
 }
