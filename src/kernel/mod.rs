@@ -6,6 +6,8 @@ mod additive;
 mod bias;
 mod binned;
 mod bins;
+#[cfg(test)]
+mod closed_forms;
 mod combined;
 mod covariance;
 mod density;
