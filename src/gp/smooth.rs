@@ -80,3 +80,42 @@ impl SmoothSystem {
 fn write_column(kernel: &dyn Kernel, training: &DMatrix<f64>, j: usize, out: &mut [f64]) {
     out.copy_from_slice(kernel.matrix(training, &training.rows(j, 1).into_owned()).as_slice());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    fn line(rows: usize) -> DMatrix<f64> {
+        DMatrix::from_fn(rows, 1, |i, _| 4.0 * i as f64 / rows as f64)
+    }
+
+    /// As by the factor of the whole matrix.
+    #[test]
+    fn systems_are_solved_by_their_rank() {
+        let (kernel, inputs) = (ExponentiatedQuadratic::isotropic(2.0, 1.0), line(600));
+        let system = SmoothSystem::new(&kernel, 0.1, &inputs).unwrap().unwrap();
+        let whole = kernel.matrix(&inputs, &inputs) + DMatrix::identity(600, 600) * 0.1;
+        let whole = Cholesky::new("A", &whole).unwrap();
+        let b = DMatrix::from_fn(600, 2, |i, j| (0.01 * (i * (j + 1)) as f64).sin() + j as f64);
+        let expected = whole.solve(&b);
+        assert!((system.solve(&b) - &expected).amax() < 1e-8 * expected.amax());
+        for (explained, (b, solved)) in
+            system.explained(&b).iter().zip(b.column_iter().zip(expected.column_iter()))
+        {
+            assert!((explained / b.dot(&solved) - 1.0).abs() < 1e-8);
+        }
+        assert_eq!(system.jitter(), 0.0);
+    }
+
+    /// Few rows, little noise (2e-6 of a trace of 1200 is more), and a kernel of full rank.
+    #[test]
+    fn some_systems_have_no_low_rank() {
+        let smooth = ExponentiatedQuadratic::isotropic(2.0, 1.0);
+        assert!(SmoothSystem::new(&smooth, 0.1, &line(511)).unwrap().is_none());
+        assert!(SmoothSystem::new(&smooth, 0.0011, &line(600)).unwrap().is_none());
+        assert!(SmoothSystem::new(&smooth, 0.0013, &line(600)).unwrap().is_some());
+        let rough = ExponentiatedQuadratic::isotropic(2.0, 1e-3);
+        assert!(SmoothSystem::new(&rough, 0.1, &line(600)).unwrap().is_none());
+    }
+}

@@ -194,3 +194,57 @@ impl<'a> CountsPrior<'a> {
         Ok(SiteCounts { mean, covariance, unresolved, concentration, clumping })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gp::sites::SummedFeatures;
+
+    /// Two sites of half the box each, told apart by a feature of 1 and -1, ten rows, and noise of variance 1 on its sum.
+    fn two_sites(sum: f64, rows: f64) -> SiteCounts {
+        let features = SiteFeatures {
+            sites: DMatrix::from_column_slice(2, 1, &[0.25, 0.75]),
+            shares: DVector::from_element(2, 0.5),
+            weighted: DMatrix::from_element(2, 1, 1.0),
+            plain: DMatrix::from_column_slice(2, 1, &[1.0, -1.0]),
+            between: None,
+            gram: None,
+        };
+        let sums = SummedFeatures {
+            rows: 10,
+            weighted: DVector::zeros(1),
+            plain: DVector::from_element(1, sum),
+            squares: 0.0,
+        };
+        let one = || DVector::from_element(1, 1.0);
+        let released = NoisyFeatures { sums, weighted: one(), plain: one(), squares: 1.0, rows };
+        SiteCounts::new(&features, &released).unwrap()
+    }
+
+    /// The sum has the variance `S + 1` a priori. Of a sum of 4 the evidence is greatest where that is nearest to 16: at a = 30, where
+    /// `S = 100 / 31 + 10`. The counts are 5 and `S / 2 * 4 / (S + 1)` more or less; what is left is `S / 4` less `S^2 / 4 / (S + 1)`.
+    #[test]
+    fn counts_of_two_sites_have_a_closed_form() {
+        let found = two_sites(4.0, 0.0);
+        let scale = 100.0 / 31.0 + 10.0;
+        assert_eq!((found.concentration, found.clumping), (30.0, 0.0));
+        let more = 2.0 * scale / (scale + 1.0);
+        assert!((found.mean[0] - 5.0 - more).abs() < 1e-12 && (found.mean[1] - 5.0 + more).abs() < 1e-12);
+        let left = 0.25 * scale / (scale + 1.0);
+        let expected = DMatrix::from_row_slice(2, 2, &[left, -left, -left, left]);
+        assert!((&found.covariance - &expected).amax() < 1e-12, "{}", found.covariance);
+        // Without noise the sum tells both counts.
+        assert!(found.unresolved.amax() < 1e-12, "{}", found.unresolved);
+        // A number of rows with noise of variance 2 adds 2/100 of the squares of the counts.
+        let noisy = two_sites(4.0, 2.0);
+        let added = &found.mean * found.mean.transpose() * 0.02;
+        assert!((&noisy.covariance - &expected - added).amax() < 1e-12, "{}", noisy.covariance);
+    }
+
+    /// A sum of 14 asks for more rows than there are: no count is negative.
+    #[test]
+    fn counts_are_not_negative() {
+        let found = two_sites(14.0, 0.0);
+        assert!((found.mean[0] - 10.0).abs() < 1e-9 && found.mean[1].abs() < 1e-9, "{}", found.mean);
+    }
+}

@@ -122,3 +122,32 @@ fn projection(features: &DMatrix<f64>) -> Result<DMatrix<f64>, LinalgError> {
         transposed_product(features, features) + DMatrix::identity(size, size) * (RIDGE * sites as f64);
     Ok(Cholesky::new("the Gram matrix of the features at the sites", &squares)?.solve(&features.transpose()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `Phi' (V o M) Phi` for features (1, 2) at two sites: `1 * 1 * 3 + 2 * (1 * 2 * 2 * 0.5) + 4 * 5 * 0.25`.
+    #[test]
+    fn the_error_of_counts_is_a_form() {
+        let features = SiteFeatures {
+            sites: DMatrix::zeros(2, 1),
+            shares: DVector::from_element(2, 0.5),
+            weighted: DMatrix::from_column_slice(2, 1, &[1.0, 2.0]),
+            plain: DMatrix::zeros(2, 1),
+            between: None,
+            gram: None,
+        };
+        let covariance = DMatrix::from_row_slice(2, 2, &[1.0, 2.0, 2.0, 5.0]);
+        let second = DMatrix::from_row_slice(2, 2, &[3.0, 0.5, 0.5, 0.25]);
+        assert_eq!(of_counts(&features, &covariance, &second)[(0, 0)], 3.0 + 4.0 + 5.0);
+    }
+
+    /// Functions of the features are their own projections, but for the ridge: 1e-6 of the mean square.
+    #[test]
+    fn projections_find_weights() {
+        let features = DMatrix::from_fn(5, 2, |i, j| ((i + 1) as f64).powi(j as i32));
+        let found = projection(&features).unwrap() * &features;
+        assert!((found - DMatrix::identity(2, 2)).amax() < 1e-4);
+    }
+}

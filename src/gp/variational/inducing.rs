@@ -84,3 +84,22 @@ impl<'k> Inducing<'k> {
         Located { features, conditional }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    /// One inducing input at 0: at 1 the feature is `3 e^(-1/2)` and `3 - 3 e^-1` is open; at 0 nothing is.
+    #[test]
+    fn what_inducing_values_leave_open() {
+        let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
+        let inducing = Inducing::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
+        assert_eq!((inducing.size(), inducing.k_zz()[(0, 0)], inducing.jitter()), (1, 3.0, 0.0));
+        let at = inducing.locate(&DMatrix::from_column_slice(2, 1, &[0.0, 1.0]));
+        let near = 3.0 * (-0.5f64).exp();
+        assert!((at.features[0] - 3.0).abs() < 1e-15 && (at.features[1] - near).abs() < 1e-15);
+        let open = 3.0 - 3.0 * (-1.0f64).exp();
+        assert!(at.conditional[0].abs() < 1e-14 && (at.conditional[1] - open).abs() < 1e-14);
+    }
+}

@@ -67,3 +67,54 @@ fn factorise(precision: &mut DMatrix<f64>, lambda: f64) -> Result<Cholesky, Lina
     }
     Cholesky::new("K_ZZ + B + lambda I", precision)
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DVector;
+
+    use super::*;
+    use crate::gp::variational::Statistics;
+    use crate::kernel::{ExponentiatedQuadratic, Kernel};
+
+    /// Without noise the mean is that of the subset of regressors, `k' (K_ZZ + K_ZX K_XZ)^-1 K_ZX y`, and the inducing values have
+    /// the mean `K_ZZ v`.
+    #[test]
+    fn exact_sums_are_a_regression() {
+        let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
+        let points = DMatrix::from_column_slice(2, 1, &[0.0, 1.5]);
+        let inputs = DMatrix::from_column_slice(4, 1, &[-1.0, 0.2, 0.9, 2.0]);
+        let targets = [1.0, -2.0, 0.5, 7.0];
+        let inducing = Inducing::new(&kernel, &points).unwrap();
+        let sums = Statistics::new(&inducing, &inputs, &targets, 5.0).exact();
+        let posterior = noise_aware(&inducing, &sums, Regularisation::Tight, Correction::FirstOrder).unwrap();
+        let cross = kernel.matrix(&points, &inputs);
+        // The last target is clipped.
+        let clipped = DVector::from_column_slice(&[1.0, -2.0, 0.5, 5.0]);
+        let precision = kernel.matrix(&points, &points) + &cross * cross.transpose();
+        let inverse = precision.try_inverse().unwrap();
+        let mean = &inverse * &cross * clipped;
+        assert!(
+            (&posterior.mean - &mean).amax() < 1e-12 && (&posterior.covariance - &inverse).amax() < 1e-12
+        );
+        let values = kernel.matrix(&points, &points) * mean;
+        assert!((posterior.inducing_mean(&inducing) - values).amax() < 1e-12);
+    }
+
+    /// `K_ZZ + B = 3 - 60`; lambda is 2 (sqrt 2 + 1.43), and is added once, then once, twice, four times more: after eight of them the
+    /// matrix is still negative, after sixteen it is positive.
+    #[test]
+    fn an_indefinite_matrix_is_raised_by_doublings() {
+        let kernel = ExponentiatedQuadratic::isotropic(3.0, 1.0);
+        let inducing = Inducing::new(&kernel, &DMatrix::zeros(1, 1)).unwrap();
+        let (a, b) = (DVector::from_element(1, 5.0), DMatrix::from_element(1, 1, -60.0));
+        let statistics = NoisyStatistics { a, b, sd_a: 0.5, sd_b: 2.0 };
+        let lambda = 2.0 * (2f64.sqrt() + 1.43);
+        let raised = 3.0 - 60.0 + 16.0 * lambda;
+        assert!(3.0 - 60.0 + 8.0 * lambda < 0.0 && raised > 0.0);
+        let found = noise_aware(&inducing, &statistics, Regularisation::Tight, Correction::None).unwrap();
+        assert!((found.mean[0] * raised / 5.0 - 1.0).abs() < 1e-12, "{}", found.mean[0]);
+        // Without noise there is nothing to double.
+        let exact = NoisyStatistics { sd_a: 0.0, sd_b: 0.0, ..statistics };
+        assert!(noise_aware(&inducing, &exact, Regularisation::Tight, Correction::None).is_err());
+    }
+}

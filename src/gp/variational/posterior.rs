@@ -39,3 +39,29 @@ impl WeightPosterior {
         inducing.k_zz() * &self.mean
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Features (2, 1) and (0, 3) with weights of mean (1, -1) and covariance (4, 1; 1, 2): means 1 and -3, variances `16 + 4 + 2` and
+    /// 18, and what is open, 0.5 and 0.25.
+    #[test]
+    fn predictions_are_forms_of_the_weights() {
+        let posterior = WeightPosterior {
+            mean: DVector::from_column_slice(&[1.0, -1.0]),
+            covariance: DMatrix::from_row_slice(2, 2, &[4.0, 1.0, 1.0, 2.0]),
+            jitter: 0.0,
+        };
+        let at = Located {
+            features: DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 0.0, 3.0]),
+            conditional: DVector::from_column_slice(&[0.5, 0.25]),
+        };
+        let found = posterior.predict(&at);
+        assert_eq!(
+            (found.mean.as_slice(), found.variance.as_slice()),
+            (&[1.0, -3.0][..], &[22.5, 18.25][..])
+        );
+        assert_eq!(at.forms(&posterior.covariance).as_slice(), [22.0, 18.0]);
+    }
+}

@@ -61,3 +61,17 @@ impl WholeSums<'_> {
         matrix
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triangles_are_whole_matrices() {
+        let units = SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
+        let sums = WholeSums { a: &[2, -4, 6], b: &[4, 8, 12, 16, 20, 24], units };
+        let Statistics { a, b, rows } = sums.statistics(7);
+        assert_eq!((sums.size(), rows, a.as_slice()), (3, 7, &[1.0, -2.0, 3.0][..]));
+        assert_eq!(b, DMatrix::from_row_slice(3, 3, &[1.0, 2.0, 3.0, 2.0, 4.0, 5.0, 3.0, 5.0, 6.0]));
+    }
+}
