@@ -198,7 +198,7 @@ fn summary(
     if let Some(wider) = charged.whole_width() {
         text.push_str(&format!("{wider}\n"));
     }
-    for line in charged.warnings() {
+    for line in charged.all_warnings() {
         text.push_str(&format!("warning: {line}\n"));
     }
     for line in charged.not_covered() {

@@ -9,7 +9,7 @@ use super::CliError;
 use super::counted::counted;
 use super::map_file::NewMap;
 use super::options::Format;
-use super::output::{print, print_json};
+use super::output::{complain, print, print_json};
 use crate::data::whole_text;
 use crate::kernel::KernelSetting;
 use crate::number::Positive;
@@ -44,6 +44,9 @@ impl FromArguments {
         let guarantee = file.guarantee().to_owned();
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         let predictions = file.predict(at, other)?;
+        if let Some(warning) = predictions.warning() {
+            complain(&format!("warning: {warning}"));
+        }
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
         }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::points_file::outside_warning;
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
 use super::sums_file::NOT_COUNTED;
 use super::wider_change::WiderChange;
@@ -9,7 +10,7 @@ use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
 use crate::data::Digest;
 use crate::privacy::Neighbours;
 use crate::run::PROGRAM;
-use crate::setting::SourceSetting;
+use crate::setting::{MechanismSetting, SourceSetting};
 use crate::task::Predictions;
 
 /// What the columns hold where inputs are public, and where whole records are private.
@@ -91,7 +92,7 @@ impl Charged<PrivatePredictions<'_>> {
             "not_covered": self.not_covered(),
             "release_id": self.release_id(),
             "all_releases": self.all_releases(),
-            "warnings": self.warnings(),
+            "warnings": self.all_warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
             "columns": columns.collect::<Map<String, Value>>(),
@@ -101,6 +102,16 @@ impl Charged<PrivatePredictions<'_>> {
             "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
             "program": PROGRAM,
         })
+    }
+
+    /// What is said of the guarantee and the design, and of points that the model knows nothing of.
+    pub fn all_warnings(&self) -> Vec<String> {
+        let PrivatePredictions { setting, points, .. } = self.value();
+        let outside = match &setting.privacy.mechanism {
+            MechanismSetting::Moments(moments) => outside_warning(moments, points),
+            _ => None,
+        };
+        self.warnings().into_iter().chain(outside).collect()
     }
 
     /// What the guarantee does not speak of.

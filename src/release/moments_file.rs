@@ -67,6 +67,7 @@ pub struct FilePredictions {
     pub(super) data: DataSetting,
     pub(super) points: Points,
     pub(super) predictions: Predictions,
+    pub(super) warning: Option<String>,
 }
 
 impl MomentsFile {
@@ -166,6 +167,11 @@ impl FilePredictions {
     /// The number of points.
     pub fn points(&self) -> usize {
         self.points.inputs.nrows()
+    }
+
+    /// What is said of points that the model knows nothing of.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
     }
 
     /// Means and standard deviations at the points, in units of the target.

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::points_file::held;
+use super::points_file::{held, outside_warning};
 use super::{FilePredictions, MomentsFile, OtherModel, PublicPoints, ReleaseError};
 use crate::gp::sites::SiteMixture;
 use crate::setting::DataSetting;
@@ -69,6 +69,7 @@ impl MomentsSurface {
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd };
-        Ok(FilePredictions { data: self.known.data.clone(), points, predictions })
+        let warning = outside_warning(self.known.model.mechanism(), &points.inputs);
+        Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warning })
     }
 }

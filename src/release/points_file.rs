@@ -7,7 +7,7 @@ use nalgebra::DMatrix;
 use super::grid::own_places;
 use super::{GridChoice, ReleaseError};
 use crate::run::load_points;
-use crate::setting::DataSetting;
+use crate::setting::{DataSetting, MomentsSetting};
 use crate::task::{Points, Setting};
 
 /// Where to predict; public.
@@ -44,6 +44,17 @@ impl PublicPoints<'_> {
             Self::Held(points) => held(points, &setting.data),
         }
     }
+}
+
+/// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in it.
+pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
+    let (outside, all) = (moments.outside(points), points.nrows());
+    (outside > 0).then(|| {
+        format!(
+            "{outside} of {all} points do not lie in the public box privacy.mechanism.moments.domain: predictions there are those at the \
+             nearest places in it"
+        )
+    })
 }
 
 /// Points that a program holds.

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::load::Loader;
 use super::{Project, RunError};
 use crate::data::Progress;
-use crate::setting::{MechanismSetting, NormaliseSetting, prior_mean};
+use crate::setting::{MechanismSetting, MomentsSetting, NormaliseSetting, prior_mean};
 use crate::task::{Experiment, Sample, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
@@ -55,26 +54,16 @@ impl fmt::Display for Clipped {
 pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
     let (low, high) = bounds(setting)?;
     let clipped = sample.targets.iter().filter(|y| !(low..=high).contains(*y)).count();
-    let outside = domain(setting).map(|domain| rows_outside(&sample.inputs, domain));
+    let outside = moments(setting).map(|moments| moments.outside(&sample.inputs));
     Some(Clipped { low, high, clipped, rows: sample.rows(), outside })
 }
 
-/// The box of private inputs; none where inputs have none.
-fn domain(setting: &Setting) -> Option<&[[f64; 2]]> {
+/// What has the box of private inputs; none where inputs have none.
+fn moments(setting: &Setting) -> Option<&MomentsSetting> {
     match &setting.privacy.mechanism {
-        MechanismSetting::Moments(moments) => Some(&moments.domain),
+        MechanismSetting::Moments(moments) => Some(moments),
         _ => None,
     }
-}
-
-/// How many inputs (n x d) have a coordinate outside the sides of a box.
-fn rows_outside(inputs: &DMatrix<f64>, domain: &[[f64; 2]]) -> usize {
-    let mut outside = 0;
-    for row in inputs.row_iter() {
-        let inside = row.iter().zip(domain).all(|(x, [low, high])| (*low..=*high).contains(x));
-        outside += usize::from(!inside);
-    }
-    outside
 }
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
@@ -124,7 +113,7 @@ pub(super) fn clipped_in_own_files(
     let mut counts = Vec::new();
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let key = (cell.data_id(), bounds(setting), domain(setting));
+        let key = (cell.data_id(), bounds(setting), moments(setting).map(|moments| &moments.domain));
         if setting.data.source.own_file().is_none() || key.1.is_none() || seen.contains(&key) {
             continue;
         }

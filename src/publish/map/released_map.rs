@@ -99,7 +99,9 @@ impl<'a> ReleasedMap<'a> {
         let statement = &self.released.statement;
         let mean = if statement.guarantee.is_some() { "Private mean" } else { "Column private_mean" };
         let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", shown(target)));
-        let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" ({})", shown(unit)));
+        // A target that is called by its unit says it already.
+        let unit = self.options.unit.as_deref().filter(|unit| statement.target.as_deref() != Some(unit));
+        let unit = unit.map_or(String::new(), |unit| format!(" ({})", shown(unit)));
         format!("{mean}{of}{unit}")
     }
 

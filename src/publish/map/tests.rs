@@ -130,3 +130,17 @@ fn numbers_beyond_reason_end() {
     let far = ReleasedPredictions::of("p.csv".as_ref(), csv, ReleaseStatement::none()).unwrap();
     draw_map(&far, &MapOptions::default(), MapFormat::Svg).unwrap();
 }
+
+/// A target that is called by its unit is not told it twice.
+#[test]
+fn a_unit_is_said_once() {
+    let mut map = released("x", &["0", "1", "2"]);
+    map.statement.target = Some("minutes".to_owned());
+    let title = |unit: &str| {
+        let options = MapOptions { unit: Some(unit.to_owned()), ..MapOptions::default() };
+        let text = draw_map(&map, &options, MapFormat::Svg).unwrap().text;
+        text.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned()
+    };
+    assert_eq!(title("minutes"), "Column private_mean of minutes by x");
+    assert_eq!(title("min"), "Column private_mean of minutes (min) by x");
+}

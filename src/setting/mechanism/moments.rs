@@ -1,5 +1,6 @@
 //! Gaussian noise on Fourier moments of records.
 
+use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,16 @@ impl MomentsSetting {
         let Some(period) = self.period else { return Ok(()) };
         // Longer waves are all but constant in the box.
         range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+    }
+
+    /// How many inputs (n x d) lie outside of the box: each counts as the nearest place in it.
+    pub fn outside(&self, inputs: &DMatrix<f64>) -> usize {
+        let mut outside = 0;
+        for input in inputs.row_iter() {
+            let inside = input.iter().zip(&self.domain).all(|(x, [low, high])| (*low..=*high).contains(x));
+            outside += usize::from(!inside);
+        }
+        outside
     }
 
     /// Fails where the number of rows is private and none is said.

@@ -182,10 +182,26 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
         let counted = manifest["clipped_targets_not_private"][0]["outside"].as_u64();
         assert_eq!(counted, Some(if spec == SPEC { out as u64 } else { 300 }));
         let predict = ["predict", "s.toml", "--at", "grid.csv", "--no-ledger"];
-        assert!(!project.dpgp(&predict).expect(0).err.contains("public box"));
+        assert!(!project.dpgp(&predict).expect(0).err.contains(&says));
         let held = project.dpgp(&[&predict[..], &["--for-holder"]].concat()).expect(0).err;
         assert!(held.contains(&says), "{held}");
     }
+}
+
+/// Points and box are public: whoever predicts beyond the box is told, by a release and by predictions from one.
+#[test]
+fn points_outside_the_box_are_warned_of() {
+    let project = project(300);
+    project.write("far.csv", "x,z\n0.5,50\n4.5,50\n3.5,-1\n");
+    let says = "2 of 3 points do not lie in the public box privacy.mechanism.moments.domain";
+    let predict = ["predict", "s.toml", "--no-ledger", "--at"];
+    let far = project.dpgp(&[&predict[..], &["far.csv", "--out", "far-p.csv"]].concat()).expect(0);
+    assert!(far.out.contains(&format!("warning: {says}")), "{}", far.out);
+    assert!(project.json("far-p.csv.certificate.json")["warnings"][0].as_str().unwrap().starts_with(says));
+    assert!(!project.dpgp(&[&predict[..], &["grid.csv"]].concat()).expect(0).err.contains("public box"));
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
+    let from = |points: &str| project.dpgp(&["predict", "--from", "r.json", "--at", points]).expect(0).err;
+    assert!(from("far.csv").contains(says) && !from("grid.csv").contains("public box"));
 }
 
 fn preview(project: &Project) -> Value {
