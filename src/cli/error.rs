@@ -74,9 +74,9 @@ pub enum CliError {
     /// Questions without an answer.
     #[error("{0}: nobody answered; nothing was written")]
     Unanswered(String),
-    /// An answer that is no number.
-    #[error("{key}: {said:?} is no finite number; nothing was written")]
-    NoNumber { key: String, said: String },
+    /// An answer that is none.
+    #[error("{key}: {said:?} is not {needed}; nothing was written")]
+    WrongAnswer { key: String, said: String, needed: String },
     /// Results are missing.
     #[error("{0} is not complete; no table was written for it")]
     Incomplete(String),
@@ -224,7 +224,7 @@ impl CliError {
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::Unanswered(_)
-            | Self::NoNumber { .. }
+            | Self::WrongAnswer { .. }
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::NoSuchEpsilon { .. }

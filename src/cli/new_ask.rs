@@ -77,14 +77,38 @@ fn answer(
         let beside = proposed.map(|value| format!(" [{}]", exact(value))).unwrap_or_default();
         complain(&format!("{}: {}{beside}", question.key, question.about));
         let Some(Ok(line)) = lines.next() else { return Err(CliError::Unanswered(question.key.clone())) };
-        match (line.trim(), proposed) {
-            ("", Some(value)) => return Ok(value),
-            (said, _) => match said.parse::<f64>() {
-                Ok(value) if value.is_finite() => return Ok(value),
-                _ if std::io::stdin().is_terminal() => complain("a number is needed"),
-                _ => return Err(CliError::NoNumber { key: question.key.clone(), said: said.to_owned() }),
-            },
+        let read = match (line.trim(), proposed) {
+            ("", Some(value)) => Ok(value),
+            (said, _) => {
+                said.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or("a finite number".to_owned())
+            }
+        };
+        let needed = match read.and_then(|value| needed(questions, answers, place, value)) {
+            Ok(value) => return Ok(value),
+            Err(needed) => needed,
+        };
+        if !std::io::stdin().is_terminal() {
+            let (key, said) = (question.key.clone(), line.trim().to_owned());
+            return Err(CliError::WrongAnswer { key, said, needed });
         }
+        complain(&format!("{needed} is needed"));
+    }
+}
+
+/// The answer, if it may be one; otherwise what is needed. What depends on several answers is checked by the whole spec.
+fn needed(questions: &[Question], answers: &[Option<f64>], place: usize, value: f64) -> Result<f64, String> {
+    let key = questions[place].key.as_str();
+    let last = key.rsplit('.').next().unwrap_or(key);
+    let above = match last {
+        "high" | "map, to" | "domain, greatest" => place.checked_sub(1).and_then(|before| answers[before]),
+        "epsilon" | "delta" | "noise_variance" | "variance" | "lengthscale" | "lengthscales" | "scale"
+        | "change" => Some(0.0),
+        _ => None,
+    };
+    match above {
+        Some(least) if value <= least => Err(format!("a number above {}", exact(least))),
+        _ if last == "delta" && value >= 1.0 => Err("a number below 1".to_owned()),
+        _ => Ok(value),
     }
 }
 

@@ -217,7 +217,11 @@ fn lengthscales(inputs: &[String]) -> String {
 fn map(inputs: &[String]) -> String {
     let (drawn, fixed) = inputs.split_at(inputs.len().min(2));
     let ranges = each(drawn, "{ from = nan, to = nan, points = 25 }");
-    let at = if fixed.is_empty() { String::new() } else { format!("at = [\n{}]\n", each(fixed, "nan")) };
+    let at = if fixed.is_empty() {
+        String::new()
+    } else {
+        format!("at = [   # fill in: the value of each other input in the picture\n{}]\n", each(fixed, "nan"))
+    };
     format!("map = [   # fill in: the ends of the picture\n{ranges}]\n{at}")
 }
 

@@ -97,7 +97,8 @@ pub(super) fn what_is_priced(previewed: &[PreviewedOver]) -> String {
         _ => "the points (of moments: the whole box, with rows spread over it)",
     };
     format!(
-        "root mean squares over {over}, in units of the target, under the model: if its prior is right\n\
+        "root mean squares over {over}, in units of the target, under the model: if its prior is right; a function that varies less than its variance \
+         says, or faster than its lengthscales, gains less\n\
          of a private mean: the error of one number for all points, the mean of all targets with the noise of the same guarantee\n\
          no target was used, and nothing is charged\n"
     )

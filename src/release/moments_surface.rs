@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::points_file::{held, outside_warning};
+use super::points_file::{ensure_inside, held, outside_warning};
 use super::{FilePredictions, MomentsFile, OtherModel, PublicPoints, ReleaseError};
 use crate::gp::sites::SiteMixture;
 use crate::setting::DataSetting;
@@ -66,6 +66,7 @@ impl MomentsSurface {
     }
 
     pub(super) fn at_points(&self, points: Points) -> Result<FilePredictions, ReleaseError> {
+        ensure_inside(self.known.model.mechanism(), &points.inputs)?;
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd };

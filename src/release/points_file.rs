@@ -46,6 +46,19 @@ impl PublicPoints<'_> {
     }
 }
 
+/// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or their units.
+///
+/// # Errors
+/// [`ReleaseError::NotReleasable`].
+pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> Result<(), ReleaseError> {
+    match moments.outside(points) == points.nrows() {
+        true => Err(ReleaseError::NotReleasable(
+            "no point lies in the public box privacy.mechanism.moments.domain: check the order and the units of the inputs",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// What is said of points (t x d) outside of the public box, which the model knows nothing of; nothing where all lie in it.
 pub(super) fn outside_warning(moments: &MomentsSetting, points: &DMatrix<f64>) -> Option<String> {
     let (outside, all) = (moments.outside(points), points.nrows());

@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use super::ReleaseError;
 use super::draw::{Drawn, Noisy};
 use super::exceptions::{refuse_exceptions, refuse_large};
-use super::points_file::PublicPoints;
+use super::points_file::{PublicPoints, ensure_inside};
 use super::prediction_rows::PredictionRows;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
@@ -14,7 +14,7 @@ use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_sample,
     load_witnessed, streams,
 };
-use crate::setting::ChosenBy;
+use crate::setting::{ChosenBy, MechanismSetting};
 use crate::task::{
     Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
     Sample, Setting, TaskError, TaskSetting, refusal,
@@ -200,6 +200,9 @@ impl<'a> PredictionRequest<'a> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
         if rows == 0 {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
+        }
+        if let MechanismSetting::Moments(moments) = &self.setting().privacy.mechanism {
+            ensure_inside(moments, &self.points.inputs)?;
         }
         ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;
         Ok(self)

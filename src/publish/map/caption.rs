@@ -18,6 +18,11 @@ impl ReleasedMap<'_> {
     /// What is guaranteed of the numbers, and what the picture leaves out.
     pub fn caption(&self) -> Vec<String> {
         let mut said: Vec<String> = self.in_plain_words().into_iter().chain(self.reach()).collect();
+        let places: Vec<String> = self.places().collect();
+        // A title of the user's own need not say it.
+        if !places.is_empty() {
+            said.push(format!("Drawn at {}.", places.join(", ")));
+        }
         said.extend(self.released.statement.said.iter().cloned());
         if self.y.is_some() {
             let (masked, all) = (self.masked(), self.cells.len());
@@ -54,7 +59,7 @@ impl ReleasedMap<'_> {
         let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);
         Some(format!(
-            "Accuracy: if the model is right, 95 % intervals of the function, which single rows scatter around, reach at most ± {}{unit} in half of \
+            "Accuracy: if the model is right, its lengthscales above all, 95 % intervals of the function, which single rows scatter around, reach at most ± {}{unit} in half of \
              what is shown, and ± {}{unit} in nine tenths.",
             brief(*half),
             brief(*most)

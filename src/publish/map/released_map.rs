@@ -113,11 +113,18 @@ impl<'a> ReleasedMap<'a> {
         if let Some(y) = &self.y {
             title.push_str(&format!(" and {}", y.name));
         }
-        for input in &self.fixed {
-            let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
-            title.push_str(&format!(", {} = {}", shown(&input.name), shown_cell(cell)));
+        for place in self.places() {
+            title.push_str(&format!(", {place}"));
         }
         title
+    }
+
+    /// Where the inputs that are not drawn stand, each as `name = value`.
+    pub fn places(&self) -> impl Iterator<Item = String> {
+        self.fixed.iter().map(|input| {
+            let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
+            format!("{} = {}", shown(&input.name), shown_cell(cell))
+        })
     }
 }
 

@@ -109,6 +109,10 @@ fn a_slice_leaves_a_picture_of_the_rest() {
     assert!(refused(&cube, &sliced(&[]), MapFormat::Svg).contains("differ in a, b, c"));
     let html = draw_map(&cube, &sliced(&["c=8.0"]), MapFormat::Html).unwrap();
     assert!(html.points == 4 && html.text.contains("c = 8") && html.text.contains("<td>7</td>"));
+    // A title of one's own does not take it away.
+    let titled = MapOptions { title: Some("How long".to_owned()), ..sliced(&["c=8.0"]) };
+    let said = draw_map(&cube, &titled, MapFormat::Svg).unwrap().caption;
+    assert!(said.contains(&"Drawn at c = 8.".to_owned()), "{said:?}");
     assert_eq!(draw_map(&cube, &sliced(&["c=u", "a=1"]), MapFormat::Svg).unwrap().points, 2);
     assert!(refused(&cube, &sliced(&["c=9"]), MapFormat::Svg).contains("there are u, 8"));
 }

@@ -181,7 +181,8 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
         let manifest = project.json("results/s/manifest.json");
         let counted = manifest["clipped_targets_not_private"][0]["outside"].as_u64();
         assert_eq!(counted, Some(if spec == SPEC { out as u64 } else { 300 }));
-        let predict = ["predict", "s.toml", "--at", "grid.csv", "--no-ledger"];
+        project.write("there.csv", if spec == SPEC { "x,z\n2,50\n" } else { "x,z\n102,50\n" });
+        let predict = ["predict", "s.toml", "--at", "there.csv", "--no-ledger"];
         assert!(!project.dpgp(&predict).expect(0).err.contains(&says));
         let held = project.dpgp(&[&predict[..], &["--for-holder"]].concat()).expect(0).err;
         assert!(held.contains(&says), "{held}");
@@ -202,6 +203,13 @@ fn points_outside_the_box_are_warned_of() {
     project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
     let from = |points: &str| project.dpgp(&["predict", "--from", "r.json", "--at", points]).expect(0).err;
     assert!(from("far.csv").contains(says) && !from("grid.csv").contains("public box"));
+    // Where no point lies in the box, something was mistaken; nothing is charged.
+    project.write("swapped.csv", "x,z\n50,0.5\n50,1.5\n");
+    for verb in [&["predict", "s.toml"][..], &["predict", "--from", "r.json"]] {
+        let run = project.dpgp(&[verb, &["--at", "swapped.csv"]].concat()).expect(2);
+        assert!(run.err.contains("no point lies in the public box") && run.out.is_empty(), "{}", run.err);
+    }
+    assert!(project.dpgp(&["ledger", "show"]).expect(0).out.contains("no ledger"));
 }
 
 fn preview(project: &Project) -> Value {

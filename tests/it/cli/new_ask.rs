@@ -53,15 +53,15 @@ fn what_is_no_answer_writes_nothing() {
     let told = ["--target", "kwh", "--inputs", "temperature"];
     for (answers, why) in [
         ("0\n40\n", "nobody answered"),
-        ("0\nforty\n", "\"forty\" is no finite number"),
-        ("0\nnan\n", "is no finite number"),
+        ("0\nforty\n", "\"forty\" is not a finite number"),
+        ("0\nnan\n", "is not a finite number"),
         // Bounds the wrong way round.
-        ("40\n0\n9\n100\n8\n1\n\n\n", "mine.toml:"),
-        ("0\n40\n9\n100\n8\n-1\n\n\n", "privacy.epsilon"),
-        ("0\n40\n9\n100\n8\n1\n1\n\n", "privacy.delta"),
+        ("40\n0\n9\n100\n8\n1\n\n\n", "normalise.bounds.high: \"0\" is not a number above 40"),
+        ("0\n40\n9\n100\n8\n-1\n\n\n", "privacy.epsilon: \"-1\" is not a number above 0"),
+        ("0\n40\n9\n100\n8\n1\n1\n\n", "privacy.delta: \"1\" is not a number below 1"),
         // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0\n40\n9\n100\n8\n\n\n\n", "privacy.epsilon: \"\" is no finite number"),
-        ("\n40\n9\n100\n8\n1\n\n\n", "normalise.bounds.low: \"\" is no finite number"),
+        ("0\n40\n9\n100\n8\n\n\n\n", "privacy.epsilon: \"\" is not a finite number"),
+        ("\n40\n9\n100\n8\n1\n\n\n", "normalise.bounds.low: \"\" is not a finite number"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);

@@ -6,6 +6,9 @@ use super::problem::RiskProblem;
 use crate::linalg::{product, thin_svd};
 use crate::privacy::PrivacyError;
 
+/// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
+const UNRELATED: f64 = 1e-30;
+
 /// What the dropped directions may explain, as a share of the prior error.
 const NEGLIGIBLE: f64 = 1e-12;
 
@@ -30,13 +33,14 @@ pub(super) struct Reduced {
 
 impl Reduced {
     /// # Errors
-    /// [`PrivacyError::NothingToProtect`] if `K*` is zero; [`PrivacyError::Linalg`] if it is not finite.
+    /// [`PrivacyError::NothingToProtect`] if `K*` is zero, or no more than rounding of the variances beside it; [`PrivacyError::Linalg`] if it is not finite.
     pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
         let svd = thin_svd("K*", &problem.weighted_cross())?;
         let prior = problem.prior_error();
         let least = problem.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
         let Cut { rank, dropped } = cut(svd.s.as_slice(), NEGLIGIBLE * prior * least);
-        if rank == 0 {
+        let most = problem.moments.factor.row_iter().map(|row| row.norm_squared()).fold(0.0, f64::max);
+        if rank == 0 || svd.s[0].powi(2) <= UNRELATED * prior * most {
             return Err(PrivacyError::NothingToProtect);
         }
         let scale = svd.s.rows(0, rank).into_owned();

@@ -69,6 +69,14 @@ fn the_bound_of_any_strategy_is_below_the_optimum() {
 fn what_cannot_be_designed_is_refused() {
     let nothing = RiskProblem { weights: vec![0.0; 4], ..small() };
     assert_eq!(risk_cloak(&nothing, 1.0).unwrap_err(), PrivacyError::NothingToProtect);
+    // Points that are so far from all rows that no digit of a prediction depends on them.
+    let far = |size: f64| {
+        let mut far = small();
+        far.moments.cross *= size;
+        risk_cloak(&far, 1.0)
+    };
+    assert_eq!(far(1e-134).unwrap_err(), PrivacyError::NothingToProtect);
+    assert!((far(1e-9).unwrap().expected / 4.0 - 1.0).abs() < 1e-12);
     for noise_sd in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(risk_cloak(&small(), noise_sd), Err(PrivacyError::NoNoise { .. })));
     }
