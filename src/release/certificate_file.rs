@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::moments::INTERVALS;
 use super::points_file::outside_warning;
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
 use super::sums_file::NOT_COUNTED;
@@ -96,6 +97,7 @@ impl Charged<PrivatePredictions<'_>> {
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
             "columns": columns.collect::<Map<String, Value>>(),
+            "intervals": matches!(setting.privacy.mechanism, MechanismSetting::Moments(_)).then_some(INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
             "predictions_sha256": Digest::of(predictions).to_string(),

@@ -11,6 +11,10 @@ use crate::setting::PrivacySetting;
 use crate::stream::{LatticeSummand, LatticeSums};
 use crate::task::{MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
 
+/// What no release of few waves can tell of its own intervals.
+pub(super) const INTERVALS: &str = "Intervals follow from the kernel and from the waves that were released: whether the function varies faster \
+    than those, the release cannot tell; where it does, more places lie outside of their intervals than these say";
+
 /// A surface from Fourier moments of rows.
 #[derive(Debug, Clone)]
 pub struct MomentsRelease {
@@ -131,6 +135,7 @@ impl SumsModel for MomentsRelease {
             },
             "moments": released,
             "surface": surface,
+            "intervals": INTERVALS,
         });
         Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
     }

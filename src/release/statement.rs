@@ -74,6 +74,7 @@ impl ReleaseStatement {
         if !not_covered.is_empty() {
             said.push(format!("Not covered: {}.", not_covered.join("; ")));
         }
+        said.extend(whole.get("intervals").and_then(Value::as_str).map(|intervals| format!("{intervals}.")));
         Ok(Self {
             epsilon: certificate.guarantee.map(|claimed| claimed.epsilon),
             delta: certificate.delta(),

@@ -189,6 +189,24 @@ fn rows_outside_the_box_are_counted_for_their_holder() {
     }
 }
 
+/// What the waves of a release do not reach, no interval knows: certificate, file and picture say so.
+#[test]
+fn intervals_say_what_they_do_not_know() {
+    const SAYS: &str = "whether the function varies faster than those, the release cannot tell";
+    let project = project(300);
+    project
+        .dpgp(&["predict", "s.toml", "--grid", "auto", "--out", "p.csv", "--map", "p.html", "--no-ledger"])
+        .expect(0);
+    assert!(project.json("p.csv.certificate.json")["intervals"].as_str().unwrap().contains(SAYS));
+    assert!(project.read("p.html").contains(SAYS));
+    project.dpgp(&["stats", "s.toml", "rows.csv", "--release", "r.json", "--no-ledger"]).expect(0);
+    assert!(project.json("r.json")["intervals"].as_str().unwrap().contains(SAYS));
+    project
+        .dpgp(&["predict", "--from", "r.json", "--grid", "auto", "--out", "f.csv", "--map", "f.html"])
+        .expect(0);
+    assert!(project.read("f.html").contains(SAYS));
+}
+
 /// Points and box are public: whoever predicts beyond the box is told, by a release and by predictions from one.
 #[test]
 fn points_outside_the_box_are_warned_of() {
