@@ -239,4 +239,16 @@ mod tests {
         assert_eq!(all.map(|one| one.is_proven_for(1.5)), [false, false, true]);
         assert_eq!(all.map(|one| one.is_proven_for(f64::INFINITY)), [true; 3]);
     }
+
+    /// At sigma = epsilon = 1 the first term is `Phi(-1/2)`, and s is 3/2: relative to it `16 + 4 * 3/2 * 5/2 + 1` units, twice.
+    #[test]
+    fn the_error_of_the_terms_grows_with_their_place() {
+        let Terms { first, error, .. } = Terms::new(1.0, 1.0);
+        assert!((first - 0.308_537_538_725_986_9).abs() < 1e-15);
+        assert!((error / (64.0 * f64::EPSILON * first) - 1.0).abs() < 1e-12, "{error:e}");
+        // Beyond 37 there is the error of the series, too.
+        let far = Terms::new(40.0, 1.0);
+        assert!(far.error > 1.9e-12 * far.first, "{:e} {:e}", far.error, far.first);
+        assert_eq!(Terms::new(41.0, 1.0).error, LEAST);
+    }
 }

@@ -176,4 +176,32 @@ mod tests {
         }
         assert!(overlap <= least && overlap > 0.999 * least, "{overlap} {least}");
     }
+
+    /// Far from all points each term is less than the least number, and their sum is known all the same.
+    #[test]
+    fn sums_of_tiny_terms_have_logarithms() {
+        let found = log_sum_exp([-1000.0, -1000.0, -1e9].into_iter());
+        assert!((found - (2f64.ln() - 1000.0)).abs() < 1e-12, "{found}");
+    }
+
+    /// One point at 0 and one middle at 0: the logarithm is `-2 u^2 / l^2 + 2 u^2 / l^2 = 0` everywhere. With points at -1 and 1 and the
+    /// middles -1, 0, 0 and 1, at u = 0 and l = 1: `ln(2 + 2 e^-2) - 2 ln(2 e^-1)`.
+    #[test]
+    fn the_ratio_of_squares_is_that_of_its_sums() {
+        let one = Ratio { side: &[0.0], middles: vec![0.0], lengthscale: 2.0 };
+        assert!(
+            one.logarithm(0.7).abs() < 1e-14
+                && (one.least(Interval { low: -3.0, high: 3.0 }) - 1.0).abs() < 1e-14
+        );
+        let two = Ratio { side: &[-1.0, 1.0], middles: vec![-1.0, 0.0, 0.0, 1.0], lengthscale: 1.0 };
+        let expected = (2.0 + 2.0 * (-2f64).exp()).ln() - 2.0 * (2.0 * (-1f64).exp()).ln();
+        assert!((two.logarithm(0.0) - expected).abs() < 1e-13, "{}", two.logarithm(0.0));
+        // A bound is below the least that a finer grid finds, by the curvature that it may miss.
+        let interval = Interval { low: -2.0, high: 2.0 };
+        let least =
+            (0..=4000).map(|i| two.logarithm(-2.0 + 1e-3 * f64::from(i)).exp()).fold(f64::INFINITY, f64::min);
+        let missed = 0.5 * (2.0 * 4.0 / STEPS as f64).powi(2);
+        let found = two.least(interval);
+        assert!(found <= least && found >= least * (-missed).exp() * 0.999, "{found} {least}");
+    }
 }

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
     }
 
-    /// At `d = 2`: `9 * 4` and 4 times the longest column of each fold but the one with the shortest.
+    /// At `d = 3`: `9 * 9` and 9 times the longest column of each fold but the one with the shortest.
     #[test]
     fn the_printed_sensitivity_leaves_one_fold_out() {
         let fold = |columns: &[f64]| FoldColumns {
@@ -124,7 +124,7 @@ mod tests {
             rows: (0..columns.len()).collect(),
         };
         let folds = [fold(&[3.0, 1.0]), fold(&[0.5, 0.25]), fold(&[1.0, 2.0])];
-        assert_eq!(sse_sensitivity(SensitivityRule::Published, &folds, 2, 2.0), 36.0 + 4.0 * (9.0 + 4.0));
+        assert_eq!(sse_sensitivity(SensitivityRule::Published, &folds, 2, 3.0), 81.0 + 9.0 * (9.0 + 4.0));
     }
 
     /// Row 1 trains twice. At `d = 1`, T = 4: `q(1) = 7`, `q(1/2) = 15/4`, `q(3) = 15`, and `q(5) = 16`, beyond the clip.

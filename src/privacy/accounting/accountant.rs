@@ -125,3 +125,43 @@ pub trait Accountant {
         AccountingError::Refused { accountant, sampling, relation, why, accepted }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::accounting::{
+        AdvancedComposition, DoubledSensitivity, ExactGaussian, LossDistribution, Renyi,
+    };
+
+    /// No two exceptions are said alike, and each says its numbers.
+    #[test]
+    fn exceptions_say_what_they_are() {
+        let all = [
+            AccountingCaveat::EpsilonPerStep { per_step: 1.25, limit: 40.5 },
+            AccountingCaveat::UnprovedAmplification(Sampling::FullBatch, Relation::ReplaceOne),
+            AccountingCaveat::TreatedAsPoisson(Sampling::Poisson { rate: 0.5 }),
+            AccountingCaveat::DoubledSensitivity,
+        ];
+        let mut said = all.map(|caveat| caveat.to_string());
+        assert!(said[0].contains("1.250") && said[0].contains("40.5"), "{}", said[0]);
+        said.sort();
+        assert!(
+            said.iter().all(|words| words.len() > 20) && said.windows(2).all(|two| two[0] != two[1]),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn accountants_have_names_of_their_own() {
+        let doubled = DoubledSensitivity(ExactGaussian);
+        assert_eq!(doubled.name(), ExactGaussian.name());
+        let advanced = AdvancedComposition;
+        let mut names =
+            [ExactGaussian.name(), Renyi.name(), LossDistribution::default().name(), advanced.name()];
+        names.sort_unstable();
+        assert!(
+            names.iter().all(|name| name.len() > 4) && names.windows(2).all(|two| two[0] != two[1]),
+            "{names:?}"
+        );
+    }
+}

@@ -191,3 +191,32 @@ fn largest_norm(factor: &Cholesky, columns: &DMatrix<f64>) -> f64 {
 fn longest(columns: &DMatrix<f64>) -> f64 {
     largest(columns.column_iter().map(|column| column.norm()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The strategy is scaled to length 1, its noise stays what it is, and what is predicted stays the same.
+    #[test]
+    fn a_strategy_is_scaled_and_its_predictions_are_not() {
+        let strategy = DMatrix::from_row_slice(2, 2, &[3.0, 0.0, 4.0, 1.0]);
+        let estimator = DMatrix::from_row_slice(1, 2, &[1.0, 2.0]);
+        let cloak = Cloak::of_strategy(&estimator, &strategy, 7).unwrap();
+        assert!((cloak.mean_columns() - DMatrix::from_row_slice(1, 2, &[11.0, 2.0])).amax() < 1e-12);
+        assert!(cloak.sensitivity <= 1.0 && cloak.sensitivity > 1.0 - 2.0 * MARGIN);
+        // The longest column was 5 long.
+        assert!((cloak.noise_map() - 5.0 * &estimator).amax() < 1e-10, "{}", cloak.noise_map());
+        assert!((cloak.standard_deviations()[0] - 125f64.sqrt()).abs() < 1e-9 && cloak.steps == 7);
+        assert!(Cloak::of_strategy(&estimator, &DMatrix::zeros(2, 2), 0).is_err());
+    }
+
+    /// A diagonal factor of 2 and 1: the mean variance is 5/2.
+    #[test]
+    fn jitter_is_relative_to_the_mean_variance() {
+        let factor = jittered(&DMatrix::from_diagonal(&DVector::from_column_slice(&[2.0, 1.0]))).unwrap();
+        for (pivot, variance) in factor.factor().diagonal().iter().zip([4.0, 1.0]) {
+            let more = pivot.powi(2) - variance;
+            assert!((more / (2.5 * JITTER) - 1.0).abs() < 1e-5, "{more:e}");
+        }
+    }
+}

@@ -75,4 +75,14 @@ mod tests {
         found.dedup();
         assert_eq!(found.len(), 3);
     }
+
+    /// Cosines do not change with the lengths of columns.
+    #[test]
+    fn long_columns_crowd_no_more_than_short_ones() {
+        for size in [0.1, 10.0] {
+            let coordinates = DMatrix::from_row_slice(2, 3, &[size, 0.99 * size, 0.5, 0.0, 0.1 * size, 0.5]);
+            let at = Evaluation { leverages: vec![1.0; 3], coordinates, spectrum: Vec::new() };
+            assert_eq!(apart(&at, vec![0, 1, 2], 3), [0, 2], "{size}");
+        }
+    }
 }

@@ -94,3 +94,18 @@ impl SquareRule {
         table.autoconvolution(weights).into_iter().map(|coefficient| factor * coefficient).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// U = 4, R = 3, kappa = 2: `3 sqrt(4 (4 + 1/2))`, `2 * 9 / 8`, `3/2 * 4 / 9` and `9 * 4`.
+    #[test]
+    fn weights_follow_from_the_total() {
+        let rule = SquareRule { total: 4.0, bound: 3.0, kappa: 2.0 };
+        assert!((rule.sensitivity() - 3.0 * 18f64.sqrt()).abs() < 1e-12);
+        assert_eq!((rule.factor(), rule.count_weight()), (2.25, 36.0));
+        assert!((rule.square_weight() - 2.0 / 3.0).abs() < 1e-15);
+        assert_eq!((rule.bound(), rule.kappa()), (3.0, 2.0));
+    }
+}

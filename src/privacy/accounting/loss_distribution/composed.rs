@@ -159,4 +159,23 @@ mod tests {
         let step = response(0.0);
         assert!(Composed::new(&LossSum::new(&step, 4), 1.0, 4).is_none());
     }
+
+    /// At tilt 1 the cumulant is `ln(7/3)`; the longer exponent is that of the negative loss, `ln 3 + ln(7/3)`, beside `ln 4` of its mass.
+    #[test]
+    fn rounding_is_bounded_by_exponents_and_span() {
+        let step = response(0.0);
+        let composed = Composed::new(&LossSum::new(&step, 4), 1.0, 1 << 12).unwrap();
+        let (width, points) = (3f64.ln(), composed.masses.len() as f64);
+        assert!((composed.top() - composed.bottom - (points - 1.0) * width).abs() < 1e-12);
+        let cumulant = (7.0f64 / 3.0).ln();
+        assert!((composed.log_scale - 4.0 * cumulant).abs() < 1e-14);
+        let exponent = width + cumulant + 4f64.ln();
+        let span = points * width + 4.0 * cumulant + points;
+        let bound = 4.0 * f64::EPSILON * (4.0 * (exponent + 8.0) + span);
+        assert!(
+            (composed.relative_error / bound - 1.0).abs() < 1e-12,
+            "{:e} {bound:e}",
+            composed.relative_error
+        );
+    }
 }

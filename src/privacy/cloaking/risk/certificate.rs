@@ -98,3 +98,32 @@ impl Spectrum {
         Ok(Self { values: svd.s, vectors: svd.u })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::privacy::cloaking::risk::sphere::with_slack;
+    use crate::privacy::cloaking::risk::tests::cases::small;
+
+    /// A strategy of one row lacks some: the first is clearly missing, and so of full length, `.3` for each of the six columns over
+    /// the root of their number; none is missing of what explains less than all that there is.
+    #[test]
+    fn missing_rows_are_scaled_by_what_they_explain() {
+        let problem = Reduced::new(&small(), 1.0).unwrap();
+        let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let bound = Bound::new(&problem, &point).unwrap();
+        let missing = bound.missing(&point, 1e-9).unwrap();
+        let count = missing.nrows();
+        assert!(count > 0, "{missing}");
+        let full = 0.3 * (6.0 / count as f64).sqrt();
+        assert!((missing.row(0).norm() / full - 1.0).abs() < 1e-12, "{}", missing.row(0).norm() / full);
+        assert!(missing.row_iter().all(|row| row.norm() <= full * (1.0 + 1e-12)));
+        assert_eq!(bound.missing(&point, f64::INFINITY).unwrap().nrows(), 0);
+        // In the metric of the multipliers they stand at right angles to the strategy.
+        let along: f64 = (0..6).map(|u| missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).sum();
+        let size: f64 =
+            (0..6).map(|u| (missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).abs()).sum();
+        assert!(along.abs() < 1e-9 * size, "{along:e} {size:e}");
+    }
+}

@@ -87,3 +87,24 @@ fn cut(values: &[f64], most: f64) -> Cut {
     }
     at
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_values_go_as_long_as_they_are_little() {
+        for (values, most, rank, dropped) in [
+            (&[3.0, 1.0, 0.1][..], 0.02, 2, 0.1f64.powi(2)),
+            (&[3.0, 0.2, 0.1], 1.0, 1, 0.1f64.powi(2) + 0.2f64.powi(2)),
+            (&[3.0, 0.0], 0.0, 1, 0.0),
+            // The largest goes only if it is zero.
+            (&[1.0], 10.0, 1, 0.0),
+            (&[0.0], 0.0, 0, 0.0),
+        ] {
+            let found = cut(values, most);
+            assert_eq!(found.rank, rank, "{values:?}");
+            assert!((found.dropped - dropped).abs() < 1e-15, "{values:?}: {}", found.dropped);
+        }
+    }
+}

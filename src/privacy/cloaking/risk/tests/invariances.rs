@@ -49,6 +49,7 @@ fn units_do_not_matter() {
     });
     let (plain, scaled) = (risk_cloak(&plain, 3.0).unwrap(), risk_cloak(&scaled, 3.0 * unit).unwrap());
     assert!((scaled.expected / (unit * unit) / plain.expected - 1.0).abs() < 1e-7);
+    assert!(scaled.gap <= 1e-6 && plain.gap <= 1e-6, "{} {}", scaled.gap, plain.gap);
 }
 
 /// The bound holds for strategies that are nowhere near the optimum, and is not tight there.
