@@ -80,6 +80,9 @@ pub enum CliError {
     /// Results are missing.
     #[error("{0} is not complete; no table was written for it")]
     Incomplete(String),
+    /// Data without a row, whose columns hold nothing to go by.
+    #[error("{} holds no rows below its header", .0.display())]
+    NoRows(PathBuf),
     /// Data with too few columns of numbers.
     #[error(
         "{} needs at least two columns of numbers, an input and a target; it has {}", path.display(),
@@ -230,6 +233,7 @@ impl CliError {
             | Self::NoSuchEpsilon { .. }
             | Self::NotInTable { .. }
             | Self::Grade { .. }
+            | Self::NoRows(_)
             | Self::FewNumbers { .. }
             | Self::Columns { .. }
             | Self::NumbersForNames(_)

@@ -108,7 +108,8 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             print(&format!(
                 "{described}{shown} is written; {next}:\n  dpgp predict {spec} --grid {grid} --preview   # what each epsilon is worth, by \
-                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n"
+                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\none row is protected, not all of a \
+                 person: where somebody may stand in several rows, name the column that says whose they are (`person` in the spec) first\n"
             ))
         }
     }

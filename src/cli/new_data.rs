@@ -5,9 +5,7 @@ use std::path::Path;
 use super::CliError;
 use super::emit::shell;
 use super::new_columns::{ChosenColumns, Roles};
-use crate::data::{
-    ColumnKind, ColumnNames, ColumnType, OwnColumns, TextLayout, is_parquet, own_columns, own_layout,
-};
+use crate::data::{ColumnKind, ColumnNames, OwnColumns, TextLayout, is_parquet, own_columns, own_layout};
 
 /// What a spec protects, and its text with places to fill in.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +73,8 @@ pub(super) struct OwnSpec {
 /// The spec for a file. Where nothing else is told the last column of numbers is the target, and the others are the inputs.
 pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
     let layout = layout(file)?;
-    let OwnColumns { columns, rows } = own_columns(file.path, &layout)?;
-    let roles = roles(file, &columns)?;
+    let own = own_columns(file.path, &layout)?;
+    let (roles, rows) = (roles(file, &own)?, own.rows);
     let Roles { target, inputs, .. } = &roles;
     let title = format!("{target} under differential privacy");
     let kernel = protected.kernel(inputs.len());
@@ -108,12 +106,15 @@ fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
     }
 }
 
-fn roles(file: &OwnFile<'_>, columns: &[ColumnType]) -> Result<Roles, CliError> {
+fn roles(file: &OwnFile<'_>, OwnColumns { columns, rows }: &OwnColumns) -> Result<Roles, CliError> {
     let path = file.path.to_path_buf();
     // Names that the user lists are no row of the file.
     let read = file.columns == ColumnNames::Header;
     if read && columns.iter().any(|column| column.name.parse::<f64>().is_ok()) {
         return Err(CliError::NumbersForNames(path));
+    }
+    if *rows == 0 {
+        return Err(CliError::NoRows(path));
     }
     let numbers = columns.iter().filter(|column| column.kind == ColumnKind::Numbers);
     let numbers: Vec<String> = numbers.map(|column| column.name.clone()).collect();
