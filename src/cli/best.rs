@@ -124,8 +124,10 @@ fn legend(rankings: &[Ranking]) -> String {
     if !methods.any(|method| method.standard_error > 0.0) {
         return String::new();
     }
-    "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best\n"
-        .to_owned()
+    folded(
+        "±: one standard error of the mean over folds or replicates (`dpgp table` has the spread); =: level with the best, by errors that \
+         count as independent although all methods see the same folds: a paired comparison may tell more apart\n",
+    )
 }
 
 fn cells(method: &RankedMethod, reference: Option<&RankedMethod>) -> Vec<String> {
