@@ -119,3 +119,50 @@ impl Frequencies {
 pub(super) fn rule(weights: &[f64], bound: f64, kappa: f64) -> Result<SquareRule, OutOfRange> {
     SquareRule::new(Positive::new(weights.iter().sum())?, Positive::new(bound)?, kappa)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The constant and one wave, of weights 4 and 1, for R = 3 and kappa = 2. Their products are waves of frequency 1 and 2, and the
+    /// number of rows.
+    fn two_waves() -> MomentsDesign {
+        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        MomentsDesign::of(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap()
+    }
+
+    #[test]
+    fn numbers_are_counted_with_their_squares() {
+        let mut design = two_waves();
+        let pairs = design.pairs.columns();
+        assert_eq!((design.frequencies.columns(), design.numbers()), (3, 3 + pairs + 1));
+        assert_eq!(pairs, 4);
+        design.counted = true;
+        assert_eq!(design.numbers(), 3 + pairs + 2);
+        assert!(design.pair_weights.len() == design.pairs.len() && design.weights == [4.0, 1.0]);
+    }
+
+    /// D is that of the rule; on the lattice `2 eta` more, `eta = 2^-39 sqrt(2 sum t + 2 * 9 * 5)`.
+    #[test]
+    fn noise_is_scaled_by_the_roots_of_weights() {
+        let design = two_waves();
+        let sensitivity = design.rule.sensitivity();
+        assert!((sensitivity - 3.0 * (5.0f64 * 4.5).sqrt()).abs() < 1e-12);
+        let noise = design.noise(2.0);
+        for (found, weight) in noise.weighted.iter().zip([4.0f64, 1.0, 1.0]) {
+            assert!((found * weight.sqrt() / (2.0 * sensitivity) - 1.0).abs() < 1e-12, "{found}");
+        }
+        assert!((noise.squares * design.rule.square_weight().sqrt() / noise.scale - 1.0).abs() < 1e-12);
+        assert!(noise.rows.is_none() && noise.scale >= 2.0 * sensitivity);
+        let spread = design.pairs.spread(&design.pair_weights);
+        for (found, weight) in noise.plain.iter().zip(spread.iter()) {
+            assert!((found * weight.sqrt() / noise.scale - 1.0).abs() < 1e-12, "{found}");
+        }
+        let entries = 2.0 * design.pair_weights.iter().sum::<f64>() + 90.0;
+        let more = 2.0 * f64::from(-39).exp2() * entries.sqrt();
+        let lattice = design.lattice_sensitivity() - sensitivity;
+        assert!((lattice / more - 1.0).abs() < 1e-3, "{lattice:e} {more:e}");
+        // The noise of the lattice is scaled by it.
+        assert!((design.lattice_noise(2.0).scale / (2.0 * design.lattice_sensitivity()) - 1.0).abs() < 1e-13);
+    }
+}

@@ -72,3 +72,43 @@ impl MomentsNoise {
 fn normal(stream: &mut impl Rng) -> f64 {
     StandardNormal.sample(stream)
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    fn sums() -> SummedFeatures {
+        let zeros = |n| DVector::zeros(n);
+        SummedFeatures { rows: 1000, weighted: zeros(200), plain: zeros(300), squares: 50.0 }
+    }
+
+    fn noise(rows: Option<f64>) -> MomentsNoise {
+        let of = |n, sd| DVector::from_element(n, sd);
+        MomentsNoise { weighted: of(200, 2.0), plain: of(300, 3.0), squares: 4.0, rows, scale: 1.0 }
+    }
+
+    /// Means of 200 and 300 squares are within 5 standard errors of their variances; the variances are those that are stated.
+    #[test]
+    fn a_simulation_has_the_noise_that_it_states() {
+        let mut stream = Pcg64::seed_from_u64(3);
+        let released = noise(None).release(&sums(), &mut stream);
+        let of_b = released.sums.weighted.norm_squared() / 200.0 / 4.0;
+        let of_t = released.sums.plain.norm_squared() / 300.0 / 9.0;
+        assert!((of_b - 1.0).abs() < 0.5 && (of_t - 1.0).abs() < 0.41, "{of_b} {of_t}");
+        assert!(released.sums.weighted.mean().abs() < 0.75 && released.sums.squares != 50.0);
+        assert!(released.weighted.iter().all(|v| *v == 4.0) && released.plain.iter().all(|v| *v == 9.0));
+        assert_eq!((released.squares, released.rows, released.sums.rows), (16.0, 0.0, 1000));
+        // A number of rows that is private moves by its noise, and is at least 1.
+        let rows: Vec<f64> = (0..400)
+            .map(|_| noise(Some(20.0)).release(&sums(), &mut stream).sums.rows as f64 - 1000.0)
+            .collect();
+        let square = rows.iter().map(|x| x * x).sum::<f64>() / 400.0 / 400.0;
+        assert!((square - 1.0).abs() < 0.36, "{square}");
+        let few = SummedFeatures { rows: 2, ..sums() };
+        assert!((0..50).all(|_| noise(Some(1e3)).release(&few, &mut stream).sums.rows >= 1));
+        assert_eq!(noise(Some(5.0)).stated(sums()).rows, 25.0);
+    }
+}

@@ -193,4 +193,25 @@ mod tests {
         assert!(table.mass(&[3]) > 0.05 && table.mass(&[0]) > 0.5);
         assert!(table.mass(&[1]) < 1e-12 && table.mass(&[2]) < 1e-12);
     }
+
+    /// In one dimension the mass at `j + sign k` is `2 sqrt(2 pi) l / P exp(-(2 pi l j / P)^2 / 2)`, and the mean adds to the zero.
+    #[test]
+    fn masses_are_those_of_sums_and_differences() {
+        let reference = SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.25,
+            kernel: kernel("eq = { variance = 2.0, lengthscale = 0.15 }", 1),
+            noise_variance: 1.0,
+            concentration: 1.0,
+        };
+        let torus = Torus::new(&reference, 1.6);
+        let density = |turn: f64| {
+            let turned = TAU * 0.15 * turn / 1.6;
+            2.0 * TAU.sqrt() * 0.15 / 1.6 * (-0.5 * turned * turned).exp()
+        };
+        assert!((torus.mass(&[2], &[1], 1) / density(3.0) - 1.0).abs() < 1e-12);
+        assert!((torus.mass(&[2], &[1], -1) / density(1.0) - 1.0).abs() < 1e-12);
+        assert!((torus.mass(&[2], &[2], -1) / (density(0.0) + 0.25) - 1.0).abs() < 1e-12);
+    }
 }

@@ -193,3 +193,33 @@ impl MomentsDesign {
         MomentsNoise::new(self, sigma * self.lattice_sensitivity())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// Noise of 3 in units of 1/2 is noise of 6 on whole numbers, whose mean square over 4000 is within 5 standard errors of 36.
+    #[test]
+    fn noise_is_in_units_of_the_numbers() {
+        let mut stream = Pcg64::seed_from_u64(9);
+        let noisy = added(&[100; 4000], &[3.0; 4000], 0.5, &mut stream).unwrap();
+        let square = noisy.iter().map(|x| ((x - 100) as f64).powi(2)).sum::<f64>() / 4000.0;
+        assert!((square / 36.0 - 1.0).abs() < 0.12, "{square}");
+    }
+
+    /// One of each whole number, for targets in units of 3.
+    #[test]
+    fn whole_numbers_have_units() {
+        let whole =
+            WholeMoments { rows: 7, weighted: vec![1 << 40, 1 << 41], plain: vec![3 << 40], squares: 5 };
+        let real = whole.real(3.0);
+        assert_eq!(
+            (real.rows, real.weighted.as_slice(), real.plain.as_slice()),
+            (7, &[3.0, 6.0][..], &[3.0][..])
+        );
+        assert_eq!(real.squares, 45.0);
+    }
+}
