@@ -117,4 +117,42 @@ mod tests {
         assert_eq!(noises_down_to(0.01), NOISES);
         assert!(noises_down_to(1e-30)[0] >= 0.5 * LEAST_NOISE);
     }
+
+    /// Twice the centre is `ln 2` away; of a spread of 1/2 that are `(2 ln 2)^2 / 2` nats.
+    #[test]
+    fn priors_are_normal_in_the_logarithm() {
+        assert_eq!((log_normal(1.0, 0.5), log_normal(2.0, 0.5)), (0.0, -2.0 * 2f64.ln().powi(2)));
+        let found = graded(&[0.5, 2.0], 4.0, 2.0, 1.0);
+        assert_eq!(found[0], Graded { value: 2.0, log_prior: 0.0 });
+        assert_eq!(found[1], Graded { value: 8.0, log_prior: -0.5 * 4f64.ln().powi(2) });
+    }
+
+    /// For targets within 2 variances and noises are multiples of 4.
+    #[test]
+    fn a_grid_lies_around_its_reference() {
+        let kernel = toml::from_str("eq = { variance = 1.2, lengthscale = 0.5 }").unwrap();
+        let reference = SiteReference {
+            rows: 100,
+            bound: 2.0,
+            bias: 0.75,
+            kernel: crate::kernel::BoxKernel::new(&kernel, vec![1.0]).unwrap(),
+            noise_variance: 0.08,
+            concentration: 1.0,
+        };
+        let grid = HyperGrid::around(&reference);
+        assert_eq!((grid.kernels.len(), grid.bias, grid.first, grid.steps), (4, 0.75, 1.2, STEPS_OF_NOISE));
+        assert_eq!(
+            grid.variances.iter().map(|one| one.value).collect::<Vec<_>>(),
+            VARIANCES.map(|v| 4.0 * v)
+        );
+        assert_eq!(grid.noises.iter().map(|one| one.value).collect::<Vec<_>>(), NOISES.map(|v| 4.0 * v));
+        let reference_is_likeliest = grid.variances.iter().map(|one| one.log_prior).fold(f64::MIN, f64::max);
+        assert_eq!(reference_is_likeliest, 0.0, "0.3 of 4 is the variance of the reference");
+        // A lengthscale of a half, at a distance of 1: `exp(-1 / (2 (0.5 stretch)^2))`.
+        for (kernel, stretch) in grid.kernels.iter().zip(STRETCHES) {
+            let found = kernel.correlations.value(&[0.0], &[1.0]);
+            assert!((found - (-2.0 / (stretch * stretch)).exp()).abs() < 1e-14, "{stretch}: {found}");
+            assert_eq!(kernel.log_prior, log_normal(stretch, 0.5));
+        }
+    }
 }

@@ -23,6 +23,8 @@
 mod between;
 mod correlated;
 mod counts;
+#[cfg(test)]
+mod dense;
 mod feasible;
 mod gram;
 mod grid;

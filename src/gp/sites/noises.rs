@@ -121,6 +121,8 @@ fn basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SiteInputs;
+    use super::super::dense::{counts, features, released};
     use super::*;
 
     /// At 2 the polynomials of the nodes 0, 1 and 3 are -1/3, 1 and 1/3; at a node they are 0 and 1.
@@ -132,5 +134,55 @@ mod tests {
             let at_nodes = nodes.map(|node| basis(&nodes, order, node.place));
             assert_eq!(at_nodes, std::array::from_fn(|other| if other == order { 1.0 } else { 0.0 }));
         }
+    }
+
+    /// Nodes at 0, 1 and 3 whose evidence of sums is the square of their place, with an energy of 2 and a variance of 1/2.
+    fn with_curve(test: fn(&NoiseCurve<'_>)) {
+        let (features, released, inputs) = (features(), released(), SiteInputs::Counts(counts()));
+        let seen = Seen::new(&features, &released, &inputs, 0.25);
+        let node = |place: f64| NoiseNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() };
+        test(&NoiseCurve { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
+    }
+
+    #[test]
+    fn places_lie_evenly_between_nodes() {
+        with_curve(|curve| {
+            for (node, step, expected) in [
+                (1, 0, Some(1.0)),
+                (1, 1, Some(1.4)),
+                (1, -2, Some(0.6)),
+                (0, -1, None),
+                (2, 1, None),
+                (2, -1, Some(2.6)),
+            ] {
+                let found = curve.place(node, step);
+                let close = found.zip(expected).is_none_or(|(one, other)| (one - other).abs() < 1e-14);
+                assert!(found.is_some() == expected.is_some() && close, "{node} {step}: {found:?}");
+            }
+        });
+    }
+
+    /// Ten rows with a sum of squares of 7: at a noise variance of .3 the residual is 2 and its variance `1/2 + 20 * .09 + 8 * .3`.
+    #[test]
+    fn the_sum_of_squares_tells_the_noise() {
+        with_curve(|curve| {
+            let evidence = |noise: f64| {
+                let residual = 7.0 - 2.0 - 10.0 * noise;
+                let variance: f64 = 0.5 + 20.0 * noise * noise + 8.0 * noise;
+                noise.ln().powi(2) - 0.5 * residual * residual / variance - 0.5 * variance.ln()
+            };
+            for node in 0..3 {
+                assert!((curve.log_evidence(node, 0.3f64.ln()) - evidence(0.3)).abs() < 1e-12, "{node}");
+            }
+            // The second node stands for five noise variances, from e^.6 to e^1.8.
+            let noises = [0.6f64, 0.8, 1.0, 1.4, 1.8].map(f64::exp);
+            let total: f64 = noises.iter().map(|noise| evidence(*noise).exp()).sum();
+            let mean: f64 = noises.iter().map(|noise| noise * evidence(*noise).exp()).sum::<f64>() / total;
+            let Nearest { log_evidence, noise } = curve.nearest(1);
+            assert!(
+                (log_evidence - total.ln()).abs() < 1e-12 && (noise - mean).abs() < 1e-12,
+                "{log_evidence} {noise}"
+            );
+        });
     }
 }

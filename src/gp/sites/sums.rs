@@ -75,3 +75,20 @@ impl SiteFeatures {
         self.len() == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_over_rows() {
+        let weighted = DMatrix::from_row_slice(3, 2, &[1.0, 2.0, 0.0, 1.0, -1.0, 4.0]);
+        let plain = DMatrix::from_column_slice(3, 1, &[0.5, 0.25, 1.0]);
+        let found = SummedFeatures::new(&weighted, &plain, &[2.0, -3.0, 1.0]);
+        assert_eq!(
+            (found.rows, found.weighted.as_slice(), found.plain.as_slice()),
+            (3, &[1.0, 5.0][..], &[1.75][..])
+        );
+        assert_eq!(found.squares, 14.0);
+    }
+}
