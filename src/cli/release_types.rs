@@ -64,6 +64,8 @@ pub(super) struct CertificateFile {
     certificate: Value,
     /// What each column of the file is.
     columns: BTreeMap<String, String>,
+    /// What intervals of a release by moments cannot know; none of other mechanisms.
+    intervals: Option<String>,
     /// The number of points.
     points: usize,
     /// The column that is predicted.
