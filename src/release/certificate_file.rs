@@ -200,46 +200,30 @@ pub(super) fn several_names(column: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Silent;
-    use crate::release::{GridChoice, PredictionRequest, PublicPoints};
-    use crate::run::{DataPlaces, Project};
-
-    const SPEC: &str = r#"experiment.title = "two rows"
-data = { source.inline = { x = [0.0, 1.0], y = [4.0, 5.0] }, inputs = ["x"], target = "y" }
-normalise.bounds = { low = 2.0, high = 12.0, scale = 10.0 }
-model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
-task.prediction.grid = [{ from = 0.0, to = 1.0, points = 3 }]
-privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
-"#;
+    use crate::release::two_rows::{TWO_ROWS, with_request};
 
     /// The certificate of a release of this spec, which no ledger counts.
     fn certificate(spec: &str) -> Value {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
-        let experiment = project.parse("two", spec).unwrap();
-        let points = PublicPoints::Grid(&GridChoice::Auto);
-        let request =
-            PredictionRequest::read(&project, &experiment, &experiment.cells[0], points, &Silent, None)
-                .unwrap();
-        let charged = request.draw(false).unwrap().charge(None, &request.subject(), None).unwrap();
-        charged.certificate_json(b"1,2,3")
+        with_request(spec, |request| {
+            let charged = request.draw(false).unwrap().charge(None, &request.subject(), None).unwrap();
+            charged.certificate_json(b"1,2,3")
+        })
+    }
+
+    /// What it says of changes that are not protected.
+    fn told(certificate: &Value) -> Vec<&str> {
+        let list = certificate["not_covered"].as_array().unwrap().iter();
+        list.filter_map(Value::as_str).filter(|text| text.contains("privacy.change")).collect()
     }
 
     #[test]
     fn a_certificate_says_how_many_points_and_what_is_not_covered() {
-        let narrow = certificate(SPEC);
+        let narrow = certificate(TWO_ROWS);
         assert_eq!(narrow["points"], 3);
-        let told = |certificate: &Value| {
-            let list = certificate["not_covered"].as_array().unwrap().iter();
-            let found: Vec<String> = list
-                .map(|text| text.as_str().unwrap().to_owned())
-                .filter(|text| text.contains("privacy.change"))
-                .collect();
-            found
-        };
         let expected =
             "a change of a target by more than 3 (privacy.change), although targets may differ by 10";
         assert_eq!(told(&narrow), [expected]);
-        let whole = certificate(&SPEC.replace("change = 3.0", "change = 10.0"));
+        let whole = certificate(&TWO_ROWS.replace("change = 3.0", "change = 10.0"));
         assert!(
             told(&whole).is_empty() && whole["whole_width"].is_null() && !narrow["whole_width"].is_null()
         );

@@ -83,6 +83,8 @@ mod sum_rows;
 mod sums_file;
 mod sums_model;
 mod surface_sums;
+#[cfg(test)]
+mod two_rows;
 mod verify;
 mod wider_change;
 #[cfg(test)]

@@ -274,10 +274,10 @@ impl Project {
 
 /// The experiment that a misspelt name means: by its whole name, or by the last part alone.
 fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    let last_parts = || names.clone().map(last_part);
-    let by_last_part =
-        || closest(name, last_parts()).and_then(|last| names.clone().find(|name| last_part(name) == last));
-    closest(name, names.clone()).or_else(by_last_part)
+    closest(name, names.clone()).or_else(|| {
+        let last = closest(name, names.clone().map(last_part))?;
+        names.clone().find(|name| last_part(name) == last)
+    })
 }
 
 fn last_part(name: &str) -> &str {

@@ -139,32 +139,13 @@ impl<M: SumsModel> Streamed<'_, M> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Silent;
     use crate::privacy::accounting::Relation;
-    use crate::release::{GridChoice, PublicPoints};
-    use crate::run::{DataPlaces, Project};
-
-    /// Targets from 2 to 12, of which 4 and 5 lie within.
-    const SPEC: &str = r#"experiment.title = "two rows"
-data = { source.inline = { x = [0.0, 1.0], y = [4.0, 5.0] }, inputs = ["x"], target = "y" }
-normalise.bounds = { low = 2.0, high = 12.0, scale = 10.0 }
-model = { noise_variance = 0.1, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
-task.prediction.grid = [{ from = 0.0, to = 1.0, points = 2 }]
-privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
-"#;
+    use crate::release::two_rows::{TWO_ROWS, with_request};
 
     const REPLACED: Option<Neighbours> = Some(Neighbours::OneRecord(Relation::ReplaceOne));
 
     fn changes(by: f64) -> Option<Neighbours> {
         Some(Neighbours::OneTargetChanges(by))
-    }
-
-    /// Calls a test with a request for the two rows.
-    fn with_request(test: fn(&PredictionRequest<'_>)) {
-        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
-        let experiment = project.parse("two", SPEC).unwrap();
-        let (cell, points) = (&experiment.cells[0], PublicPoints::Grid(&GridChoice::Auto));
-        test(&PredictionRequest::read(&project, &experiment, cell, points, &Silent, None).unwrap());
     }
 
     #[test]
@@ -178,13 +159,13 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mech
     /// A target moves by what is protected, or beyond the bounds where that is all of their width.
     #[test]
     fn targets_move_as_far_as_neighbours_may() {
-        with_request(|request| assert_eq!(request.extremes(changes(3.0), 4.0), [1.0, 7.0]));
-        with_request(|request| {
+        with_request(TWO_ROWS, |request| assert_eq!(request.extremes(changes(3.0), 4.0), [1.0, 7.0]));
+        with_request(TWO_ROWS, |request| {
             let cells = request.replaced_cells(changes(3.0), 4.0);
             let cell = |value| vec![ReplacedCell { column: "y".to_owned(), value }];
             assert_eq!(cells, [cell(1.0), cell(7.0)]);
         });
-        with_request(|request| {
+        with_request(TWO_ROWS, |request| {
             let whole = [changes(10.0), changes(11.0), REPLACED, None];
             let found = whole.map(|relation| request.extremes(relation, 4.0));
             assert!(found.iter().all(|targets| targets == &[2.0 - 1e7, 12.0 + 1e7, f64::MAX]), "{found:?}");
@@ -194,7 +175,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mech
     /// Inputs move only where they are private.
     #[test]
     fn neighbours_differ_in_one_row() {
-        with_request(|request| {
+        with_request(TWO_ROWS, |request| {
             let found: Vec<(Vec<f64>, Vec<f64>)> = request
                 .neighbours(changes(3.0))
                 .into_iter()
@@ -203,7 +184,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, change = 3.0, relation = "metric", mech
             let expected = [[1.0, 5.0], [7.0, 5.0], [4.0, 2.0], [4.0, 8.0]];
             assert_eq!(found, expected.map(|targets| (vec![0.0, 1.0], targets.to_vec())));
         });
-        with_request(|request| {
+        with_request(TWO_ROWS, |request| {
             let found = request.neighbours(REPLACED);
             let inputs = found.iter().map(|sample| [sample.inputs[0], sample.inputs[1]]);
             let first = [[0.0, 1.0], [1e3, 1.0]].repeat(3);
