@@ -18,25 +18,44 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
+/// A driver that waits for us.
+struct Listening {
+    driver: Child,
+    port: u16,
+}
+
+impl Listening {
+    /// None where no driver is installed. The port that one has chosen may be taken before it listens there: then another is tried.
+    fn start() -> Option<Self> {
+        for _ in 0..10 {
+            let mut driver = Command::new("chromedriver")
+                .arg("--port=0")
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .inspect_err(|_| println!("skipped: no chromedriver"))
+                .ok()?;
+            let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+            let started = lines.find_map(|line| {
+                let line = line.unwrap();
+                let port = line.strip_prefix("ChromeDriver was started successfully on port ")?;
+                port.trim_end_matches('.').parse::<u16>().ok()
+            });
+            if let Some(port) = started {
+                // What else it says is read, so that it never waits for us.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Some(Self { driver, port });
+            }
+            let _ = driver.wait();
+        }
+        panic!("chromedriver does not start");
+    }
+}
+
 impl Browser {
     /// None where no browser is installed.
     pub fn start() -> Option<Self> {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .inspect_err(|_| println!("skipped: no chromedriver"))
-            .ok()?;
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let started = lines.find_map(|line| {
-            let line = line.unwrap();
-            let port = line.strip_prefix("ChromeDriver was started successfully on port ")?;
-            port.trim_end_matches('.').parse::<u16>().ok()
-        });
-        let port = started.unwrap();
-        // What else it says is read, so that it never waits for us.
-        std::thread::spawn(move || lines.for_each(drop));
+        let Listening { driver, port } = Listening::start()?;
         let profile = tempfile::tempdir().unwrap();
         let _already_installed = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::blocking::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
