@@ -65,6 +65,9 @@ impl<'a> PredictionRequest<'a> {
             ));
         }
         let at = points.read(setting)?;
+        if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
+            ensure_inside(moments, &at.inputs)?;
+        }
         let (sample, fingerprint) = match key {
             Some(key) => {
                 let WitnessedSample { sample, fingerprint } =
@@ -200,9 +203,6 @@ impl<'a> PredictionRequest<'a> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
         if rows == 0 {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
-        }
-        if let MechanismSetting::Moments(moments) = &self.setting().privacy.mechanism {
-            ensure_inside(moments, &self.points.inputs)?;
         }
         ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;
         Ok(self)

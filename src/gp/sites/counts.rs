@@ -216,8 +216,8 @@ mod tests {
             plain: DVector::from_element(1, sum),
             squares: 0.0,
         };
-        let one = || DVector::from_element(1, 1.0);
-        let released = NoisyFeatures { sums, weighted: one(), plain: one(), squares: 1.0, rows };
+        let one = DVector::from_element(1, 1.0);
+        let released = NoisyFeatures { sums, weighted: one.clone(), plain: one, squares: 1.0, rows };
         SiteCounts::new(&features, &released).unwrap()
     }
 

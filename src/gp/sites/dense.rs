@@ -14,7 +14,7 @@ const VARIANCE: f64 = 0.7;
 const BIAS: f64 = 0.25;
 const ROWS: usize = 10;
 /// Noise variances of targets, and their log densities a priori.
-const NOISES: [(f64, f64); 2] = [(0.2, 0.0), (0.5, -0.2)];
+const NOISES: [Graded; 2] = [Graded { value: 0.2, log_prior: 0.0 }, Graded { value: 0.5, log_prior: -0.2 }];
 /// The log densities of lengthscale and variance together.
 const LOG_PRIOR: f64 = -0.2;
 
@@ -59,7 +59,7 @@ fn grid() -> HyperGrid {
     HyperGrid {
         kernels: vec![SiteKernel { correlations: Arc::new(correlations()), log_prior: -0.3 }],
         variances: vec![Graded { value: VARIANCE, log_prior: 0.1 }],
-        noises: NOISES.iter().map(|&(value, log_prior)| Graded { value, log_prior }).collect(),
+        noises: NOISES.to_vec(),
         steps: 1,
         bias: BIAS,
         first: VARIANCE,
@@ -108,7 +108,7 @@ impl Dense {
         &self.map * &self.prior * self.map.transpose() + noise * &self.map * &self.phi
     }
 
-    fn member(&self, (noise, log_prior): (f64, f64), second: &DMatrix<f64>) -> DenseMember {
+    fn member(&self, Graded { value: noise, log_prior }: Graded, second: &DMatrix<f64>) -> DenseMember {
         let (released, n) = (released(), ROWS as f64);
         let b = &released.sums.weighted;
         let covariance = self.of_sums(noise)
@@ -202,7 +202,7 @@ fn the_mixture_is_that_of_its_formulas() {
     let predicted = found.predict(&inputs);
     assert_close(predicted.function.mean().as_slice(), &means, "predicted means");
     assert_close(predicted.function.variance().as_slice(), &variances, "predicted variances");
-    let noise = expected[0] * NOISES[0].0 + expected[1] * NOISES[1].0;
+    let noise = expected[0] * NOISES[0].value + expected[1] * NOISES[1].value;
     let observed: Vec<f64> = variances.iter().map(|variance| variance + noise).collect();
     assert_close(predicted.targets.variance().as_slice(), &observed, "variances of targets");
 }

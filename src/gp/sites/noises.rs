@@ -136,11 +136,20 @@ mod tests {
         }
     }
 
+    fn node(place: f64) -> NoiseNode {
+        NoiseNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() }
+    }
+
+    fn evidence(noise: f64) -> f64 {
+        let residual = 7.0 - 2.0 - 10.0 * noise;
+        let variance: f64 = 0.5 + 20.0 * noise * noise + 8.0 * noise;
+        noise.ln().powi(2) - 0.5 * residual * residual / variance - 0.5 * variance.ln()
+    }
+
     /// Nodes at 0, 1 and 3 whose evidence of sums is the square of their place, with an energy of 2 and a variance of 1/2.
     fn with_curve(test: fn(&NoiseCurve<'_>)) {
         let (features, released, inputs) = (features(), released(), SiteInputs::Counts(counts()));
         let seen = Seen::new(&features, &released, &inputs, 0.25);
-        let node = |place: f64| NoiseNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() };
         test(&NoiseCurve { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
     }
 
@@ -166,11 +175,6 @@ mod tests {
     #[test]
     fn the_sum_of_squares_tells_the_noise() {
         with_curve(|curve| {
-            let evidence = |noise: f64| {
-                let residual = 7.0 - 2.0 - 10.0 * noise;
-                let variance: f64 = 0.5 + 20.0 * noise * noise + 8.0 * noise;
-                noise.ln().powi(2) - 0.5 * residual * residual / variance - 0.5 * variance.ln()
-            };
             for node in 0..3 {
                 assert!((curve.log_evidence(node, 0.3f64.ln()) - evidence(0.3)).abs() < 1e-12, "{node}");
             }

@@ -91,15 +91,22 @@ mod tests {
         }
     }
 
+    fn relative_errors(Cut { beyond, .. }: &Cut) -> [f64; 2] {
+        [beyond.p_error / beyond.p, beyond.q_error / beyond.q]
+    }
+
     /// At x = 3 the tail is `(1 + 1)^2 = 4` and 1 more times four units in the last place wrong; errors of both ends add up, and one
     /// where their tails lie on different sides.
     #[test]
     fn errors_grow_with_the_tail() {
         let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
         let (low, high) = (pair.cut(-1.0), pair.cut(3.0));
-        let of = |cut: &Cut| [cut.beyond.p_error / cut.beyond.p, cut.beyond.q_error / cut.beyond.q];
         for (cut, squares) in [(&low, 2.0), (&high, 5.0)] {
-            assert!(of(cut).iter().all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12));
+            assert!(
+                relative_errors(cut)
+                    .iter()
+                    .all(|error| (error / (4.0 * squares * f64::EPSILON) - 1.0).abs() < 1e-12)
+            );
         }
         let middle = low.to(&high);
         assert_eq!(middle.p_error, low.beyond.p_error + high.beyond.p_error + f64::EPSILON);

@@ -145,16 +145,20 @@ mod tests {
         }
     }
 
+    fn bound(base: f64, more: f64) -> f64 {
+        (10.0 * ((0.5 * (base + more)).cosh() / (0.5 * base).cosh()).ln() + 2.0) / more
+    }
+
+    fn scan() -> impl Iterator<Item = f64> {
+        (1..4000).map(|i| 1e-3 * f64::from(i))
+    }
+
     /// `(10 ln(cosh((b + t) / 2) / cosh(b / 2)) + 2) / t`, of which a scan knows the least.
     #[test]
     fn reaches_are_the_least_bounds_of_chernoff() {
         let coin = coin();
         let sum = LossSum::new(&coin, 10);
-        let bound = |base: f64, more: f64| {
-            (10.0 * ((0.5 * (base + more)).cosh() / (0.5 * base).cosh()).ln() + 2.0) / more
-        };
         for base in [0.0, 1.0] {
-            let scan = || (1..4000).map(|i| 1e-3 * f64::from(i));
             let up = scan().map(|t| bound(base, t)).fold(f64::INFINITY, f64::min);
             let down = scan().map(|t| bound(base, -t)).fold(f64::NEG_INFINITY, f64::max);
             let found = [1.0, -1.0].map(|sign| sum.reach(base, sign, 2.0));
@@ -162,7 +166,7 @@ mod tests {
             assert!((-1e-6..2e-3).contains(&(down - found[1])), "{base}: {found:?} {down}");
         }
         let tilt = sum.tilt_for_delta((-2f64).exp());
-        let least = (1..4000).map(|i| bound(0.0, 1e-3 * f64::from(i))).fold(f64::INFINITY, f64::min);
+        let least = scan().map(|t| bound(0.0, t)).fold(f64::INFINITY, f64::min);
         assert!((-1e-6..2e-3).contains(&(bound(0.0, tilt) - least)), "{tilt}");
     }
 }
