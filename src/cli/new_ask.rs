@@ -174,12 +174,19 @@ fn filled(template: &str, questions: &[Question], answers: &[f64]) -> String {
     for (question, answer) in questions.iter().zip(answers).rev() {
         text.replace_range(question.from..question.to, &format!("{answer:?}"));
     }
+    // Cells take the epsilon of the grid, and so that must be the answer, too.
+    let epsilon = questions.iter().zip(answers).find(|(question, _)| question.key == "privacy.epsilon");
+    if let Some((_, epsilon)) = epsilon {
+        text = text.replace(GRID, &format!("\"privacy.epsilon\" = [{epsilon:?}, inf]"));
+    }
     text.replace("# fill in: ", "# ").replace("fill in every `nan` below, then ", "")
 }
 
 const OPEN: &str = "nan";
 /// The line of the budget, which nobody else should choose.
 const EPSILON: &str = "epsilon = 1.0";
+/// The line of the grid, which has the same budget beside none.
+const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 /// How the line begins that says how often the guarantee may fail.
 const DELTA: &str = "delta = ";
 

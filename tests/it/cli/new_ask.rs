@@ -34,6 +34,12 @@ fn answers_make_a_spec_that_runs() {
         run.out
     );
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+    // What is released has the epsilon that was answered.
+    assert!(spec.contains("\"privacy.epsilon\" = [2.0, inf]") && !spec.contains("[1.0, inf]"), "{spec}");
+    let predict =
+        ["predict", "mine.toml", "--cell", "epsilon=2", "--grid", "temperature=0..20:3", "--no-ledger"];
+    let released = project.dpgp(&predict).expect(0).err;
+    assert!(released.contains("guarantee: (2.0, 1e-5)-DP"), "{released}");
 }
 
 #[test]
