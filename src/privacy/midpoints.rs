@@ -204,4 +204,16 @@ mod tests {
         let found = two.least(interval);
         assert!(found <= least && found >= least * (-missed).exp() * 0.999, "{found} {least}");
     }
+
+    /// One point at 1 and its middle at 1 leave nothing at any input. From 2 to 4 the ratio of the points 0 and 1 with lengthscale 2 moves one
+    /// way, so that its least is at an end; steps of 1e-4 may miss `(1e-4 / 4)^2 / 2` of its logarithm.
+    #[test]
+    fn the_least_is_lowered_by_what_steps_may_miss() {
+        let one = Ratio { side: &[1.0], middles: vec![1.0], lengthscale: 2.0 };
+        assert!(one.logarithm(3.0).abs() < 1e-14, "{}", one.logarithm(3.0));
+        let two = Ratio { side: &[0.0, 1.0], middles: vec![0.0, 0.5, 0.5, 1.0], lengthscale: 2.0 };
+        let ends = two.logarithm(2.0).min(two.logarithm(4.0));
+        let missed = ends - two.least(Interval { low: 2.0, high: 4.0 }).ln();
+        assert!((missed / 3.125e-10 - 1.0).abs() < 1e-3, "{missed:e}");
+    }
 }

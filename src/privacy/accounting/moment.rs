@@ -154,4 +154,14 @@ mod tests {
         let found = Moment { rate: 1e-60, noise: 0.05, order: 1.5 }.log();
         assert!((found / 1.393_709_580_666_379_7e-25 - 1.0).abs() < 1e-9, "{found:e}");
     }
+
+    /// With little noise the strip of analyticity is the limit, `pi s^2`; with much of it the accuracy, at `s (2 * 60)^(1/2)`, where
+    /// the step is `2 pi s / 120^(1/2)`.
+    #[test]
+    fn steps_are_those_of_the_widest_strip() {
+        let little = 0.999 * PI * 0.25;
+        let wanted = TAU * little / (60.0 + 2.0 * little * little);
+        assert!((Nodes::new(0.5, 2.0).step / wanted - 1.0).abs() < 1e-14);
+        assert!((Nodes::new(10.0, 2.0).step / (TAU * 10.0 / 120f64.sqrt()) - 1.0).abs() < 1e-14);
+    }
 }

@@ -144,4 +144,20 @@ mod tests {
     fn step(x: f64) -> Result<f64, ()> {
         Ok(if x < 0.3 { f64::INFINITY } else { f64::NEG_INFINITY })
     }
+
+    fn cliff(x: f64, calls: &Cell<usize>) -> Result<f64, ()> {
+        calls.set(calls.get() + 1);
+        Ok(if x < 0.9 { 1e9 * (0.9 - x) } else { -1e-9 })
+    }
+
+    /// A cliff beside a plain, where chords help nothing: thirty halvings and ten more.
+    #[test]
+    fn no_function_takes_many_more_steps_than_bisection() {
+        let calls = Cell::new(0);
+        let low = ValueAt::at(0.0, &mut |x| cliff(x, &calls)).unwrap();
+        let bracket = Bracket { low, high: ValueAt::at(1.0, &mut |x| cliff(x, &calls)).unwrap() };
+        let found = bracket.narrow(|x| cliff(x, &calls), 1e-9).unwrap();
+        assert!(found.low.x <= 0.9 && 0.9 <= found.high.x && found.width() <= 1e-9);
+        assert!(calls.get() <= 42, "{calls:?}");
+    }
 }

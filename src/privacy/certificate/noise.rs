@@ -32,7 +32,8 @@ impl RoundedNoise {
 
     /// Whether it is noise that a release can have.
     pub fn is_sound(self) -> bool {
-        self.sensitivity > 0.0 && self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
+        // A quotient that is positive has a sensitivity of the sign of its standard deviation.
+        self.sd > 0.0 && self.mu().is_finite() && self.mu() > 0.0
     }
 }
 

@@ -118,6 +118,8 @@ mod tests {
             let grown = solve(problem.as_ref()).unwrap();
             let whole = interior_point::solve(problem.as_ref(), None, TARGET_GAP).unwrap();
             assert!(grown.gap <= 1e-9 && whole.gap <= 1e-9, "{} {}", grown.gap, whole.gap);
+            // The steps of all rounds count, and no round is without one.
+            assert!(grown.steps >= 2 && grown.steps < 500, "{}", grown.steps);
             let volume = |weights: &[f64]| {
                 let root = problem.root(weights).unwrap();
                 let scale = problem.evaluate(weights).unwrap().largest();

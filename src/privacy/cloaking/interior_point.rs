@@ -199,6 +199,12 @@ mod tests {
         for weight in &weights[1..] {
             assert!((weight / mean / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
         }
+        // In the plane all weights add up to 2.
+        let plane = LogDet::new(DMatrix::from_row_slice(2, 4, &[1.0, 0.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.1]));
+        let weights = warm_start(&plane).unwrap();
+        for weight in &weights[2..] {
+            assert!((weight / 0.5 / LEAST_WEIGHT - 1.0).abs() < 0.01, "{weights:?}");
+        }
     }
 
     /// Two columns at right angles have the weights 1 and 1, whatever lies between them.

@@ -97,9 +97,7 @@ impl Cloak {
         let (columns, factor) = (columns * unit, factor.scaled(unit));
         let whitened = factor.half_solve(&columns);
         let sensitivity = longest(&whitened);
-        // Written so that a sensitivity that is no number is refused too.
-        let covered = sensitivity > 0.0 && sensitivity <= 1.0;
-        if !covered || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
+        if !is_covered(sensitivity) || factor.factor().diagonal().iter().any(|d| !d.is_normal()) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let factor = factor.factor().clone();
@@ -120,9 +118,7 @@ impl Cloak {
         let scale = longest(strategy) * (1.0 + MARGIN);
         let (basis, columns) = (estimator * scale, strategy / scale);
         let sensitivity = longest(&columns);
-        // Written so that a sensitivity that is no number is refused too.
-        let covered = sensitivity > 0.0 && sensitivity <= 1.0;
-        if !covered {
+        if !is_covered(sensitivity) {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let rank = columns.nrows();
@@ -161,6 +157,11 @@ impl Cloak {
     pub fn noise_factor(&self) -> &DMatrix<f64> {
         &self.factor
     }
+}
+
+/// Whether columns are covered whose longest is so long; one that is no number is not.
+fn is_covered(sensitivity: f64) -> bool {
+    sensitivity > 0.0 && sensitivity <= 1.0
 }
 
 /// The Cholesky factor of `F F' + JITTER tr(F F') / t I`.
@@ -218,5 +219,11 @@ mod tests {
             let more = pivot.powi(2) - variance;
             assert!((more / (2.5 * JITTER) - 1.0).abs() < 1e-5, "{more:e}");
         }
+    }
+
+    #[test]
+    fn nothing_longer_than_one_is_covered() {
+        assert!(is_covered(1.0) && is_covered(1e-300));
+        assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_covered));
     }
 }

@@ -115,4 +115,27 @@ mod tests {
             assert!(close >= fine && close < 1.05 * fine, "{close} {fine}");
         }
     }
+
+    fn axes(bumps: &Bumps, variance: f64) -> NoiseAxes {
+        NoiseAxes::spherical(bumps.len(), variance)
+    }
+
+    /// Fourth derivatives of targets of 2 under the standard deviations 3 and 1/2; what three places miss is bounded by the curvature at
+    /// them and a step times the fourth derivatives, of both records.
+    #[test]
+    fn the_margin_holds_curvatures_and_fourth_derivatives() {
+        let grid = InducingGrid { sides: vec![vec![-2.0, -0.7, 0.6]], variance: 1.0, lengthscale: 1.0 };
+        let maps = SumMaps { weighted: grid.covariances(), plain: grid.midpoints(), bound: 2.0 };
+        let (weighted, plain) = (axes(&maps.weighted, 9.0), axes(&maps.plain, 0.25));
+        let at = Whitened { maps: &maps, weighted: &weighted, plain: &plain };
+        let fourth = at.fourth_derivatives();
+        let parts = [maps.weighted.fourth_derivatives() * 2.0 / 3.0, maps.plain.fourth_derivatives() * 2.0];
+        assert!((fourth / parts[0].hypot(parts[1]) - 1.0).abs() < 1e-12, "{fourth} {parts:?}");
+        let places = places(&[[-2.0, 1.0]], 3);
+        let longest = Shifts::of(&at.contributions(&places)).greatest().sqrt();
+        let step = 1.5f64.powi(2) / 8.0;
+        let margin = 2.0 * step * (at.curvature(&places, 0) + step * fourth);
+        let found = reach(&maps, &weighted, &plain, &[[-2.0, 1.0]], 3).sqrt();
+        assert!((found / (longest + margin) - 1.0).abs() < 2.0 * ROUNDING, "{found} {longest} {margin}");
+    }
 }

@@ -70,8 +70,8 @@ impl TargetLattice {
     /// rounded, and rounding moves their difference by at most 1; the difference is a whole number of at most
     /// `change / unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
     pub fn moved(&self, change: f64) -> i64 {
-        let moved = (change / self.unit).ceil() + 1.0;
-        if moved < self.width() as f64 { moved as i64 } else { self.width() }
+        // The width is at most 2^41, and so a double.
+        ((change / self.unit).ceil() + 1.0).min(self.width() as f64) as i64
     }
 }
 

@@ -102,3 +102,15 @@ impl Weighed {
         Self { frequencies: self.frequencies.kept(&kept), found }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 3.2 standard deviations `P / (2 pi l)` of the spectrum: `3.2 * 1.6 / (2 pi * .2) = 4.07`. A frequency is at least 1, whatever the kernel.
+    #[test]
+    fn lengthscales_ask_for_frequencies() {
+        assert_eq!((side(0.2, 1.6, 40), side(0.2, 1.6, 4), side(9.0, 1.6, 40)), (5, 4, 1));
+        assert_eq!((side(0.0, 1.6, 40), side(f64::INFINITY, 1.6, 40)), (40, 1));
+    }
+}

@@ -165,4 +165,28 @@ mod tests {
         // The noise of the lattice is scaled by it.
         assert!((design.lattice_noise(2.0).scale / (2.0 * design.lattice_sensitivity()) - 1.0).abs() < 1e-13);
     }
+
+    /// Products of frequencies whose weight is below a ten thousandth of the greatest are left out.
+    #[test]
+    fn plain_sums_of_little_weight_are_left_out() {
+        let frequencies = Frequencies::half_space([vec![0], vec![1], vec![7]]);
+        let weights = vec![400.0, 90.0, 2e-3];
+        let design = MomentsDesign::of(frequencies.clone(), weights.clone(), 1.5, 3.0, 2.0).unwrap();
+        let all = design.rule.pair_weights(&PairTable::new(&frequencies), &weights);
+        let greatest = all.iter().copied().fold(0.0, f64::max);
+        assert!(all.iter().any(|weight| (1e-4 / greatest..1e-5 * greatest).contains(weight)), "{all:?}");
+        let kept: Vec<f64> = all.into_iter().filter(|weight| *weight > 1e-4 * greatest).collect();
+        assert_eq!(design.pair_weights, kept);
+        assert!(kept.len() == design.pairs.len() && kept.len() >= 2, "{kept:?}");
+    }
+
+    /// Between sites a fifth apart, in a period of 3/2, a wave of frequency 1 turns by `2 pi / 7.5`.
+    #[test]
+    fn waves_turn_between_sites() {
+        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        let between = frequencies.between(0.2, 1.5);
+        let error = (std::f64::consts::TAU / 7.5).powi(4) / 240.0;
+        assert_eq!((between.plain.len(), between.plain[0]), (3, 0.0));
+        assert!(between.plain.iter().skip(1).all(|e| (e / error - 1.0).abs() < 1e-12), "{}", between.plain);
+    }
 }

@@ -103,7 +103,7 @@ impl Frequencies {
 /// Of a vector and its negative the one that is kept.
 pub(super) fn with_sign(mut vector: Vec<i64>) -> Vec<i64> {
     let first = vector.iter().copied().find(|entry| *entry != 0);
-    if first.is_some_and(|entry| entry < 0) {
+    if first.is_some_and(i64::is_negative) {
         vector.iter_mut().for_each(|entry| *entry = -*entry);
     }
     vector

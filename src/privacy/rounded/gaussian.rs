@@ -163,4 +163,10 @@ mod tests {
         let odd = draws.iter().filter(|x| *x % 2 != 0).count();
         assert!((9_500..10_500).contains(&odd), "{odd}");
     }
+
+    #[test]
+    fn the_most_noise_is_a_power_of_two() {
+        assert_eq!(noise(2f64.powi(100)).sd(), 2f64.powi(100));
+        assert!(RoundedGaussian::new(Positive::new(2f64.powi(100).next_up()).unwrap()).is_err());
+    }
 }

@@ -178,4 +178,27 @@ mod tests {
             composed.relative_error
         );
     }
+
+    /// One mass of 1/2 at a loss of 2, of which a tilt of 1/2 leaves `e^(30 - 1 / 2 - 1 / 2)` at epsilon 1, times `1 - 1 / e`; its
+    /// error is weighed alike, both are a quarter wrong, and what is beyond the window is `e^(30 - 1 / 2 - 1 / 2 - 30)`.
+    #[test]
+    fn errors_are_weighed_like_masses() {
+        let composed = Composed {
+            bottom: 0.0,
+            width: 1.0,
+            masses: vec![0.0, 0.0, 0.5],
+            tilt: 0.5,
+            log_scale: -3.0,
+            norm_error: 0.125,
+            relative_error: 0.25,
+            infinite: 0.0625,
+        };
+        let weight = (-4f64).exp() * (1.0 - (-1f64).exp());
+        let upper = 0.0625 + 0.625 * weight * 1.25 + (-34f64).exp();
+        let lower = 0.0625 + 0.375 * weight * 0.75 - 2.0 * (-33.5f64).exp();
+        assert!((composed.upper(1.0) - upper).abs() < 1e-15, "{} {upper}", composed.upper(1.0));
+        assert!((composed.lower(1.0) - lower).abs() < 1e-15, "{} {lower}", composed.lower(1.0));
+        let scaled = Composed { log_scale: 30.0, masses: vec![0.0; 3], norm_error: 0.0, ..composed };
+        assert!((scaled.upper(1.0) - 0.0625 - (-1f64).exp()).abs() < 1e-15, "{}", scaled.upper(1.0));
+    }
 }

@@ -108,4 +108,28 @@ mod tests {
         let more = raised_error(cell, -3.0, 8.0) - 2.0;
         assert!((more / (28.0 * f64::EPSILON) - 1.0).abs() < 0.1, "{more:e}");
     }
+
+    /// At x = -31.5 the loss is the grid point -8: nothing is between the ends, and the tail of `N(1, 4)` is raised by its error, which
+    /// is `4 (1 + (32.5 / 2)^2)` units in the last place of it.
+    #[test]
+    fn the_bottom_is_raised_by_its_error() {
+        let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: -31.5, high: -31.5 });
+        assert_eq!((ends.first, ends.masses.len()), (-64, 1));
+        let more = ends.masses[0] / crate::linalg::normal_cdf(-16.25) - 1.0;
+        let error = 4.0 * f64::EPSILON * (1.0 + 16.25 * 16.25);
+        assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
+    }
+
+    /// Where masses are small their errors can be told from them: both points of a cell are raised by no less than that of its mass.
+    #[test]
+    fn cells_are_raised_by_their_errors() {
+        let width = 0.125;
+        let losses = Discrete::dominating(&GAUSSIAN, width, Range { low: -30.0, high: -29.0 });
+        let cuts = [-61, -60, -59].map(|place| GAUSSIAN.cut(GAUSSIAN.point(f64::from(place) * width)));
+        assert_eq!((losses.first, losses.masses.len()), (-61, 3));
+        let total: f64 = losses.masses.iter().sum();
+        let cells = [cuts[0].to(&cuts[1]), cuts[1].to(&cuts[2])];
+        let errors: f64 = cells.iter().map(|cell| cell.p_error).sum();
+        assert!(total - cuts[2].beyond.p > 2.0 * errors / -f64::exp_m1(-width), "{total:e} {errors:e}");
+    }
 }

@@ -104,4 +104,25 @@ mod tests {
         let all = losses.masses.iter().sum::<f64>();
         assert!(all <= 1.0 && all > 1.0 - 1e-9 && losses.infinite == 0.0, "{all}");
     }
+
+    /// Where Q has no mass that is a number the first cell is taken as it is: it ends as far above a grid point as it starts below.
+    #[test]
+    fn infinite_losses_are_not_searched_for() {
+        let (pair, width) = (DominatingPair { p: 1.0, q: 0.0, sd: 0.125 }, 0.35);
+        let start = pair.cut(5.0);
+        let LossCell { end, masses } = end_of_cell(&pair, width, &start);
+        assert!(masses.p > 0.0 && masses.q == 0.0);
+        // (5 - 0.5) / 0.125^2 = 288 is 822.86 widths.
+        let aimed = pair.point(width * (2.0 * 823.0 - 288.0 / width + AIM));
+        assert!((end.x - aimed).abs() < 1e-12, "{} {aimed}", end.x);
+    }
+
+    /// The grid begins a point below the loss of the range, where rounding may put the first cell.
+    #[test]
+    fn grids_begin_below_the_range() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        // (-14 - 1/2) / 4 = -3.625 and (15 - 1/2) / 4 = 3.625, in widths of a half.
+        let losses = Discrete::dominated(&pair, 0.5, Range { low: -14.0, high: 15.0 });
+        assert_eq!((losses.first, losses.masses.len()), (-9, 20));
+    }
 }

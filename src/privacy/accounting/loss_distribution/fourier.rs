@@ -110,4 +110,15 @@ mod tests {
             }
         }
     }
+
+    /// A one at the front stays one, with norm 1. For 13 steps on 8 points a transform errs by `10 * 3 = 30` roundings, all by
+    /// `13 * 30 + (30 + 8 * 13) * 2 = 658`.
+    #[test]
+    fn the_error_counts_transforms_and_powers() {
+        let mut one = [0.0; 8];
+        one[0] = 1.0;
+        let (found, bound) = convolution_power(&one, 13);
+        assert_eq!(found, one);
+        assert!((bound / (1.01 * 658.0 * 0.5 * f64::EPSILON) - 1.0).abs() < 1e-12, "{bound:e}");
+    }
 }

@@ -79,7 +79,8 @@ impl<'a> LossSum<'a> {
     /// A root of a rising function of a tilt to about 3 %, or an end of the range of tilts. Bounds hold at any tilt.
     fn rising_root(&self, f: impl Fn(f64) -> f64) -> f64 {
         let (least, greatest) = (LEAST_TILT / self.step.width, GREATEST_TILT / self.step.width);
-        let (mut low, mut high) = (0.01 / self.step.width, 0.01 / self.step.width);
+        let start = 0.01 / self.step.width;
+        let (mut low, mut high) = (start, start);
         while f(high) < 0.0 {
             (low, high) = (high, 4.0 * high);
             if high > greatest {

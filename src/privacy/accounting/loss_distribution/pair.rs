@@ -138,4 +138,12 @@ mod tests {
         assert_eq!(of(sampled, Relation::AddRemove), [(0.25, 0.0, 2.0), (0.0, 0.25, 2.0)]);
         assert_eq!(of(sampled, Relation::ReplaceOne), [(0.25, 0.25, 2.0)]);
     }
+
+    /// Where a rate is nearly 1 its complement counts: `ln(2^-40 + (1 - 2^-40) e^-30)`, with 50 digits.
+    #[test]
+    fn rates_near_one_keep_their_complement() {
+        let rate = 1.0 - 2f64.powi(-40);
+        assert!((log_mixture(rate, -30.0) + 27.627_954_890_145_907).abs() < 1e-12);
+        assert!((log_mixture(rate, -26.0) + 25.836_169_145_111_302).abs() < 1e-12);
+    }
 }

@@ -103,7 +103,7 @@ impl Spectrum {
 mod tests {
     use super::*;
     use crate::privacy::cloaking::risk::sphere::with_slack;
-    use crate::privacy::cloaking::risk::tests::cases::small;
+    use crate::privacy::cloaking::risk::tests::cases::{problem, small};
 
     /// A strategy of one row lacks some: the first is clearly missing, and so of full length, `.3` for each of the six columns over
     /// the root of their number; none is missing of what explains less than all that there is.
@@ -125,5 +125,32 @@ mod tests {
         let size: f64 =
             (0..6).map(|u| (missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).abs()).sum();
         assert!(along.abs() < 1e-9 * size, "{along:e} {size:e}");
+    }
+
+    /// A multiplier is the greater of the pull and of what a target weighs itself, and a billionth of the error shared by all.
+    #[test]
+    fn multipliers_are_never_zero() {
+        let problem = Reduced::new(&small(), 0.5).unwrap();
+        let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let floor = FLOOR * point.error(&problem) / 6.0;
+        for (u, found) in multipliers(&problem, &point).into_iter().enumerate() {
+            let (own, pull) =
+                (point.residual.column(u).norm_squared() / 0.25, point.gradient.column(u).norm());
+            assert!(((found - own.max(pull)) / floor - 1.0).abs() < 1e-3, "{u}: {found} {floor:e}");
+        }
+    }
+
+    /// Of six targets that have little to do with each other most are missing: the first row has its full length, `.3 sqrt(6 / count)`.
+    #[test]
+    fn the_length_of_missing_rows_falls_with_their_number() {
+        let inputs = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let problem = Reduced::new(&problem(&inputs, &[1.0; 6], &inputs), 0.1).unwrap();
+        let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let missing = Bound::new(&problem, &point).unwrap().missing(&point, 1e-9).unwrap();
+        assert!(missing.nrows() > 1, "{missing}");
+        let full = 0.3 * (6.0 / missing.nrows() as f64).sqrt();
+        assert!((missing.row(0).norm() / full - 1.0).abs() < 1e-12, "{}", missing.row(0).norm() / full);
     }
 }

@@ -103,6 +103,7 @@ fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privacy::cloaking::risk::sphere::released;
     use crate::privacy::cloaking::risk::tests::cases::{covariance, small};
 
     /// A share has gained as much as it costs, `s^2 s_j^2 / (s^2 + a_j g_j)^2 = price`; one of nothing would gain less.
@@ -152,5 +153,17 @@ mod tests {
                 assert!(explained <= best * (1.0 + 1e-12), "{noise_sd}: {explained} {best}");
             }
         }
+    }
+
+    /// The first strategy is a multiple of the rows, its longest column 1 long; the second has a mean square of 1 before columns are cut.
+    #[test]
+    fn the_process_is_scaled_in_two_ways() {
+        let problem = Reduced::new(&small(), 1e-3).unwrap();
+        let [longest, mean] = near_the_process(&problem).unwrap();
+        let rows = released(&longest);
+        let norms: Vec<f64> = rows.column_iter().map(|column| column.norm()).collect();
+        assert!((norms.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-12, "{norms:?}");
+        let square = norms.iter().map(|norm| norm * norm).sum::<f64>() / norms.len() as f64;
+        assert!((mean - with_slack(&(rows / square.sqrt()))).amax() < 1e-12);
     }
 }
