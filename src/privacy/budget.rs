@@ -102,4 +102,13 @@ mod tests {
         let left = budget.epsilon_left(0.6 * limit, 1e-8);
         assert!((gaussian_delta(1.0 / (0.8 * limit), left) / 1e-8 - 1.0).abs() < 1e-6);
     }
+
+    /// The smallest budgets have all digits too.
+    #[test]
+    fn small_epsilons_keep_their_digits() {
+        for (mu, delta) in [(1e-6, 1e-9), (1e-4, 1e-6)] {
+            let epsilon = epsilon_of(mu, delta);
+            assert!((gaussian_delta(1.0 / mu, epsilon) / delta - 1.0).abs() < 1e-5, "{mu}: {epsilon:e}");
+        }
+    }
 }

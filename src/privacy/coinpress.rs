@@ -147,4 +147,16 @@ mod tests {
         assert!((mean - (10.0 + high) / 6.0).abs() < 1e-4, "{mean} {high}");
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, high]);
     }
+
+    /// The noise of a step is the standard deviation times the next draw of the stream.
+    #[test]
+    fn noise_is_added_as_it_is_drawn() {
+        use rand::SeedableRng;
+        let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(5));
+        let within = Within { centre: 0.0, radius: 1.0 };
+        let step = CoinPressStep::new(5, 1, 1.0, 0.5);
+        let mean = coinpress_mean(&mut [0.5; 5], within, &[0.5], &mut streams[0]);
+        let drawn: f64 = StandardNormal.sample(&mut streams[1]);
+        assert!((mean - 0.5 - step.sd * drawn).abs() < 1e-14, "{mean} {drawn}");
+    }
 }

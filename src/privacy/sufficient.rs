@@ -255,4 +255,17 @@ mod tests {
         let more = at_least(3.0, 0.5).unwrap().sd() / 6.0 - 1.0;
         assert!((more / f64::from(-45).exp2() - 1.0).abs() < 0.02, "{more:e}");
     }
+
+    /// Draws are added in the order of A, then column by column of B below its diagonal, each times its standard deviation.
+    #[test]
+    fn a_simulation_adds_what_it_draws() {
+        let sums =
+            Statistics { a: DVector::from_element(2, 10.0), b: DMatrix::from_element(2, 2, 20.0), rows: 3 };
+        let mut streams = [0, 1].map(|_| rand_pcg::Pcg64::seed_from_u64(2));
+        let found = SumsNoise { sd_a: 1.0, sd_b: 3.0 }.release(&sums, &mut streams[0]);
+        let drawn: Vec<f64> = (0..5).map(|_| normal(&mut streams[1])).collect();
+        assert_eq!(found.a.as_slice(), [10.0 + drawn[0], 10.0 + drawn[1]]);
+        let beside = 20.0 + 3.0 * std::f64::consts::FRAC_1_SQRT_2 * drawn[3];
+        assert_eq!(found.b.as_slice(), [20.0 + 3.0 * drawn[2], beside, beside, 20.0 + 3.0 * drawn[4]]);
+    }
 }

@@ -103,4 +103,12 @@ mod tests {
             assert!(spent <= epsilon && spent > epsilon * (1.0 - 1e-9), "{epsilon}: {spent}");
         }
     }
+
+    /// The inverse of the closed form, and where epsilon is large beside `ln(1/delta)`: `(sqrt(27) - sqrt(2))^2` at epsilon 25.
+    #[test]
+    fn the_classic_rho_has_a_closed_form() {
+        assert!((zcdp_rho_classic(2.5, f64::exp(-2.0)) - 0.5).abs() < 1e-14);
+        let expected = (27f64.sqrt() - 2f64.sqrt()).powi(2);
+        assert!((zcdp_rho_classic(25.0, f64::exp(-2.0)) / expected - 1.0).abs() < 1e-14);
+    }
 }

@@ -155,4 +155,19 @@ mod tests {
             assert_eq!(caveats, expected[usize::from(proved)..], "{sampling:?} {relation:?}");
         }
     }
+
+    /// A hundred steps on a tenth: `delta_iter = 0.05 / 10`, and `s = ln(1 + (e^1 - 1) / 10)` for the noise at which a step has 1.
+    #[test]
+    fn samples_share_delta_and_shrink_epsilon() {
+        let noise_multiplier = (2.0 * 250f64.ln()).sqrt();
+        let event = Event { noise_multiplier, sampling: Sampling::Poisson { rate: 0.1 }, steps: 100 };
+        let found = AdvancedComposition.spent(&event, Relation::AddRemove, Given::Delta(0.1)).unwrap().upper;
+        let s = (1.0 + 0.1 * 1f64.exp_m1()).ln();
+        let expected = (200.0 * 20f64.ln()).sqrt() * s + 100.0 * s * s.exp_m1();
+        assert!((found / expected - 1.0).abs() < 1e-13, "{found} {expected}");
+        // Far above all epsilons the least delta is that of the search.
+        let least =
+            AdvancedComposition.spent(&event, Relation::AddRemove, Given::Epsilon(1e9)).unwrap().upper;
+        assert!(least > 0.0 && least < 1e-300, "{least:e}");
+    }
 }

@@ -61,3 +61,51 @@ impl<A: Accountant> Accountant for DoubledSensitivity<A> {
         Ok(Spent { lower: 0.0, ..spent }.except(AccountingCaveat::DoubledSensitivity))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::privacy::accounting::AdvancedComposition;
+
+    fn event(sampling: Sampling, noise_multiplier: f64) -> Event {
+        Event { noise_multiplier, sampling, steps: 3 }
+    }
+
+    fn spent(accountant: &dyn Accountant, event: &Event, relation: Relation) -> Spent {
+        accountant.spent(event, relation, Given::Delta(0.1)).unwrap()
+    }
+
+    #[test]
+    fn samples_of_fixed_size_are_taken_for_poisson_samples() {
+        let assumed = AssumePoisson(AdvancedComposition);
+        assert_eq!(assumed.name(), AdvancedComposition.name());
+        let [poisson, fixed] = [Sampling::Poisson { rate: 0.2 }, Sampling::WithReplacement { rate: 0.2 }]
+            .map(|of| event(of, 9.0));
+        let expected = spent(&AdvancedComposition, &poisson, Relation::AddRemove);
+        assert_eq!(spent(&assumed, &poisson, Relation::AddRemove), expected);
+        let found = spent(&assumed, &fixed, Relation::AddRemove);
+        assert_eq!((found.upper, found.lower), (expected.upper, 0.0));
+        assert_eq!(found.caveats.last(), Some(&AccountingCaveat::TreatedAsPoisson(fixed.sampling)));
+    }
+
+    /// A replaced record is one of noise 4 where an added one has noise 8; full batches and added records are left alone.
+    #[test]
+    fn replaced_records_are_taken_for_added_ones_twice_as_large() {
+        let doubled = DoubledSensitivity(AdvancedComposition);
+        assert_eq!(doubled.name(), AdvancedComposition.name());
+        let sampling = Sampling::Poisson { rate: 0.2 };
+        let found = spent(&doubled, &event(sampling, 8.0), Relation::ReplaceOne);
+        let halved = spent(&AdvancedComposition, &event(sampling, 4.0), Relation::AddRemove);
+        assert_eq!((found.upper, found.lower), (halved.upper, 0.0));
+        assert_eq!(found.caveats.last(), Some(&AccountingCaveat::DoubledSensitivity));
+        for (sampling, relation) in [
+            (sampling, Relation::AddRemove),
+            (Sampling::FullBatch, Relation::ReplaceOne),
+            (Sampling::Poisson { rate: 1.0 }, Relation::ReplaceOne),
+        ] {
+            let event = event(sampling, 8.0);
+            assert_eq!(spent(&doubled, &event, relation), spent(&AdvancedComposition, &event, relation));
+        }
+    }
+}

@@ -135,3 +135,39 @@ impl Event {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(noise_multiplier: f64, rate: f64, steps: u32) -> bool {
+        Event { noise_multiplier, sampling: Sampling::Poisson { rate }, steps }.check().is_ok()
+    }
+
+    #[test]
+    fn numbers_that_describe_no_mechanism_are_refused() {
+        assert!(checked(1e-3, 1.0, 1) && checked(1e9, 1e-9, u32::MAX));
+        for noise in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(!checked(noise, 0.5, 1), "{noise}");
+        }
+        for rate in [0.0, -0.5, 1.0f64.next_up(), f64::NAN] {
+            assert!(!checked(1.0, rate, 1), "{rate}");
+        }
+        assert!(!checked(1.0, 0.5, 0));
+    }
+
+    #[test]
+    fn schemes_have_words() {
+        let rate = 0.5;
+        let schemes = [
+            Sampling::FullBatch,
+            Sampling::Poisson { rate },
+            Sampling::WithReplacement { rate },
+            Sampling::WithoutReplacement { rate },
+        ];
+        assert_eq!(
+            schemes.map(|scheme| scheme.to_string()),
+            ["full batches", "Poisson sampling", "sampling with replacement", "sampling without replacement"]
+        );
+    }
+}

@@ -51,3 +51,30 @@ fn epsilon(sigma: f64, delta: f64) -> Result<Spent, AccountingError> {
 fn excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
     (gaussian_delta_at_most(sigma, epsilon) / delta).ln()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four steps of noise 8 on replaced records are one Gaussian of standard deviation `8 / (2 * 2) = 2`.
+    #[test]
+    fn steps_and_relations_scale_the_noise() {
+        let event = Event { noise_multiplier: 8.0, sampling: Sampling::FullBatch, steps: 4 };
+        let found = ExactGaussian.spent(&event, Relation::ReplaceOne, Given::Epsilon(0.7)).unwrap();
+        assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_at_most(2.0, 0.7)));
+        assert_eq!(excess(2.0, gaussian_delta_at_most(2.0, 0.7), 0.7), 0.0);
+        assert!((excess(2.0, 0.5 * gaussian_delta_at_most(2.0, 0.7), 0.7) - 2f64.ln()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn epsilons_have_their_delta() {
+        for (sigma, delta) in [(2.0, 1e-5), (0.1, 1e-9), (40.0, 1e-3)] {
+            let Spent { lower, upper, .. } = epsilon(sigma, delta).unwrap();
+            assert!(lower < upper && upper - lower < 1e-10 * upper, "{lower} {upper}");
+            assert!((gaussian_delta(sigma, upper) / delta - 1.0).abs() < 1e-8, "{sigma} {upper}");
+        }
+        // At epsilon zero `2 Phi(1 / 8) - 1 = 0.0995` is enough.
+        assert_eq!(epsilon(4.0, 0.1).unwrap(), Spent::at_most(0.0));
+        assert!(epsilon(4.0, 0.099).unwrap().upper > 0.0);
+    }
+}

@@ -31,3 +31,29 @@ pub(super) fn ascend(
     let gap = problem.gap(&weights, &problem.evaluate(&weights)?);
     Ok(Solution { weights, gap, steps })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use nalgebra::DMatrix;
+
+    use crate::privacy::cloaking::log_det::LogDet;
+
+    /// Columns 1 and 1/2 on a line, the second of two targets: `M = 1 + 2/4`, leverages 2/3 and 1/6, so that a step of 3/10 leads to
+    /// `1 - 0.3 / 3` and `2 - 2 * 0.3 * 5 / 6`.
+    #[test]
+    fn a_step_follows_the_leverages() {
+        let problem = LogDet::new(DMatrix::from_row_slice(1, 2, &[1.0, 0.5]));
+        let found = ascend(&problem, &[1, 2], 0.3, 1).unwrap();
+        assert!(
+            (found.weights[0] - 0.9).abs() < 1e-12 && (found.weights[1] - 1.5).abs() < 1e-12,
+            "{:?}",
+            found.weights
+        );
+        assert!(found.steps == 1 && found.gap > 0.0);
+        // Far too long a step leaves nothing.
+        let none = ascend(&problem, &[1, 2], 30.0, 5).unwrap();
+        assert_eq!((none.weights, none.gap, none.steps), (vec![0.0; 2], f64::INFINITY, 5));
+    }
+}

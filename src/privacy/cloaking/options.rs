@@ -42,3 +42,17 @@ pub struct CloakingOptions {
     /// The release recipe.
     pub release: ReleaseRecipe,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn solvers_are_spelled_as_in_specs() {
+        for solver in [Solver::InteriorPoint, Solver::Gradient { step: 0.5, steps: 3 }] {
+            let spelled = serde_json::to_value(solver).unwrap();
+            let name = spelled.as_str().or_else(|| spelled.as_object()?.keys().next().map(String::as_str));
+            assert_eq!(name, Some(solver.name()));
+        }
+    }
+}

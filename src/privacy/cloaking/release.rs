@@ -226,4 +226,15 @@ mod tests {
         assert!(is_covered(1.0) && is_covered(1e-300));
         assert!(![0.0, -0.5, 1.0f64.next_up(), f64::INFINITY, f64::NAN].into_iter().any(is_covered));
     }
+
+    /// A tenth above the bound and jitter that doubles the trace are 1.2 above it; volumes have no such bound.
+    #[test]
+    fn jitter_widens_the_gap_of_a_trace() {
+        let [volume, trace] =
+            [Objective::LogDet, Objective::Trace].map(|objective| Gap { objective, before: 0.1 });
+        assert_eq!((volume.value(), trace.value()), (Some(0.1), Some(0.1)));
+        assert_eq!(Gap { before: -1e-17, ..trace }.value(), Some(0.0));
+        assert!(volume.after_jitter(2.0).is_none());
+        assert!((trace.after_jitter(2.0).unwrap() - 1.2).abs() < 1e-15);
+    }
 }

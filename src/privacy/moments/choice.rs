@@ -113,4 +113,73 @@ mod tests {
         assert_eq!((side(0.2, 1.6, 40), side(0.2, 1.6, 4), side(9.0, 1.6, 40)), (5, 4, 1));
         assert_eq!((side(0.0, 1.6, 40), side(f64::INFINITY, 1.6, 40)), (40, 1));
     }
+
+    fn reference(kernel: &str, dimensions: usize) -> SiteReference {
+        let kernel = toml::from_str(kernel).unwrap();
+        SiteReference {
+            rows: 100,
+            bound: 1.0,
+            bias: 0.1,
+            kernel: crate::kernel::BoxKernel::new(&kernel, vec![1.0; dimensions]).unwrap(),
+            noise_variance: 0.1,
+            concentration: 1.0,
+        }
+    }
+
+    /// On a line the zero and 1 to 5; with four inputs those of squared norm up to 2: the zero, half of 8 and half of 24.
+    #[test]
+    fn kernels_reach_a_ball() {
+        let kernel = "eq = { variance = 1.0, lengthscale = 0.2 }";
+        let line = reach(&reference(kernel, 1), 1.6);
+        assert_eq!(line.vectors(), [0, 1, 2, 3, 4, 5].map(|j| vec![j]));
+        assert_eq!(reach(&reference(kernel, 4), 1.6).len(), 17);
+        // In the plane the greatest entry is 5 too, and the corner of the square is left out.
+        let plane = reach(&reference(kernel, 2), 1.6);
+        assert!(plane.vectors().contains(&vec![3, 4]) && !plane.vectors().contains(&vec![4, 4]));
+        assert!(plane.vectors().iter().all(|j| j.iter().all(|entry| entry.abs() <= 5)));
+    }
+
+    /// A function of the first input, and one of both, whose frequencies end at 3.
+    #[test]
+    fn additive_kernels_reach_along_their_parts() {
+        let text = "additive = { lengthscales = [0.2, 0.3], variances = [1.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.5 }] }";
+        let found = reach(&reference(text, 2), 1.6);
+        for (vector, within) in [
+            ([0, 0], true),
+            ([5, 0], true),
+            ([6, 0], false),
+            ([0, 3], true),
+            ([0, 4], false),
+            ([2, -2], true),
+            ([3, 1], false),
+            ([4, 1], false),
+        ] {
+            assert_eq!(found.vectors().contains(&vector.to_vec()), within, "{vector:?}");
+        }
+    }
+
+    /// Less than a fiftieth of the greatest goes, but for the zero; the others add up to 1 again.
+    #[test]
+    fn frequencies_that_carry_nothing_go() {
+        let found = LeastRisk { weights: vec![0.0005, 0.5, 0.0099, 0.0101], risk: 0.25 };
+        let all = Frequencies::ball(3, 9, 1);
+        let Weighed { frequencies, found } = Weighed { frequencies: all, found }.pruned();
+        assert_eq!(frequencies.vectors(), [0, 1, 3].map(|j| vec![j]));
+        let total = 0.5106;
+        for (weight, expected) in found.weights.iter().zip([0.0005, 0.5, 0.0101]) {
+            assert!((weight - expected / total).abs() < 1e-15, "{:?}", found.weights);
+        }
+        assert_eq!(found.risk, 0.25);
+    }
+
+    /// The best of two periods is the better of each alone.
+    #[test]
+    fn the_best_period_is_chosen() {
+        let reference = reference("eq = { variance = 0.3, lengthscale = 0.5 }", 1);
+        let risk = |periods: &[f64]| MomentsDesign::least_risk(&reference, 1.0, periods).unwrap().risk;
+        let (short, long) = (risk(&[1.2]), risk(&[2.5]));
+        assert!(short != long && risk(&[1.2, 2.5]) == short.min(long), "{short} {long}");
+        assert_eq!(risk(&[2.5, 1.2]), short.min(long));
+        assert!(MomentsDesign::least_risk(&reference, 1.0, &[]).is_err());
+    }
 }

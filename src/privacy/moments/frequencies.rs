@@ -121,3 +121,27 @@ fn squared_norm(vector: &[i64]) -> i64 {
 fn extended(start: &[i64], side: i64) -> impl Iterator<Item = Vec<i64>> {
     (-side..=side).map(move |entry| [start, &[entry]].concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the thirteen vectors in a disc of radius 2 seven, by their norms, then by their entries.
+    #[test]
+    fn half_of_a_disc_comes_in_order() {
+        let disc = Frequencies::ball(2, 4, 2);
+        let expected = [[0, 0], [0, 1], [1, 0], [1, -1], [1, 1], [0, 2], [2, 0]];
+        assert_eq!(disc.vectors(), expected.map(Vec::from));
+        assert_eq!((disc.len(), disc.columns(), disc.is_empty()), (7, 13, false));
+        assert_eq!(with_sign(vec![0, -3, 2]), [0, 3, -2]);
+    }
+
+    /// The zero has one column, each other two.
+    #[test]
+    fn values_are_spread_over_columns_and_gathered() {
+        let three = Frequencies::ball(2, 4, 1);
+        assert_eq!(three.spread(&[5.0, 6.0, 7.0]).as_slice(), [5.0, 6.0, 6.0, 7.0, 7.0]);
+        assert_eq!(three.gathered(&[1.0, 2.0, 3.0, 4.0, 5.0]), [1.0, 5.0, 9.0]);
+        assert_eq!(three.kept(&[true, false, true]).gathered(&[1.0, 4.0, 5.0]), [1.0, 9.0]);
+    }
+}

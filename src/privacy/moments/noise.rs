@@ -111,4 +111,41 @@ mod tests {
         assert!((0..50).all(|_| noise(Some(1e3)).release(&few, &mut stream).sums.rows >= 1));
         assert_eq!(noise(Some(5.0)).stated(sums()).rows, 25.0);
     }
+
+    /// A number of rows of weight `w_n = 2 * 9 * 5 / 2 = 45` has noise of the scale over the root of it.
+    #[test]
+    fn a_private_number_of_rows_has_noise_by_its_weight() {
+        use super::super::Frequencies;
+        let frequencies = Frequencies::half_space([vec![0], vec![1]]);
+        let design = MomentsDesign::of(frequencies, vec![4.0, 1.0], 1.5, 3.0, 2.0).unwrap();
+        let counted = MomentsDesign { counted: true, ..design };
+        let noise = MomentsNoise::new(&counted, 2.0);
+        assert!((noise.rows.unwrap() * 45f64.sqrt() / noise.scale - 1.0).abs() < 1e-14);
+    }
+
+    /// The stream's draws are added as they come: those of b, of T, of the squares, of the rows.
+    #[test]
+    fn draws_are_added_in_their_order() {
+        let mut streams = [0, 1].map(|_| Pcg64::seed_from_u64(4));
+        let noise = MomentsNoise {
+            weighted: DVector::from_element(1, 2.0),
+            plain: DVector::from_element(1, 3.0),
+            squares: 4.0,
+            rows: Some(50.0),
+            scale: 1.0,
+        };
+        let sums = SummedFeatures {
+            rows: 1000,
+            weighted: DVector::zeros(1),
+            plain: DVector::zeros(1),
+            squares: 50.0,
+        };
+        let found = noise.release(&sums, &mut streams[0]).sums;
+        let drawn: Vec<f64> = (0..4).map(|_| normal(&mut streams[1])).collect();
+        assert_eq!((found.weighted[0], found.plain[0]), (2.0 * drawn[0], 3.0 * drawn[1]));
+        assert_eq!(
+            (found.squares, found.rows),
+            (50.0 + 4.0 * drawn[2], (1000.0 + 50.0 * drawn[3]).round() as usize)
+        );
+    }
 }

@@ -81,3 +81,34 @@ impl PhaseTable {
 fn whole(value: f64) -> i64 {
     (value * f64::from(BITS).exp2()).floor() as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four cells in a turn of six: the phases of frequency 1 at their midpoints are 1, 3, 5 and 7 of twelve.
+    #[test]
+    fn phases_are_counted_in_half_cells() {
+        let table = PhaseTable::new(4, 6).unwrap();
+        assert_eq!(table.period(), 1.5);
+        assert_eq!(table.along(1), [1, 3, 5, 7]);
+        assert_eq!(table.along(2), [2, 6, 10, 2]);
+        assert_eq!(table.along(-1), [11, 9, 7, 5]);
+        let unit = f64::from(BITS).exp2();
+        for phase in 0..30 {
+            let WholePhase { cosine, sine } = table.at(phase);
+            let angle = std::f64::consts::PI * phase as f64 / 6.0;
+            let below = [unit * angle.cos() - cosine as f64, unit * angle.sin() - sine as f64];
+            // Rounded down, and the library's cosine of a whole turn more errs by less than the rest.
+            assert!(below.iter().all(|below| (-0.01..1.01).contains(below)), "{phase}: {below:?}");
+        }
+    }
+
+    #[test]
+    fn tables_have_a_size() {
+        assert!(PhaseTable::new(4, 4).is_ok() && PhaseTable::new(1, MOST).is_ok());
+        for (points, turn) in [(0, 4), (5, 4), (4, MOST + 1)] {
+            assert!(PhaseTable::new(points, turn).is_err(), "{points} {turn}");
+        }
+    }
+}

@@ -174,4 +174,111 @@ mod tests {
         let least = stepped(&[1.0, 0.0], &[1.0, 1.0]);
         assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
     }
+
+    const ROWS: f64 = 50.0;
+    const PERIOD: f64 = 1.5;
+    const NOISE_VARIANCE: f64 = 0.1;
+
+    fn reference() -> SiteReference {
+        let kernel = toml::from_str("eq = { variance = 0.5, lengthscale = 0.3 }").unwrap();
+        SiteReference {
+            rows: ROWS as usize,
+            bound: 1.0,
+            bias: 0.2,
+            kernel: crate::kernel::BoxKernel::new(&kernel, vec![1.0]).unwrap(),
+            noise_variance: NOISE_VARIANCE,
+            concentration: 1.0,
+        }
+    }
+
+    fn search() -> WeightSearch {
+        let reference = reference();
+        WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(2, 4, 1), PERIOD)
+    }
+
+    fn rule() -> SquareRule {
+        super::super::design::rule(&[1.0], 1.0, 2.0).unwrap()
+    }
+
+    /// The mass of the kernel at a frequency on the torus.
+    fn mass(turn: i32) -> f64 {
+        let turned = std::f64::consts::TAU * 0.3 * f64::from(turn) / PERIOD;
+        let mass = 0.5 * std::f64::consts::TAU.sqrt() * 0.3 / PERIOD * (-0.5 * turned * turned).exp();
+        if turn == 0 { mass + 0.2 } else { mass }
+    }
+
+    /// `c_j` for the frequencies 0, 1 and 2, whose products are 1 to 4; kappa = 2 and R = 1 give c = 1.
+    fn errors(noise: f64, weights: [f64; 3]) -> [f64; 3] {
+        let mut pairs = [0.0; 5];
+        for i in 0..3usize {
+            for j in 0..3 {
+                for k in [i.abs_diff(j), i + j] {
+                    pairs[k] += 0.5 * weights[i] * weights[j];
+                }
+            }
+        }
+        [0, 1, 2].map(|j| {
+            let passed_on = (1..5).map(|k: i32| {
+                let left = 1.0 / (4.0 / (ROWS * ROWS) + pairs[k as usize] / noise);
+                (mass(j - k) + mass(j + k)) * left
+            });
+            noise / weights[j as usize] + passed_on.sum::<f64>()
+        })
+    }
+
+    /// `tr(K - (L K)' Q^-1 L K) / G`, by an inverse.
+    fn risk(errors: [f64; 3]) -> f64 {
+        let sites = site_grid(1);
+        let count = sites.len() as f64;
+        let phi = DMatrix::from_fn(sites.len(), 5, |g, column| {
+            let angle = std::f64::consts::TAU * sites[g] / PERIOD;
+            [1.0, angle.cos(), angle.sin(), (2.0 * angle).cos(), (2.0 * angle).sin()][column]
+        });
+        let covariance = DMatrix::from_fn(sites.len(), sites.len(), |g, h| {
+            0.5 * (-0.5 * ((sites[g] - sites[h]) / 0.3).powi(2)).exp() + 0.2
+        });
+        let map = phi.transpose() * (ROWS / count);
+        let [zero, one, two] = errors;
+        let own = DMatrix::from_diagonal(&nalgebra::DVector::from_column_slice(&[zero, one, one, two, two]));
+        let q = &map * &covariance * map.transpose() + &map * &phi * NOISE_VARIANCE + own;
+        let cross = &map * &covariance;
+        (covariance.trace() - (cross.transpose() * q.try_inverse().unwrap() * cross).trace()) / count
+    }
+
+    #[test]
+    fn the_risk_is_that_of_its_formula() {
+        let (search, rule) = (search(), rule());
+        let noise = (0.7 * rule.sensitivity()).powi(2);
+        for weights in [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]] {
+            let expected = errors(noise, weights);
+            let found = search.errors(&rule, noise, &weights);
+            let close = found.iter().zip(expected).all(|(c, expected)| (c / expected - 1.0).abs() < 1e-12);
+            assert!(close, "{found:?} {expected:?}");
+            let slopes = search.slopes(found).unwrap();
+            assert!((slopes.risk / risk(expected) - 1.0).abs() < 1e-9, "{} {}", slopes.risk, risk(expected));
+            for j in 0..3 {
+                let (mut less, mut more) = (expected, expected);
+                (less[j], more[j]) = (0.999 * less[j], 1.001 * more[j]);
+                let slope = (risk(more) - risk(less)) / (more[j] - less[j]);
+                assert!((slopes.slopes[j] / slope - 1.0).abs() < 1e-4, "{j}: {} {slope}", slopes.slopes[j]);
+            }
+        }
+    }
+
+    /// The best of the steps is kept, with the weights that it has; none is below the bound, nor far above it.
+    #[test]
+    fn the_least_risk_lies_above_its_bound() {
+        let (search, rule) = (search(), rule());
+        let noise = (0.7 * rule.sensitivity()).powi(2);
+        let start = vec![0.1, 0.1, 0.8];
+        let first = search.least_risk(&rule, 0.7, start.clone(), 1).unwrap();
+        assert_eq!(first.weights, start);
+        let found = search.least_risk(&rule, 0.7, start, 30).unwrap();
+        let weights = [found.weights[0], found.weights[1], found.weights[2]];
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((found.risk / risk(errors(noise, weights)) - 1.0).abs() < 1e-9);
+        assert!(found.risk < 0.99 * first.risk, "{} {}", found.risk, first.risk);
+        let bound = search.lower_bound(&rule, 0.7, 30).unwrap();
+        assert!(bound <= found.risk && bound > 0.7 * found.risk, "{bound} {}", found.risk);
+    }
 }

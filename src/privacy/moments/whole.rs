@@ -222,4 +222,27 @@ mod tests {
         );
         assert_eq!(real.squares, 45.0);
     }
+
+    /// Rows in cells (1, 6) and (7, 2) of a lattice of 8 by 8: sums of targets and of rows over the midpoints, to two units of `2^-40` a row.
+    #[test]
+    fn sums_are_those_of_rows_at_midpoints() {
+        use crate::gp::sites::Lattice;
+        let lattice = Lattice::new(8, 2);
+        let frequencies = Frequencies::half_space([vec![0, 0], vec![0, 1], vec![1, 0], vec![1, -2]]);
+        let weights = vec![0.4, 0.3, 0.2, 0.1];
+        let design = MomentsDesign::of(frequencies, weights, lattice.period(1.5), 4.0, 2.0).unwrap();
+        let points = [[1.5 / 8.0, 6.5 / 8.0], [7.5 / 8.0, 2.5 / 8.0]];
+        let (targets, rows) = ([5i64, -3], [2u64, 1]);
+        let cells =
+            (0..2).map(|i| FullCell { place: lattice.place(&points[i]), rows: rows[i], targets: targets[i] });
+        let counted = CountedRows { lattice, rows: 3, cells: cells.collect(), squares: 22 };
+        let found = WholeMoments::new(&design, &counted).unwrap().real(1.0);
+        let inputs = nalgebra::DMatrix::from_row_slice(3, 2, &[points[0], points[0], points[1]].concat());
+        let expected = design.moments(&inputs, &[2.0, 3.0, -3.0]);
+        assert!((found.weighted - expected.weighted).amax() < 1e-11);
+        assert!((found.plain - expected.plain).amax() < 1e-11);
+        assert_eq!((found.rows, found.squares), (3, 22.0));
+        let off = MomentsDesign { period: 1.49, ..design };
+        assert!(WholeMoments::new(&off, &counted).is_err());
+    }
 }
