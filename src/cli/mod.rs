@@ -33,6 +33,7 @@ mod new;
 mod new_ask;
 mod new_columns;
 mod new_data;
+mod new_questions;
 mod options;
 mod output;
 mod output_schema;

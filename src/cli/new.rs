@@ -60,7 +60,7 @@ pub struct NewArguments {
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
-    /// Ask for every number that is left to fill in, a line each, and write the spec when it is a valid one
+    /// Ask for what is left to fill in, a line for each number or range, and write the spec when it is a valid one
     #[arg(long, requires = "data")]
     ask: bool,
     /// No progress bars

@@ -27,15 +27,21 @@ impl Protected {
 
 /// The kernel of functions of each input alone.
 const ADDITIVE: &str = "additive";
-/// The most inputs of a function of all of them whose inputs are private.
-const MOST_TOGETHER: usize = 4;
+/// The most inputs of a function of all of them. Few rows or little epsilon tell little of such a function; sums of waves of whole
+/// records are shared by all of its places, predictions of single places are not.
+const MOST_TOGETHER: usize = 2;
+const MOST_TOGETHER_OF_RECORDS: usize = 4;
 
 impl Protected {
     /// The kernel for so many inputs.
     fn kernel(self, inputs: usize) -> &'static str {
-        match (self, inputs) {
-            (_, 1) => "eq",
-            (Self::Record, many) if many > MOST_TOGETHER => ADDITIVE,
+        let together = match self {
+            Self::Target => MOST_TOGETHER,
+            Self::Record => MOST_TOGETHER_OF_RECORDS,
+        };
+        match inputs {
+            1 => "eq",
+            many if many > together => ADDITIVE,
             _ => "eq-ard",
         }
     }
@@ -83,7 +89,7 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@INPUTS@", list(inputs)),
         ("@OTHERS@\n", comments(&roles)),
         ("@KERNEL@", kernel.to_owned()),
-        ("@VARIANCE@", variance(kernel, inputs)),
+        ("@VARIANCE@", protected.variance(kernel, inputs)),
         ("@LENGTHSCALES@", lengthscales(inputs)),
         ("@MAP@", map(inputs)),
         ("@SPARSE@", sparse(rows)),
@@ -191,21 +197,41 @@ fn split(rows: usize) -> String {
     format!("split.tail = 200   # {about}")
 }
 
-fn variance(kernel: &str, inputs: &[String]) -> String {
-    if kernel != ADDITIVE {
-        let about =
-            "square of how far the function strays from the middle of the bounds, over scale^2; perhaps 0.25";
-        return format!("variance = nan   # fill in: {about}");
+impl Protected {
+    /// The variance of a kernel, of an additive one that of each function: by the bounds of the target, or where those are in the unit of the
+    /// model, a number.
+    fn variance(self, kernel: &str, inputs: &[String]) -> String {
+        if kernel == ADDITIVE {
+            return self.variances(inputs);
+        }
+        let about = "square of how far the function strays from the middle of the bounds";
+        match self {
+            Self::Target => format!("variance = nan   # fill in: {about}, perhaps ((high - low) / 4)^2"),
+            Self::Record => format!("variance = nan   # fill in: {about}, over scale^2; perhaps 0.25"),
+        }
     }
-    let about =
-        "# a function of each input, which add up; more for inputs that are known to matter, 0 for none";
-    let share = format!("{:.3}", 0.25 / inputs.len() as f64);
-    let pairs = "# pairs = [{ inputs = [0, 1], variance = 0.1 }]   # functions of two inputs, by their places in the list from 0";
-    format!("variances = [   {about}\n{}]\n{pairs}", each(inputs, &share))
+
+    fn variances(self, inputs: &[String]) -> String {
+        let about =
+            "a function of each input, which add up; more for inputs that are known to matter, 0 for none";
+        let (about, each_one, pair) = match self {
+            Self::Target => (
+                format!("fill in: {about}; perhaps ((high - low) / 4)^2 / {}", inputs.len()),
+                "nan".to_owned(),
+                "9.0",
+            ),
+            Self::Record => (about.to_owned(), format!("{:.3}", 0.25 / inputs.len() as f64), "0.1"),
+        };
+        let pairs = format!(
+            "# pairs = [{{ inputs = [0, 1], variance = {pair} }}]   # functions of two inputs, by their places in the list from 0"
+        );
+        format!("variances = [   # {about}\n{}]\n{pairs}", each(inputs, &each_one))
+    }
 }
 
 fn lengthscales(inputs: &[String]) -> String {
-    let about = "# fill in: how far to go along the input until the function is another one, in its units";
+    let about = "# fill in: how far to go along the input until the function is another one, in its units; short ones \
+        cost noise: where you do not know, half of its range or more";
     match inputs {
         [only] => format!("lengthscale = nan   {about} ({})", quoted(only)),
         several => {

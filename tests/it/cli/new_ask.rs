@@ -17,13 +17,14 @@ fn answered(project: &Project, more: &[&str], answers: &str) -> Run {
     Run::new(child.wait_with_output().unwrap())
 }
 
-/// Bounds, noise, variance, lengthscale, epsilon, delta, change; empty lines take what is proposed.
+/// Bounds, noise, variance, lengthscale, epsilon, delta; empty lines take what is proposed, and the change follows.
 #[test]
 fn answers_make_a_spec_that_runs() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
-    let run = answered(&project, &told, "0\n40\n9\n\n8\n2\n\n\n").expect(0);
-    assert!(run.err.contains("normalise.bounds.low") && run.err.contains("[40]"), "{}", run.err);
+    let run = answered(&project, &told, "0 40\n9\n\n8\n2\n\n").expect(0);
+    assert!(run.err.contains("normalise.bounds: ") && run.err.contains("[100]"), "{}", run.err);
+    assert!(run.err.contains("privacy.change: 40, by the answers above"), "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
@@ -46,9 +47,11 @@ fn answers_make_a_spec_that_runs() {
 fn where_whole_records_are_private_every_place_is_asked_for() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
-    let run = answered(&project, &told, "0\n40\n\n0.1\n\n8\n-10\n35\n1\n1e-7\n\n36\n").expect(0);
-    // An end of the box lies a tenth of the map beyond it, unless another is told.
-    assert!(project.read("mine.toml").contains("[-14.5, 36.0],"), "{}", project.read("mine.toml"));
+    let run = answered(&project, &told, "0 40\n0.1\n\n8\n-10, 35\n1\n1e-7\n").expect(0);
+    // The box reaches a tenth of the map beyond it.
+    let spec = project.read("mine.toml");
+    assert!(spec.contains("[-14.5, 39.5],") && spec.contains("scale = 20.0"), "{spec}");
+    assert!(run.err.contains("domain, \"temperature\": -14.5 to 39.5, by the answers above"), "{}", run.err);
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
@@ -58,16 +61,19 @@ fn what_is_no_answer_writes_nothing() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
     for (answers, why) in [
-        ("0\n40\n", "nobody answered"),
-        ("0\nforty\n", "\"forty\" is not a finite number"),
+        ("0 40\n", "nobody answered"),
+        ("0 forty\n", "\"0 forty\" is not a finite number"),
         ("0\nnan\n", "is not a finite number"),
-        // Bounds the wrong way round.
-        ("40\n0\n9\n100\n8\n1\n\n\n", "normalise.bounds.high: \"0\" is not a number above 40"),
-        ("0\n40\n9\n100\n8\n-1\n\n\n", "privacy.epsilon: \"-1\" is not a number above 0"),
-        ("0\n40\n9\n100\n8\n1\n1\n\n", "privacy.delta: \"1\" is not a number below 1"),
+        ("0 40 80\n", "normalise.bounds: \"0 40 80\" is not 2 numbers"),
+        // Bounds the wrong way round, on one line or on two.
+        ("40 0\n9\n100\n8\n1\n\n", "normalise.bounds: \"40 0\" is not a range: 0 is not above 40"),
+        ("40\n0\n9\n100\n8\n1\n\n", "normalise.bounds: \"40 0\" is not a range: 0 is not above 40"),
+        ("0 40\n9\n100\n8\n-1\n\n", "privacy.epsilon: \"-1\" is not a number above 0"),
+        ("0 40\n9\n100\n8\n1\n1\n\n", "privacy.delta: \"1\" is not a number below 1"),
+        ("0 40\n9 9\n", "model.noise_variance: \"9 9\" is not one number"),
         // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0\n40\n9\n100\n8\n\n\n\n", "privacy.epsilon: \"\" is not a finite number"),
-        ("\n40\n9\n100\n8\n1\n\n\n", "normalise.bounds.low: \"\" is not a finite number"),
+        ("0 40\n9\n100\n8\n\n\n", "privacy.epsilon: \"\" is not a finite number"),
+        ("\n40\n9\n100\n8\n1\n\n", "normalise.bounds: \"\" is not a finite number"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);

@@ -1,0 +1,328 @@
+//! What the template of a spec leaves to fill in, and what follows from what.
+
+use std::ops::Range;
+
+/// Numbers that belong together: one, or both ends of a range.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Question {
+    /// Their places in the text.
+    pub places: Vec<Range<usize>>,
+    /// Their lines, from 1.
+    pub lines: Vec<usize>,
+    /// The key, and the entry of its list.
+    pub key: String,
+    /// What the comment beside it says.
+    pub about: String,
+    pub source: Source,
+}
+
+/// Who knows the numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Source {
+    /// The user alone.
+    Asked,
+    /// The user; an empty answer stands for this.
+    Proposed(Proposal),
+    /// They follow from other answers, and nobody is asked.
+    Derived(Rule),
+}
+
+/// What an empty answer stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Proposal {
+    Number(f64),
+    /// A multiple of the square of the distance of the bounds of the target.
+    OfSquare(f64),
+}
+
+/// How numbers follow from the answers to another question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rule {
+    /// A multiple of the distance of both ends.
+    Width { of: usize, times: f64 },
+    /// A multiple of the square of that.
+    Square { of: usize, times: f64 },
+    /// Both ends of a box around a range of the map, with a margin.
+    Around(usize),
+    /// Halfway between both ends.
+    Middle(usize),
+}
+
+/// The answers to all questions, as far as they are known.
+pub(super) type Answers = [Option<Vec<f64>>];
+
+const OPEN: &str = "nan";
+/// The line of the budget, which nobody else should choose.
+const EPSILON: &str = "epsilon = 1.0";
+/// How the line begins that says how often the guarantee may fail.
+const DELTA: &str = "delta = ";
+const EPSILON_ABOUT: &str =
+    "how private: what somebody believes of a person may become e^epsilon times as likely; perhaps 1";
+const DELTA_ABOUT: &str = "the chance that this bound does not hold; far below 1 / number of rows";
+
+pub(super) const BOUNDS: &str = "normalise.bounds";
+const SCALE: &str = "normalise.bounds.scale";
+const CHANGE: &str = "privacy.change";
+const MAP: &str = "task.surface.map";
+const AT: &str = "task.surface.at";
+/// The variances of functions that add up.
+const PARTS: &str = "model.kernel.additive.variances";
+const BOX: &str = "privacy.mechanism.moments.domain";
+
+/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, where they should not be
+/// mixed with those of the map.
+const MARGIN: f64 = 0.1;
+
+/// The questions of a template, in the order of its lines.
+pub(super) fn questions(template: &str) -> Vec<Question> {
+    let mut found: Vec<Question> = Vec::new();
+    let (mut section, mut list, mut start) = ("", ("", ""), 0);
+    for (number, line) in template.split_inclusive('\n').enumerate() {
+        let (code, about) = line.split_once('#').unwrap_or((line, ""));
+        let key = code.split('=').next().unwrap_or_default().trim();
+        let heading = code.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if let Some(name) = heading.filter(|name| !name.contains(OPEN)) {
+            section = name;
+        }
+        if code.trim_end().ends_with("= [") {
+            list = (key, about);
+        }
+        let open = Open { start, line: number + 1, code };
+        let new = match (budget(open), code.starts_with(' ')) {
+            (Some(question), _) => Some(question),
+            // An entry of a list: its own comment names the input, that of the list says what it is.
+            (None, true) => {
+                let named = format!("{section}.{}, {}", list.0, about.trim());
+                open.question(named, list.1)
+            }
+            (None, false) => open.question(format!("{section}.{key}"), about),
+        };
+        match (new, found.last_mut()) {
+            (Some(high), Some(low)) if low.key == "normalise.bounds.low" => low.joined(high),
+            (new, _) => found.extend(new),
+        }
+        start += line.len();
+    }
+    derived(found)
+}
+
+/// A line of a template before its comment.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    start: usize,
+    line: usize,
+    code: &'a str,
+}
+
+impl Open<'_> {
+    /// Its open places, if it has any.
+    fn question(self, key: String, about: &str) -> Option<Question> {
+        let opens = self.code.match_indices(OPEN).map(|(at, _)| self.place(at, OPEN.len()));
+        let places: Vec<Range<usize>> = opens.collect();
+        let words = about.replace("fill in:", " ");
+        let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let source = Proposal::said(&about).map_or(Source::Asked, Source::Proposed);
+        let lines = vec![self.line];
+        (!places.is_empty()).then_some(Question { places, lines, key, about, source })
+    }
+
+    fn place(self, at: usize, length: usize) -> Range<usize> {
+        self.start + at..self.start + at + length
+    }
+}
+
+/// The question of a line that chooses epsilon or delta.
+fn budget(open: Open<'_>) -> Option<Question> {
+    let code = open.code.trim_end();
+    let (key, about, value, source) = if code == EPSILON {
+        ("privacy.epsilon", EPSILON_ABOUT, "1.0", Source::Asked)
+    } else {
+        let value = code.strip_prefix(DELTA)?;
+        ("privacy.delta", DELTA_ABOUT, value, Source::Proposed(Proposal::Number(value.parse().ok()?)))
+    };
+    let places = vec![open.place(code.len() - value.len(), value.len())];
+    Some(Question { places, lines: vec![open.line], key: key.to_owned(), about: about.to_owned(), source })
+}
+
+/// The same with what need not be asked: what follows from the bounds, and the box around the map.
+fn derived(mut questions: Vec<Question>) -> Vec<Question> {
+    let bounds = questions.iter().position(|question| question.key == BOUNDS);
+    let (map, domain) = (of_list(&questions, MAP), of_list(&questions, BOX));
+    let parts = of_list(&questions, PARTS);
+    if let Some(of) = bounds {
+        // All together stray a quarter of the width from its middle.
+        let times = 1.0 / (16.0 * parts.len() as f64);
+        parts
+            .into_iter()
+            .for_each(|part| questions[part].source = Source::Derived(Rule::Square { of, times }));
+    }
+    // The map is over the first inputs, `at` is of the others.
+    for (drawn, end) in map.iter().zip(&domain) {
+        questions[*end].source = Source::Derived(Rule::Around(*drawn));
+    }
+    for (fixed, end) in of_list(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
+        questions[fixed].source = Source::Derived(Rule::Middle(*end));
+    }
+    for question in &mut questions {
+        let times = match question.key.as_str() {
+            SCALE => 0.5,
+            CHANGE => 1.0,
+            _ => continue,
+        };
+        if let Some(of) = bounds {
+            question.source = Source::Derived(Rule::Width { of, times });
+        }
+    }
+    questions
+}
+
+/// The entries of a list.
+fn of_list(questions: &[Question], list: &str) -> Vec<usize> {
+    let entry = format!("{list}, ");
+    (0..questions.len()).filter(|place| questions[*place].key.starts_with(&entry)).collect()
+}
+
+impl Question {
+    /// Takes over the places of another one: the least and the greatest.
+    fn joined(&mut self, high: Self) {
+        self.key = BOUNDS.to_owned();
+        self.about = format!("{}; and {}", self.about, high.about);
+        self.places.extend(high.places);
+        self.lines.extend(high.lines);
+    }
+}
+
+impl Proposal {
+    /// Once the bounds of the target are known; without the digits that come of products.
+    pub fn value(self, questions: &[Question], answers: &Answers) -> Option<f64> {
+        match self {
+            Self::Number(value) => Some(value),
+            Self::OfSquare(factor) => {
+                let bounds = questions.iter().position(|question| question.key == BOUNDS)?;
+                let [low, high] = answers[bounds].as_deref()? else { return None };
+                Some(four_digits(factor * (high - low) * (high - low)))
+            }
+        }
+    }
+
+    /// By the comment beside the place: its last words, `perhaps ((high - low) / 8)^2`, or a number in the place of that.
+    fn said(about: &str) -> Option<Self> {
+        let (_, said) = about.rsplit_once("perhaps ")?;
+        let divisor = said.strip_prefix("((high - low) / ").and_then(|rest| rest.strip_suffix(")^2"));
+        match divisor {
+            Some(divisor) => {
+                divisor.parse::<f64>().ok().map(|divisor| Self::OfSquare(1.0 / (divisor * divisor)))
+            }
+            None => said.parse().ok().map(Self::Number),
+        }
+    }
+}
+
+impl Rule {
+    /// What follows, once the other answer is known.
+    pub fn numbers(self, answers: &Answers) -> Option<Vec<f64>> {
+        let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
+        let [low, high] = answers[of].as_deref()? else { return None };
+        let width = high - low;
+        Some(match self {
+            Self::Width { times, .. } => vec![times * width],
+            Self::Square { times, .. } => vec![four_digits(times * width * width)],
+            Self::Around(_) => {
+                vec![rounded(low - MARGIN * width, width), rounded(high + MARGIN * width, width)]
+            }
+            Self::Middle(_) => vec![rounded(low + 0.5 * width, width)],
+        })
+    }
+}
+
+/// Without the digits that come of products.
+fn four_digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// The same to a millionth of the width.
+fn rounded(value: f64, width: f64) -> f64 {
+    let digits = (6.0 - width.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+    format!("{value:.digits$}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A template for records with two inputs, of which the first is drawn.
+    fn template() -> String {
+        let parts = [
+            (
+                "@LENGTHSCALES@",
+                "lengthscales = [   # fill in: how far\n    nan,   # \"a\"\n    nan,   # \"b\"\n]",
+            ),
+            (
+                "@MAP@",
+                "map = [   # fill in: the ends\n    { from = nan, to = nan, points = 25 },   # \"a\"\n]\nat = [   # fill in: \
+                 the value\n    nan,   # \"b\"\n]\n",
+            ),
+            ("@DELTA@", "1e-7"),
+            ("@ENDS@", "    [nan, nan],   # \"a\"\n    [nan, nan],   # \"b\"\n"),
+            ("@TARGET@", "\"y\""),
+        ];
+        let records = include_str!("new_data_records.toml").to_owned();
+        parts.iter().fold(records, |text, (place, part)| text.replace(place, part))
+    }
+
+    #[test]
+    fn every_place_has_its_question() {
+        let template = template();
+        let found = questions(&template);
+        let keys: Vec<(&str, Source)> = found.iter().map(|one| (one.key.as_str(), one.source)).collect();
+        assert_eq!(
+            keys,
+            [
+                ("normalise.bounds", Source::Asked),
+                ("normalise.bounds.scale", Source::Derived(Rule::Width { of: 0, times: 0.5 })),
+                ("model.noise_variance", Source::Proposed(Proposal::Number(0.06))),
+                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Asked),
+                ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Asked),
+                ("task.surface.map, \"a\"", Source::Asked),
+                ("task.surface.at, \"b\"", Source::Derived(Rule::Middle(10))),
+                ("privacy.epsilon", Source::Asked),
+                ("privacy.delta", Source::Proposed(Proposal::Number(1e-7))),
+                ("privacy.mechanism.moments.domain, \"a\"", Source::Derived(Rule::Around(5))),
+                ("privacy.mechanism.moments.domain, \"b\"", Source::Asked),
+            ]
+        );
+        let all = found.iter().flat_map(|question| question.places.clone());
+        let texts: Vec<&str> = all.map(|place| &template[place]).collect();
+        assert_eq!(texts.iter().filter(|text| **text == "nan").count(), template.matches("nan").count() - 1);
+        assert_eq!(texts.iter().filter(|text| ["1.0", "1e-7"].contains(text)).count(), 2);
+        assert_eq!(
+            (found[4].about.as_str(), found[0].places.len(), found[5].places.len()),
+            ("how far", 2, 2)
+        );
+    }
+
+    #[test]
+    fn what_follows_is_reckoned() {
+        let answers = [Some(vec![-2.0, 1.0]), None];
+        let of = |rule: Rule| rule.numbers(&answers);
+        assert_eq!(of(Rule::Width { of: 0, times: 0.5 }), Some(vec![1.5]));
+        assert_eq!(of(Rule::Square { of: 0, times: 0.25 }), Some(vec![2.25]));
+        assert_eq!(of(Rule::Around(0)), Some(vec![-2.3, 1.3]));
+        assert_eq!((of(Rule::Middle(0)), of(Rule::Middle(1))), (Some(vec![-0.5]), None));
+        assert_eq!(rounded(-73.941_000_000_000_01, 0.11), -73.941);
+    }
+
+    #[test]
+    fn proposals_stand_in_comments() {
+        assert_eq!(
+            Proposal::said("square; perhaps ((high - low) / 8)^2"),
+            Some(Proposal::OfSquare(1.0 / 64.0))
+        );
+        assert_eq!(Proposal::said("over scale^2; perhaps 0.06"), Some(Proposal::Number(0.06)));
+        assert_eq!(Proposal::said("perhaps somebody knows"), None);
+        let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
+        assert_eq!(bounds[0].about, "l; and h");
+        let answers = [Some(vec![0.0, 40.0])];
+        assert_eq!(Proposal::OfSquare(1.0 / 64.0).value(bounds, &answers), Some(25.0));
+    }
+}
