@@ -268,4 +268,24 @@ mod tests {
         let beside = 20.0 + 3.0 * std::f64::consts::FRAC_1_SQRT_2 * drawn[3];
         assert_eq!(found.b.as_slice(), [20.0 + 3.0 * drawn[2], beside, beside, 20.0 + 3.0 * drawn[4]]);
     }
+
+    /// On whole numbers in units of 1/2 and 1/4: noise of 8 on A and of 24 on the diagonal of B, of `24 / sqrt 2` beside it; mean squares are
+    /// within five standard errors.
+    #[test]
+    fn whole_noise_is_smaller_beside_the_diagonal() {
+        let (a, b) = (vec![0i128; 60], vec![0i128; 60 * 61 / 2]);
+        let units = crate::gp::variational::SumsUnits { a: 0.5, b: 0.25, squares: 1.0 };
+        let mut stream = rand_pcg::Pcg64::seed_from_u64(8);
+        let found = SumsNoise { sd_a: 4.0, sd_b: 6.0 }
+            .release_whole(WholeSums { a: &a, b: &b, units }, &mut stream)
+            .unwrap();
+        let beside: Vec<f64> =
+            (0..60).flat_map(|j| (j + 1..60).map(move |i| (i, j))).map(|at| found.b[at]).collect();
+        let mean_square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
+        assert!((mean_square(&beside) / 18.0 - 1.0).abs() < 0.17, "{}", mean_square(&beside));
+        let diagonal = mean_square(found.b.diagonal().as_slice());
+        assert!((diagonal / 36.0 - 1.0).abs() < 0.91, "{diagonal}");
+        assert!((mean_square(found.a.as_slice()) / 16.0 - 1.0).abs() < 0.91);
+        assert_eq!(found.b, found.b.transpose());
+    }
 }

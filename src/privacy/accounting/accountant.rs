@@ -164,4 +164,17 @@ mod tests {
             "{names:?}"
         );
     }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let event = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
+        for delta in [0.0, -0.5, 1.0, 1.5, f64::NAN] {
+            assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, delta).is_err(), "{delta}");
+        }
+        for epsilon in [-0.5, f64::INFINITY, f64::NAN] {
+            assert!(ExactGaussian.delta(&event, Relation::AddRemove, epsilon).is_err(), "{epsilon}");
+        }
+        assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, 0.999).is_ok());
+        assert!(ExactGaussian.delta(&event, Relation::AddRemove, 0.0).is_ok());
+    }
 }

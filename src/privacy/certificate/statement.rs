@@ -185,3 +185,21 @@ impl fmt::Display for Certificate {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pure guarantees have no delta.
+    #[test]
+    fn guarantees_are_said_with_their_numbers() {
+        let neighbours = Neighbours::OneTargetChanges(1.0);
+        let pure = Certificate::exponential(neighbours, 0.5, true).to_string();
+        assert!(pure.starts_with("(0.5, 0)-DP "), "{pure}");
+        let chosen = Certificate::private_selection(Guarantee { epsilon: 2.0, delta: 1e-6 }).to_string();
+        assert!(chosen.starts_with("(2.0, 1e-6)-DP "), "{chosen}");
+        assert_eq!(Certificate::none().to_string(), "none");
+        let wrong = Certificate::exponential(neighbours, 0.5, false).to_string();
+        assert!(wrong.contains("; except: "), "{wrong}");
+    }
+}

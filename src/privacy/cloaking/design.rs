@@ -119,3 +119,27 @@ fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
     let Some(largest) = svd.s.iter().next() else { return 0 };
     svd.s.iter().filter(|s| **s > tolerance * largest && **s > 0.0).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::privacy::ReleaseRecipe;
+
+    /// A target moves one prediction only, the second by a tenth: both objectives, and jitter, have these changes as noise.
+    #[test]
+    fn noise_has_the_scale_of_the_map() {
+        let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.1]);
+        for objective in [Objective::LogDet, Objective::Trace] {
+            for release in [ReleaseRecipe::Projection, ReleaseRecipe::Jitter] {
+                let solver = Solver::InteriorPoint;
+                let options = CloakingOptions { objective, rank_tolerance: 1e-10, solver, release };
+                let cloak = cloak(&columns, &[1, 1], &options).unwrap();
+                let sd = cloak.standard_deviations();
+                assert!((sd[0] - 1.0).abs() < 1e-4 && (sd[1] / 0.1 - 1.0).abs() < 1e-3, "{objective:?} {sd}");
+                // Jitter costs what it adds.
+                assert!(cloak.gap.is_none_or(|gap| gap < 1e-3), "{objective:?} {:?}", cloak.gap);
+            }
+        }
+    }
+}

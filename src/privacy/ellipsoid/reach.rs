@@ -135,7 +135,16 @@ mod tests {
         let longest = Shifts::of(&at.contributions(&places)).greatest().sqrt();
         let step = 1.5f64.powi(2) / 8.0;
         let margin = 2.0 * step * (at.curvature(&places, 0) + step * fourth);
-        let found = reach(&maps, &weighted, &plain, &[[-2.0, 1.0]], 3).sqrt();
-        assert!((found / (longest + margin) - 1.0).abs() < 2.0 * ROUNDING, "{found} {longest} {margin}");
+        let found = reach(&maps, &weighted, &plain, &[[-2.0, 1.0]], 3) / (longest + margin).powi(2);
+        assert!((found - 1.0 - ROUNDING).abs() < 1e-3 * ROUNDING, "{found} {longest} {margin}");
+        // Second differences of what one record adds.
+        let moved = [-1e-3, 0.0, 1e-3].map(|h| at.contributions(&places.add_scalar(h)));
+        let second = |of: fn(&Contributions) -> &DMatrix<f64>| {
+            (of(&moved[0]) - of(&moved[1]) * 2.0 + of(&moved[2])) * 1e6
+        };
+        let (b, t) = (second(|at| &at.weighted), second(|at| &at.plain));
+        let lengths = b.row_iter().zip(t.row_iter()).map(|(b, t)| b.norm_squared() + t.norm_squared());
+        let curvature = largest(lengths).sqrt();
+        assert!((at.curvature(&places, 0) / curvature - 1.0).abs() < 1e-4, "{curvature}");
     }
 }

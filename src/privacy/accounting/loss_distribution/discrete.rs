@@ -132,4 +132,13 @@ mod tests {
         let errors: f64 = cells.iter().map(|cell| cell.p_error).sum();
         assert!(total - cuts[2].beyond.p > 2.0 * errors / -f64::exp_m1(-width), "{total:e} {errors:e}");
     }
+
+    /// Above x = 32.5, where the loss is the grid point 8, the mass is infinite and raised alike.
+    #[test]
+    fn what_lies_above_is_raised_by_its_error() {
+        let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: 32.5, high: 32.5 });
+        let more = ends.infinite / crate::linalg::normal_cdf(-15.75) - 1.0;
+        let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
+        assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
+    }
 }

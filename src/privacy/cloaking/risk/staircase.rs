@@ -142,4 +142,18 @@ mod tests {
         assert_eq!(better(Some(of(1e-3)), of(0.1)).explained, large);
         assert_eq!(better(None, of(1e-3)).explained, small);
     }
+
+    /// A small problem is solved to the target with a part of the products that there are.
+    #[test]
+    fn a_search_ends_at_its_target() {
+        for noise_sd in [0.3, 3.0] {
+            let problem = Reduced::new(&small(), noise_sd).unwrap();
+            let Found { point, least, products } = solve(&problem).unwrap();
+            let gap = (point.error(&problem) - least) / point.error(&problem);
+            assert!(
+                gap.abs() <= TARGET && products > 0 && products < PRODUCTS / 4,
+                "{noise_sd}: {gap:e} {products}"
+            );
+        }
+    }
 }

@@ -166,4 +166,18 @@ mod tests {
         let square = norms.iter().map(|norm| norm * norm).sum::<f64>() / norms.len() as f64;
         assert!((mean - with_slack(&(rows / square.sqrt()))).amax() < 1e-12);
     }
+
+    /// Rows have the roots of the shares as lengths, which fall and add up to a column each.
+    #[test]
+    fn filled_rows_share_all_columns() {
+        for noise_sd in [0.1, 3.0] {
+            let rows = filled(&Reduced::new(&small(), noise_sd).unwrap());
+            let shares: Vec<f64> = rows.row_iter().map(|row| row.norm_squared()).collect();
+            assert!((shares.iter().sum::<f64>() - 6.0).abs() < 1e-6, "{noise_sd}: {shares:?}");
+            assert!(
+                shares.windows(2).all(|two| two[0] >= two[1]) && shares.len() > 1,
+                "{noise_sd}: {shares:?}"
+            );
+        }
+    }
 }
