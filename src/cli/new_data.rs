@@ -218,7 +218,7 @@ impl Protected {
             Self::Target => (
                 format!("fill in: {about}; perhaps ((high - low) / 4)^2 / {}", inputs.len()),
                 "nan".to_owned(),
-                "9.0",
+                "...",
             ),
             Self::Record => (about.to_owned(), format!("{:.3}", 0.25 / inputs.len() as f64), "0.1"),
         };

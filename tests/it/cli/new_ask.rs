@@ -56,6 +56,19 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
 }
 
+/// Of three public inputs the function is a sum; each part has a third of the variance that proposals have for one of all, `(40 / 4)^2`.
+#[test]
+fn functions_that_add_up_share_their_variance() {
+    let project = energy_project(TARGETS);
+    let rows = (0..60).map(|i| format!("{},{},{},{}\n", i % 7, i % 5, i % 11, 10 + i % 7));
+    project.write("energy.csv", &format!("a,b,c,kwh\n{}", rows.collect::<String>()));
+    let run = answered(&project, &[], "0 40\n9\n3\n2\n5\n1\n\n").expect(0);
+    let spec = project.read("mine.toml");
+    assert_eq!(spec.matches("    33.33,   # ").count(), 3, "{spec}");
+    assert!(run.err.contains("additive.variances, \"b\": 33.33, by the answers above"), "{}", run.err);
+    project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+}
+
 #[test]
 fn what_is_no_answer_writes_nothing() {
     let project = energy_project(TARGETS);

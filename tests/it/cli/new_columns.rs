@@ -42,7 +42,8 @@ fn named_columns_are_taken_and_what_is_chosen_is_said() {
     assert!(!both.contains("not told") && both.contains("not used: \"hour\", \"weekday\"."), "{both}");
 }
 
-/// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each.
+/// Whole records of five inputs get a function of each; of two that are named, one of both, with a lengthscale for each. With public
+/// inputs three are many.
 #[test]
 fn the_kernel_suits_the_inputs_that_are_named() {
     let project = Project::empty();
@@ -54,6 +55,13 @@ fn the_kernel_suits_the_inputs_that_are_named() {
     assert_eq!(two.matches("    nan,   # \"").count(), 2, "{two}");
     let one = spec(&project, &["--private-inputs", "--inputs", "d"]);
     assert!(one.contains("[model.kernel.eq]\n"), "{one}");
+    let three = spec(&project, &["--inputs", "a,b,c"]);
+    assert!(
+        three.contains("[model.kernel.additive]") && three.contains("perhaps ((high - low) / 4)^2 / 3"),
+        "{three}"
+    );
+    let public = spec(&project, &["--inputs", "b,d"]);
+    assert!(public.contains("[model.kernel.eq-ard]\n") && !public.contains("additive"), "{public}");
 }
 
 #[test]
@@ -100,6 +108,6 @@ fn many_numbers_to_be_filled_in_are_counted() {
     project.write("wide.csv", &format!("{}\n{}\n", names.join(","), ["1"; 12].join(",")));
     project.dpgp(&["new", "--data", "wide.csv"]).expect(0);
     let run = project.dpgp(&["run", "wide.toml"]).expect(2);
-    // Two bounds, two variances, eleven lengthscales and the change; the error is about the first of them.
-    assert!(run.err.contains("also to be filled in: 15 other numbers, from line "), "{}", run.err);
+    // Two bounds, the noise variance, variance and lengthscale of eleven functions, and the change; the error is about the first of them.
+    assert!(run.err.contains("also to be filled in: 25 other numbers, from line "), "{}", run.err);
 }
