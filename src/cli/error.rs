@@ -287,7 +287,7 @@ fn of_run(error: &RunError) -> u8 {
         RunError::Data(error) => error.exit_code(),
         RunError::Cells { .. } | RunError::NotAudited { .. } => NUMERICAL,
         RunError::State(error) => of_state(error),
-        RunError::Store(_) | RunError::Io { .. } => IO,
+        RunError::Store(_) | RunError::Io { .. } | RunError::NoSpec { .. } => IO,
         RunError::Threads { .. } => BUG,
         RunError::Interrupted { .. } | RunError::Discarded { .. } => INTERRUPTED,
         // What is left is wrong in the command or the spec.

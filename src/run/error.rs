@@ -35,6 +35,14 @@ pub enum RunError {
         /// The nearest name, as a question.
         hint: String,
     },
+    /// A path that leads to no spec.
+    #[error("there is no spec {path}{hint}")]
+    NoSpec {
+        /// The path.
+        path: PathBuf,
+        /// The nearest one in its folder, as a question.
+        hint: String,
+    },
     /// A project without specs.
     #[error(
         "the folder `experiments` of the project here or above has no specs; name the path of a spec, or run dpgp outside \

@@ -15,6 +15,7 @@ mod explain;
 mod files;
 mod load;
 mod load_dataset;
+mod meant;
 mod memory;
 mod missing;
 mod new_file;

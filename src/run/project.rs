@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
+use super::meant;
 use super::pool::Pool;
 use super::store::RunHeader;
-use crate::data::suggest::closest;
 use crate::data::{Cache, Manifest};
 use crate::setting::SourceSetting;
 use crate::spec::{Catalogue, Change, Coverage, NamedSpec, spec_name};
@@ -240,7 +240,7 @@ impl Project {
     /// # Errors
     /// [`RunError`] if it cannot be read or is wrong.
     pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
-        let text = spec.text().map_err(|cause| RunError::Io { path: spec.path.clone(), cause })?;
+        let text = spec.text().map_err(|cause| unread(spec, cause))?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
         Ok(Experiment::parse(&spec.name, path, text, &self.manifest).map_err(Box::new)?)
     }
@@ -261,7 +261,7 @@ impl Project {
         if count == 0 {
             return RunError::NoProject;
         }
-        let hint = match meant(name, names) {
+        let hint = match meant::experiment(name, names) {
             Some(meant) => format!(" (did you mean {meant}?)"),
             None if Path::new(name).is_file() => {
                 format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
@@ -272,16 +272,13 @@ impl Project {
     }
 }
 
-/// The experiment that a misspelt name means: by its whole name, or by the last part alone.
-fn meant<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
-    closest(name, names.clone()).or_else(|| {
-        let last = closest(name, names.clone().map(last_part))?;
-        names.clone().find(|name| last_part(name) == last)
-    })
-}
-
-fn last_part(name: &str) -> &str {
-    name.rsplit('/').next().unwrap_or(name)
+fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {
+    let path = spec.path.clone();
+    if cause.kind() != ErrorKind::NotFound {
+        return RunError::Io { path, cause };
+    }
+    let hint = meant::spec(&path).map(|near| format!(" (did you mean {}?)", near.display()));
+    RunError::NoSpec { path, hint: hint.unwrap_or_default() }
 }
 
 fn is_project(folder: &Path) -> bool {
