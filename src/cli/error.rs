@@ -75,8 +75,13 @@ pub enum CliError {
     #[error("{0}: nobody answered; nothing was written")]
     Unanswered(String),
     /// An answer that is none.
-    #[error("{key}: {said:?} is not {needed}; nothing was written")]
+    #[error("{key}: {needed}, not {said:?}; nothing was written")]
     WrongAnswer { key: String, said: String, needed: String },
+    /// More answers than questions.
+    #[error(
+        "all questions are answered, and {0:?} is left: an answer before it stands on a line too many; nothing was written"
+    )]
+    MoreAnswers(String),
     /// Results are missing.
     #[error("{0} is not complete; no table was written for it")]
     Incomplete(String),
@@ -228,6 +233,7 @@ impl CliError {
             | Self::NoName(_)
             | Self::Unanswered(_)
             | Self::WrongAnswer { .. }
+            | Self::MoreAnswers(_)
             | Self::NoTables(_)
             | Self::NothingRanked
             | Self::NoSuchEpsilon { .. }

@@ -11,11 +11,11 @@ use super::new_ask::asked;
 use super::new_columns::{ChosenColumns, Roles, column_name};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::options::Format;
-use super::output::{print, print_json, write_new};
+use super::output::{print, print_json, refused, write_new};
 use super::output_types::NewSpec;
 use super::waiting::Waiting;
 use crate::data::ColumnNames;
-use crate::run::{DataPlaces, Project};
+use crate::run::{DataPlaces, Project, existing_folder_of};
 use crate::spec::copied;
 
 const EXAMPLES: &str = "\
@@ -94,6 +94,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     if path.symlink_metadata().is_ok() {
         return Err(CliError::Exists(path));
     }
+    existing_folder_of(&path).map_err(|cause| refused(&path, cause))?;
     let text = if arguments.ask { asked(&text, &path)? } else { text };
     write_new(&path, &text)?;
     if format == Format::Json {

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use super::CliError;
-use super::new_questions::{Answers, Question, Source, questions};
+use super::new_questions::{Answers, BOUNDS, Question, SCALE, Source, questions};
 use super::output::complain;
 use crate::data::Manifest;
 use crate::publish::exact;
@@ -28,6 +28,7 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
                 answers[place] = rule.numbers(&answers);
             }
         }
+        none_left(&mut lines)?;
         let text = filled(template, &questions, &answers);
         let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else {
@@ -72,73 +73,100 @@ fn answer(
         Source::Asked | Source::Derived(_) => None,
     };
     let beside = proposed.map(|value| format!(" [{}]", exact(value))).unwrap_or_default();
-    let many = if question.places.len() == 2 { "; two numbers" } else { "" };
+    let many = if question.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
     complain(&format!("{}: {}{many}{beside}", question.key, question.about));
-    let mut said = String::new();
     loop {
         let Some(Ok(line)) = lines.next() else { return Err(CliError::Unanswered(question.key.clone())) };
         if let (true, Some(value)) = (line.trim().is_empty(), proposed) {
             return Ok(vec![value]);
         }
-        said = format!("{said} {}", line.trim());
-        let needed = match question.read(&said) {
-            Reading::Numbers(numbers) => return Ok(numbers),
-            // Both ends may stand on lines of their own.
-            Reading::More if !line.trim().is_empty() => continue,
-            Reading::More => "a finite number".to_owned(),
-            Reading::Wrong(needed) => needed,
+        let needed = match question.read(&line).and_then(|numbers| most(questions, answers, place, numbers)) {
+            Ok(numbers) => return Ok(numbers),
+            Err(needed) => needed,
         };
         if !std::io::stdin().is_terminal() {
-            let (key, said) = (question.key.clone(), said.trim().to_owned());
+            let (key, said) = (question.key.clone(), line.trim().to_owned());
             return Err(CliError::WrongAnswer { key, said, needed });
         }
-        complain(&format!("{needed} is needed"));
-        said.clear();
+        complain(&needed);
     }
 }
 
-/// What a user said.
-enum Reading {
-    Numbers(Vec<f64>),
-    /// The beginning of an answer.
-    More,
-    /// With what is needed.
-    Wrong(String),
+/// Refuses a variance that targets within their bounds cannot have: at most the square of half of their width (Popoviciu 1935).
+fn most(
+    questions: &[Question],
+    answers: &Answers,
+    place: usize,
+    numbers: Vec<f64>,
+) -> Result<Vec<f64>, String> {
+    if !["noise_variance", "variance"].contains(&questions[place].name()) {
+        return Ok(numbers);
+    }
+    // Where a scale is derived, variances are in its square.
+    let of_scale = questions.iter().any(|question| question.key == SCALE);
+    let bounds = questions.iter().position(|question| question.key == BOUNDS);
+    let (limit, unit) = match bounds.and_then(|bounds| answers[bounds].as_deref()) {
+        _ if of_scale => (1.0, "half of the width of the bounds is 1 here"),
+        Some([low, high]) => {
+            (0.25 * (high - low) * (high - low), "the square of half of the width of the bounds")
+        }
+        _ => return Ok(numbers),
+    };
+    match numbers[..] {
+        [variance] if variance > limit => {
+            Err(format!("a variance of at most {} is needed: {unit}", exact(limit)))
+        }
+        _ => Ok(numbers),
+    }
 }
 
 impl Question {
-    /// The numbers, with spaces or commas between. What depends on several answers is checked by the whole spec.
-    fn read(&self, said: &str) -> Reading {
-        let words: Vec<&str> = said.split([' ', ',', '\t']).filter(|word| !word.is_empty()).collect();
+    /// The numbers of a line, with spaces or `..` between; otherwise what is needed. What depends on several answers is checked by the whole
+    /// spec.
+    fn read(&self, line: &str) -> Result<Vec<f64>, String> {
+        let apart = line.replace("..", " ");
+        let words: Vec<&str> = apart.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
         let finite = words.iter().map(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
-        let Some(numbers) = finite.collect::<Option<Vec<f64>>>() else {
-            return Reading::Wrong("a finite number".to_owned());
-        };
-        match (numbers.len(), self.places.len()) {
-            (said, needed) if said < needed => Reading::More,
-            (said, needed) if said > needed => Reading::Wrong(if needed == 1 {
-                "one number".to_owned()
-            } else {
-                format!("{needed} numbers")
-            }),
-            _ => self.checked(numbers),
+        let numbers = finite.collect::<Option<Vec<f64>>>().unwrap_or_default();
+        if numbers.len() == self.places.len() {
+            return self.checked(numbers);
+        }
+        let comma = if line.contains(',') { ", with a point before decimals" } else { "" };
+        Err(match self.places.len() {
+            1 => format!("a finite number is needed{comma}"),
+            _ => format!("two finite numbers are needed, the least and the greatest, such as 0 40{comma}"),
+        })
+    }
+
+    fn checked(&self, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
+        let positive = ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"]
+            .contains(&self.name());
+        match numbers[..] {
+            [low, high] if high <= low => Err(format!(
+                "the second number must be above the first, and {} is not above {}",
+                exact(high),
+                exact(low)
+            )),
+            [value] if positive && value <= 0.0 => Err("a number above 0 is needed".to_owned()),
+            [value] if self.name() == "delta" && value >= 1.0 => Err("a number below 1 is needed".to_owned()),
+            _ => Ok(numbers),
         }
     }
 
-    fn checked(&self, numbers: Vec<f64>) -> Reading {
-        let name = self.key.split(',').next().unwrap_or(&self.key);
-        let last = name.rsplit('.').next().unwrap_or(name);
-        let positive =
-            ["epsilon", "delta", "noise_variance", "variance", "lengthscale", "lengthscales"].contains(&last);
-        match numbers[..] {
-            [low, high] if high <= low => {
-                Reading::Wrong(format!("a range: {} is not above {}", exact(high), exact(low)))
-            }
-            [value] if positive && value <= 0.0 => Reading::Wrong("a number above 0".to_owned()),
-            [value] if last == "delta" && value >= 1.0 => Reading::Wrong("a number below 1".to_owned()),
-            _ => Reading::Numbers(numbers),
-        }
+    /// The last part of the key.
+    fn name(&self) -> &str {
+        let key = self.key.split(',').next().unwrap_or(&self.key);
+        key.rsplit('.').next().unwrap_or(key)
     }
+}
+
+/// Refuses answers that no question asks for: one line too many or too few has moved all that follow it.
+fn none_left(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Result<(), CliError> {
+    if std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let more = lines.map_while(Result::ok).find(|line| !line.trim().is_empty());
+    more.map_or(Ok(()), |line| Err(CliError::MoreAnswers(line)))
 }
 
 /// The line of the grid, which has the same budget beside none.

@@ -90,7 +90,7 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
         ("@OTHERS@\n", comments(&roles)),
         ("@KERNEL@", kernel.to_owned()),
         ("@VARIANCE@", protected.variance(kernel, inputs)),
-        ("@LENGTHSCALES@", lengthscales(inputs)),
+        ("@LENGTHSCALES@", lengthscales(protected, inputs)),
         ("@MAP@", map(inputs)),
         ("@SPARSE@", sparse(rows)),
         ("@SPLIT@", split(rows)),
@@ -229,14 +229,22 @@ impl Protected {
     }
 }
 
-fn lengthscales(inputs: &[String]) -> String {
-    let about = "# fill in: how far to go along the input until the function is another one, in its units; short ones \
-        cost noise: where you do not know, half of its range or more";
+fn lengthscales(protected: Protected, inputs: &[String]) -> String {
+    let guess = match (protected, inputs.len()) {
+        (Protected::Target, _) => "short ones cost noise: where you do not know, half of its range or more",
+        (Protected::Record, 1 | 2) => {
+            "up to four times as long ones are tried too: where you do not know, an eighth of its range"
+        }
+        (Protected::Record, _) => {
+            "up to four times as long ones are tried too: where you do not know, a quarter of its range"
+        }
+    };
+    let about = format!(
+        "# fill in: how far to go along the input until the function is another one, in its units; {guess}"
+    );
     match inputs {
         [only] => format!("lengthscale = nan   {about} ({})", quoted(only)),
-        several => {
-            format!("lengthscales = [   {about}\n{}]", each(several, "nan"))
-        }
+        several => format!("lengthscales = [   {about}\n{}]", each(several, "nan")),
     }
 }
 

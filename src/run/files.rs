@@ -15,7 +15,7 @@ pub fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] with the folder that is missing.
-pub(super) fn existing_folder_of(path: &Path) -> Result<&Path> {
+pub fn existing_folder_of(path: &Path) -> Result<&Path> {
     let folder = folder_of(path);
     if folder.is_dir() {
         return Ok(folder);

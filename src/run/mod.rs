@@ -45,7 +45,8 @@ pub use digests::{DataDigests, PublicDigest};
 pub use error::{CellFailure, RunError};
 pub use explain::{Reason, Stale};
 pub use files::{
-    Readers, folder_of, with_ending, write_atomically, write_atomically_for, write_file_atomically,
+    Readers, existing_folder_of, folder_of, with_ending, write_atomically, write_atomically_for,
+    write_file_atomically,
 };
 pub use load::{load_points, load_sample};
 pub use memory::ensure_memory;

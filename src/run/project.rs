@@ -263,6 +263,9 @@ impl Project {
         }
         let hint = match meant::experiment(name, names) {
             Some(meant) => format!(" (did you mean {meant}?)"),
+            None if Path::new(name).with_added_extension("toml").is_file() => {
+                format!(" (did you mean the spec {name}.toml?)")
+            }
             None if Path::new(name).is_file() => {
                 format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
             }

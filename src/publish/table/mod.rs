@@ -16,9 +16,11 @@ pub(super) mod number;
 mod pivot;
 mod plain;
 mod predictive;
+mod spreads;
 mod terminal;
 pub(super) mod verdict;
 mod width;
+mod without_privacy;
 
 pub use claims::{ClaimOutcome, Outcome};
 pub(super) use claims_csv::{claims_csv, read_claims};

@@ -1,6 +1,7 @@
 //! A committed table with the labels of some axes at the left and of others at the top.
 
 use super::number::short;
+use super::spreads::{Spread, legend};
 use super::terminal::with_spread;
 use crate::publish::report::named;
 use crate::publish::results::Committed;
@@ -96,28 +97,14 @@ impl<'a> Source<'a> {
 
     /// What the spreads are; empty where there is none.
     fn legend(&self) -> String {
-        let mut meanings = Vec::new();
-        for kind in [SpreadKind::SdFolds, SpreadKind::SdReplicates, SpreadKind::StandardError] {
-            let of_kind = self.rows.iter().filter(|row| {
-                let spread = self.committed.field(row, "spread").parse::<f64>();
-                self.committed.field(row, "spread_kind") == kind.name()
-                    && spread.is_ok_and(|spread| spread > 0.0)
-            });
-            let mut repeats: Vec<&str> = of_kind.map(|row| self.committed.field(row, "repeats")).collect();
-            repeats.sort_unstable();
-            repeats.dedup();
-            let number = match repeats[..] {
-                [] => continue,
-                [one] => format!("{one} "),
-                _ => String::new(),
-            };
-            meanings.push(match kind {
-                SpreadKind::SdFolds => format!("standard deviation over {number}folds"),
-                SpreadKind::SdReplicates => format!("standard deviation over {number}replicates"),
-                _ => "standard error of the mean".to_owned(),
-            });
-        }
-        if meanings.is_empty() { String::new() } else { format!("±: one {}", meanings.join(", or one ")) }
+        legend(&self.rows.iter().filter_map(|row| self.spread(row)).collect::<Vec<_>>())
+    }
+
+    fn spread(&self, row: &[String]) -> Option<Spread> {
+        let kind = SpreadKind::named(self.committed.field(row, "spread_kind"))?;
+        let spread = self.committed.field(row, "spread").parse::<f64>().ok()?;
+        let repeats = self.committed.field(row, "repeats").parse().ok()?;
+        (spread > 0.0 && kind != SpreadKind::None).then_some(Spread { kind, repeats })
     }
 
     /// What the first row shows; nothing where there is none.

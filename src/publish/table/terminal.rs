@@ -8,11 +8,13 @@ use super::fitted::Fitted;
 use super::lines::Lines;
 use super::number::{exact, short};
 use super::predictive::Predictive;
+use super::spreads::{Spread, legend};
 use super::verdict::{Judged, Verdict};
 use super::width::folded;
+use super::without_privacy::worse_without_privacy;
 use crate::data::shown_line;
 use crate::publish::report::{Report, ReportRow};
-use crate::spec::{ClaimOwner, Counterpart};
+use crate::spec::{ClaimOwner, Counterpart, SpreadKind};
 
 /// The headings after the axes.
 pub(super) const HEADINGS: [&str; 9] = [
@@ -50,6 +52,16 @@ pub fn table_terminal(report: &Report<'_>) -> String {
 const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
     large a difference a reader of the release expects\n";
 
+/// How an error compares with that of a constant.
+const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets, whose rmse is about rmse / sqrt(1 - r2)\n";
+
+/// What stands after `±` in a row.
+fn spread(row: &ReportRow) -> Option<Spread> {
+    let (kind, repeats) = (row.row.spread_kind, row.row.repeats);
+    row.row.spread.filter(|spread| *spread > 0.0 && kind != SpreadKind::None)?;
+    Some(Spread { kind, repeats })
+}
+
 /// What is said below the table.
 fn below(report: &Report<'_>, lines: &Lines) -> String {
     let mut text = String::new();
@@ -61,7 +73,12 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     }
     if report.rows.iter().any(|row| row.row.metric == "noise-sd") {
         text.push_str(OF_SURFACES);
+        text.extend(worse_without_privacy(report).map(|worse| format!("{worse}\n")));
+    } else if report.rows.iter().any(|row| row.row.metric == "r2") {
+        text.push_str(OF_CONSTANTS);
     }
+    let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
+    text.extend((!spreads.is_empty()).then(|| format!("{}\n", legend(&spreads))));
     if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
         text.push_str(&format!("{}\n", shown_line(&worse)));
     }

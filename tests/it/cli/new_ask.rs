@@ -75,23 +75,40 @@ fn what_is_no_answer_writes_nothing() {
     let told = ["--target", "kwh", "--inputs", "temperature"];
     for (answers, why) in [
         ("0 40\n", "nobody answered"),
-        ("0 forty\n", "\"0 forty\" is not a finite number"),
-        ("0\nnan\n", "is not a finite number"),
-        ("0 40 80\n", "normalise.bounds: \"0 40 80\" is not 2 numbers"),
-        // Bounds the wrong way round, on one line or on two.
-        ("40 0\n9\n100\n8\n1\n\n", "normalise.bounds: \"40 0\" is not a range: 0 is not above 40"),
-        ("40\n0\n9\n100\n8\n1\n\n", "normalise.bounds: \"40 0\" is not a range: 0 is not above 40"),
-        ("0 40\n9\n100\n8\n-1\n\n", "privacy.epsilon: \"-1\" is not a number above 0"),
-        ("0 40\n9\n100\n8\n1\n1\n\n", "privacy.delta: \"1\" is not a number below 1"),
-        ("0 40\n9 9\n", "model.noise_variance: \"9 9\" is not one number"),
+        (
+            "0 forty\n",
+            "two finite numbers are needed, the least and the greatest, such as 0 40, not \"0 forty\"",
+        ),
+        ("0\n40\n", "normalise.bounds: two finite numbers are needed"),
+        ("0 nan\n", "two finite numbers are needed"),
+        ("0,5\n", "such as 0 40, with a point before decimals, not \"0,5\""),
+        ("0 40 80\n", "not \"0 40 80\""),
+        // Bounds the wrong way round.
+        ("40 0\n9\n100\n8\n1\n\n", "must be above the first, and 0 is not above 40"),
+        ("0 40\n9\n100\n8\n-1\n\n", "privacy.epsilon: a number above 0 is needed, not \"-1\""),
+        ("0 40\n9\n100\n8\n1\n1\n\n", "privacy.delta: a number below 1 is needed, not \"1\""),
+        ("0 40\n9 9\n", "model.noise_variance: a finite number is needed, not \"9 9\""),
+        // A variance that no targets between 0 and 40 have, and an answer too many.
+        (
+            "0 40\n401\n",
+            "a variance of at most 400 is needed: the square of half of the width of the bounds, not \"401\"",
+        ),
+        ("0 40\n9\n100\n8\n1\n\n0.5\n", "all questions are answered, and \"0.5\" is left"),
         // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0 40\n9\n100\n8\n\n\n", "privacy.epsilon: \"\" is not a finite number"),
-        ("\n40\n9\n100\n8\n1\n\n", "normalise.bounds: \"\" is not a finite number"),
+        ("0 40\n9\n100\n8\n\n\n", "privacy.epsilon: a finite number is needed, not \"\""),
+        ("\n40\n9\n100\n8\n1\n\n", "normalise.bounds: two finite numbers are needed"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
         assert!(!project.path("mine.toml").exists());
     }
+    let records = [&told[..], &["--private-inputs"]].concat();
+    let run = answered(&project, &records, "0 40\n9\n").expect(2);
+    assert!(
+        run.err.contains("a variance of at most 1 is needed: half of the width of the bounds is 1 here"),
+        "{}",
+        run.err
+    );
     project.write("mine.toml", "kept");
     assert!(answered(&project, &told, "0\n").expect(2).err.contains("is there already"));
     assert_eq!(project.read("mine.toml"), "kept");

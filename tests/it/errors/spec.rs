@@ -663,6 +663,8 @@ fn names_that_mean_nothing() {
     assert!(run.err.contains("`dpgp new --data rows.csv` writes one"), "{}", run.err);
     assert!(project.dpgp(&["run", "absent.toml"]).expect(5).err.contains("there is no spec absent.toml"));
     project.write("study.toml", "");
+    let run = project.dpgp(&["run", "study"]).expect(2);
+    assert!(run.err.contains("did you mean the spec study.toml?"), "{}", run.err);
     let run = project.dpgp(&["predict", "stuby.toml", "--grid", "x=0..1:3"]).expect(5);
     assert!(run.err.contains("there is no spec stuby.toml (did you mean study.toml?)"), "{}", run.err);
     project.dpgp(&["run"]).expect(2);
