@@ -169,5 +169,7 @@ mod tests {
             schemes.map(|scheme| scheme.to_string()),
             ["full batches", "Poisson sampling", "sampling with replacement", "sampling without replacement"]
         );
+        let relations = [Relation::AddRemove, Relation::ReplaceOne].map(|relation| relation.to_string());
+        assert_eq!(relations, ["add-remove neighbours", "replace-one neighbours"]);
     }
 }

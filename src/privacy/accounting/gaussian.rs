@@ -56,10 +56,10 @@ fn excess(sigma: f64, delta: f64, epsilon: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Four steps of noise 8 on replaced records are one Gaussian of standard deviation `8 / (2 * 2) = 2`.
+    /// Nine steps of noise 12 on replaced records are one Gaussian of standard deviation `12 / (2 * 3) = 2`.
     #[test]
     fn steps_and_relations_scale_the_noise() {
-        let event = Event { noise_multiplier: 8.0, sampling: Sampling::FullBatch, steps: 4 };
+        let event = Event { noise_multiplier: 12.0, sampling: Sampling::FullBatch, steps: 9 };
         let found = ExactGaussian.spent(&event, Relation::ReplaceOne, Given::Epsilon(0.7)).unwrap();
         assert_eq!((found.lower, found.upper), (gaussian_delta(2.0, 0.7), gaussian_delta_at_most(2.0, 0.7)));
         assert_eq!(excess(2.0, gaussian_delta_at_most(2.0, 0.7), 0.7), 0.0);

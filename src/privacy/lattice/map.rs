@@ -181,6 +181,9 @@ mod tests {
     fn sums_are_exact() {
         let map = LatticeMap::new(&DMatrix::from_row_slice(2, 2, &[0.5, -0.25, 1.0, 0.0])).unwrap();
         assert_eq!(map.longest(), ((1.25f64).sqrt() * LatticeMap::one() as f64).ceil() as u128);
+        // A length that is a whole number is not rounded up.
+        let half = LatticeMap::new(&DMatrix::from_element(1, 1, 0.5)).unwrap();
+        assert_eq!(half.longest(), LatticeMap::one() / 2);
         let one = LatticeMap::one() as i128;
         assert_eq!(map.apply(&[3, 1 << 60]), [3 * one / 2 - (one << 58), 3 * one]);
         assert!(LatticeMap::new(&DMatrix::from_element(1, 1, f64::NAN)).is_err());

@@ -181,5 +181,10 @@ mod tests {
         assert!(short != long && risk(&[1.2, 2.5]) == short.min(long), "{short} {long}");
         assert_eq!(risk(&[2.5, 1.2]), short.min(long));
         assert!(MomentsDesign::least_risk(&reference, 1.0, &[]).is_err());
+        // None that it chooses from is better than the bound, which is that of the better period too.
+        let bound = |periods: &[f64]| MomentsDesign::lower_bound(&reference, 1.0, periods).unwrap();
+        let both = bound(&[1.2, 2.5]);
+        assert_eq!(both, bound(&[1.2]).min(bound(&[2.5])));
+        assert!(both <= short.min(long) && both > 0.7 * short.min(long), "{both} {short} {long}");
     }
 }

@@ -65,7 +65,7 @@ impl WeightSearch {
     }
 
     /// `p_j`.
-    fn least_passed_on(&self, most: f64, noise: f64) -> Vec<f64> {
+    pub(super) fn least_passed_on(&self, most: f64, noise: f64) -> Vec<f64> {
         let rows = self.transfer.row_iter();
         rows.map(|row| {
             Passed { shares: row.iter().copied().collect(), precision: self.precision }.least(most / noise)

@@ -280,5 +280,15 @@ mod tests {
         assert!(found.risk < 0.99 * first.risk, "{} {}", found.risk, first.risk);
         let bound = search.lower_bound(&rule, 0.7, 30).unwrap();
         assert!(bound <= found.risk && bound > 0.92 * found.risk, "{bound} {}", found.risk);
+        // It is a bound on what is left where density passes on the least that it can.
+        let passed = search.least_passed_on(rule.factor(), noise);
+        let scan = (1..40)
+            .flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
+        let risks = scan.map(|weights| {
+            let own = [0, 1, 2].map(|j| noise * 40.0 / weights[j] + passed[j]);
+            risk(own)
+        });
+        let least = risks.fold(f64::INFINITY, f64::min);
+        assert!(bound <= least * (1.0 + 1e-9) && bound > 0.97 * least, "{bound} {least}");
     }
 }

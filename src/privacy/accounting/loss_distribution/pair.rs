@@ -146,4 +146,10 @@ mod tests {
         assert!((log_mixture(rate, -30.0) + 27.627_954_890_145_907).abs() < 1e-12);
         assert!((log_mixture(rate, -26.0) + 25.836_169_145_111_302).abs() < 1e-12);
     }
+
+    /// The whole weight on one component has its own logarithm, also beyond the numbers.
+    #[test]
+    fn a_single_component_does_not_overflow() {
+        assert_eq!((log_mixture(1.0, 800.0), log_mixture(0.0, 800.0)), (800.0, 0.0));
+    }
 }

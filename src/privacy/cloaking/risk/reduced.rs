@@ -107,4 +107,20 @@ mod tests {
             assert!((found.dropped - dropped).abs() < 1e-15, "{values:?}: {}", found.dropped);
         }
     }
+
+    /// Of two points that are nearly one the difference is dropped: it explains at most its square over the least noise variance of a
+    /// target, 0.1.
+    #[test]
+    fn what_is_dropped_is_bounded() {
+        use crate::privacy::cloaking::risk::tests::cases::problem;
+        let inputs = [0.0, 0.3, 0.6];
+        let close = problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 1e-7]);
+        let svd = thin_svd("K*", &close.weighted_cross()).unwrap();
+        let reduced = Reduced::new(&close, 1.0).unwrap();
+        assert_eq!((reduced.scale.len(), svd.s.len()), (1, 2));
+        assert!(svd.s[1] > 1e-9 && (reduced.dropped / (svd.s[1].powi(2) / 0.1) - 1.0).abs() < 1e-9);
+        // A little further apart it is more than what may be dropped, 1e-12 of `2 * 0.1`.
+        let apart = Reduced::new(&problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 3e-6]), 1.0).unwrap();
+        assert_eq!((apart.scale.len(), apart.dropped), (2, 0.0));
+    }
 }
