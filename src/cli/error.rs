@@ -47,7 +47,8 @@ pub enum CliError {
     NoTables(String),
     /// Tables without a row that can be ranked.
     #[error(
-        "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind"
+        "nothing to rank: no experiment that is meant has a [table] with `best` and rows of this epsilon and kind; \
+         `dpgp new mine --from beyond/leaderboard/houses` copies a spec that compares methods"
     )]
     NothingRanked,
     /// An epsilon of none of the tables.
@@ -90,7 +91,8 @@ pub enum CliError {
     NoRows(PathBuf),
     /// Data with too few columns of numbers.
     #[error(
-        "{} needs at least two columns of numbers, an input and a target; it has {}", path.display(),
+        "{} needs at least two columns of numbers (with a point before decimals, not a comma), an input and a target; it has {}",
+        path.display(),
         if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
     )]
     FewNumbers { path: PathBuf, numbers: Vec<String> },
