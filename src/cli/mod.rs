@@ -34,6 +34,7 @@ mod new_ask;
 mod new_columns;
 mod new_data;
 mod new_questions;
+mod new_rules;
 mod options;
 mod output;
 mod output_schema;

@@ -1,10 +1,11 @@
 //! `dpgp new --ask`: a question for what only the user can know.
 
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, BufReader, IsTerminal, StdinLock};
 use std::path::Path;
 
 use super::CliError;
-use super::new_questions::{Answers, BOUNDS, Question, SCALE, Source, questions};
+use super::new_questions::{BOUNDS, Question, SCALE, Source, questions};
+use super::new_rules::Answers;
 use super::output::complain;
 use crate::data::Manifest;
 use crate::publish::exact;
@@ -14,13 +15,13 @@ use crate::task::Experiment;
 /// The spec with an answer in each place, which is a valid one.
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
-    let mut lines = std::io::stdin().lock().lines();
+    let mut said = Said(BufReader::new(std::io::stdin().lock()));
     let mut answers: Vec<Option<Vec<f64>>> = vec![None; questions.len()];
     loop {
         for place in 0..questions.len() {
             let derived = matches!(questions[place].source, Source::Derived(_));
             if !derived && answers[place].is_none() {
-                answers[place] = Some(answer(&questions, &answers, place, &mut lines)?);
+                answers[place] = Some(answer(&questions, &answers, place, &mut said)?);
             }
         }
         for (place, question) in questions.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
                 answers[place] = rule.numbers(&answers);
             }
         }
-        none_left(&mut lines)?;
+        said.all()?;
         let text = filled(template, &questions, &answers);
         let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else {
@@ -65,7 +66,7 @@ fn answer(
     questions: &[Question],
     answers: &Answers,
     place: usize,
-    lines: &mut impl Iterator<Item = std::io::Result<String>>,
+    said: &mut Said,
 ) -> Result<Vec<f64>, CliError> {
     let question = &questions[place];
     let proposed = match question.source {
@@ -76,8 +77,8 @@ fn answer(
     let many = if question.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
     complain(&format!("{}: {}{many}{beside}", question.key, question.about));
     loop {
-        let Some(Ok(line)) = lines.next() else { return Err(CliError::Unanswered(question.key.clone())) };
-        if let (true, Some(value)) = (line.trim().is_empty(), proposed) {
+        let Some(line) = said.line() else { return Err(CliError::Unanswered(question.key.clone())) };
+        if let (true, Some(value)) = (line.is_empty(), proposed) {
             return Ok(vec![value]);
         }
         let needed = match question.read(&line).and_then(|numbers| most(questions, answers, place, numbers)) {
@@ -85,8 +86,7 @@ fn answer(
             Err(needed) => needed,
         };
         if !std::io::stdin().is_terminal() {
-            let (key, said) = (question.key.clone(), line.trim().to_owned());
-            return Err(CliError::WrongAnswer { key, said, needed });
+            return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
         }
         complain(&needed);
     }
@@ -160,13 +160,27 @@ impl Question {
     }
 }
 
-/// Refuses answers that no question asks for: one line too many or too few has moved all that follow it.
-fn none_left(lines: &mut impl Iterator<Item = std::io::Result<String>>) -> Result<(), CliError> {
-    if std::io::stdin().is_terminal() {
-        return Ok(());
+/// What the user says.
+struct Said(BufReader<StdinLock<'static>>);
+
+impl Said {
+    /// The next line, without its end.
+    fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line).ok()?;
+        (read > 0).then(|| line.trim().to_owned())
     }
-    let more = lines.map_while(Result::ok).find(|line| !line.trim().is_empty());
-    more.map_or(Ok(()), |line| Err(CliError::MoreAnswers(line)))
+
+    /// Refuses answers that no question asks for: one line too many has moved all that follow it. Only what was said already counts; nobody
+    /// is waited for.
+    fn all(&self) -> Result<(), CliError> {
+        let left = String::from_utf8_lossy(self.0.buffer());
+        let more = left.lines().find(|line| !line.trim().is_empty());
+        match more.filter(|_| !std::io::stdin().is_terminal()) {
+            Some(line) => Err(CliError::MoreAnswers(line.trim().to_owned())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The line of the grid, which has the same budget beside none.

@@ -1,0 +1,116 @@
+//! Numbers that are proposed, or follow from answers.
+
+use super::new_questions::{BOUNDS, Question};
+
+/// What an empty answer stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Proposal {
+    Number(f64),
+    /// A multiple of the square of the distance of the bounds of the target.
+    OfSquare(f64),
+}
+
+/// How numbers follow from the answers to another question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rule {
+    /// A multiple of the distance of both ends.
+    Width { of: usize, times: f64 },
+    /// A multiple of the square of that.
+    Square { of: usize, times: f64 },
+    /// Both ends of a box around a range of the map, with a margin.
+    Around(usize),
+    /// Halfway between both ends.
+    Middle(usize),
+}
+
+/// The answers to all questions, as far as they are known.
+pub(super) type Answers = [Option<Vec<f64>>];
+
+/// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, where they should not be
+/// mixed with those of the map.
+const MARGIN: f64 = 0.1;
+
+impl Proposal {
+    /// Once the bounds of the target are known; without the digits that come of products.
+    pub fn value(self, questions: &[Question], answers: &Answers) -> Option<f64> {
+        match self {
+            Self::Number(value) => Some(value),
+            Self::OfSquare(factor) => {
+                let bounds = questions.iter().position(|question| question.key == BOUNDS)?;
+                let [low, high] = answers[bounds].as_deref()? else { return None };
+                Some(four_digits(factor * (high - low) * (high - low)))
+            }
+        }
+    }
+
+    /// By the comment beside the place: its last words, `perhaps ((high - low) / 8)^2`, or a number in the place of that.
+    pub fn said(about: &str) -> Option<Self> {
+        let (_, said) = about.rsplit_once("perhaps ")?;
+        let divisor = said.strip_prefix("((high - low) / ").and_then(|rest| rest.strip_suffix(")^2"));
+        match divisor {
+            Some(divisor) => {
+                divisor.parse::<f64>().ok().map(|divisor| Self::OfSquare(1.0 / (divisor * divisor)))
+            }
+            None => said.parse().ok().map(Self::Number),
+        }
+    }
+}
+
+impl Rule {
+    /// What follows, once the other answer is known.
+    pub fn numbers(self, answers: &Answers) -> Option<Vec<f64>> {
+        let (Self::Width { of, .. } | Self::Square { of, .. } | Self::Around(of) | Self::Middle(of)) = self;
+        let [low, high] = answers[of].as_deref()? else { return None };
+        let width = high - low;
+        Some(match self {
+            Self::Width { times, .. } => vec![times * width],
+            Self::Square { times, .. } => vec![four_digits(times * width * width)],
+            Self::Around(_) => {
+                vec![rounded(low - MARGIN * width, width), rounded(high + MARGIN * width, width)]
+            }
+            Self::Middle(_) => vec![rounded(low + 0.5 * width, width)],
+        })
+    }
+}
+
+/// Without the digits that come of products.
+fn four_digits(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
+}
+
+/// The same to a millionth of the width.
+fn rounded(value: f64, width: f64) -> f64 {
+    let digits = (6.0 - width.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+    format!("{value:.digits$}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::new_questions::questions;
+    use super::*;
+
+    #[test]
+    fn what_follows_is_reckoned() {
+        let answers = [Some(vec![-2.0, 1.0]), None];
+        let of = |rule: Rule| rule.numbers(&answers);
+        assert_eq!(of(Rule::Width { of: 0, times: 0.5 }), Some(vec![1.5]));
+        assert_eq!(of(Rule::Square { of: 0, times: 0.25 }), Some(vec![2.25]));
+        assert_eq!(of(Rule::Around(0)), Some(vec![-2.3, 1.3]));
+        assert_eq!((of(Rule::Middle(0)), of(Rule::Middle(1))), (Some(vec![-0.5]), None));
+        assert_eq!(rounded(-73.941_000_000_000_01, 0.11), -73.941);
+    }
+
+    #[test]
+    fn proposals_stand_in_comments() {
+        assert_eq!(
+            Proposal::said("square; perhaps ((high - low) / 8)^2"),
+            Some(Proposal::OfSquare(1.0 / 64.0))
+        );
+        assert_eq!(Proposal::said("over scale^2; perhaps 0.06"), Some(Proposal::Number(0.06)));
+        assert_eq!(Proposal::said("perhaps somebody knows"), None);
+        let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
+        assert_eq!(bounds[0].about, "l; and h");
+        let answers = [Some(vec![0.0, 40.0])];
+        assert_eq!(Proposal::OfSquare(1.0 / 64.0).value(bounds, &answers), Some(25.0));
+    }
+}
