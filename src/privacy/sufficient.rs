@@ -288,4 +288,10 @@ mod tests {
         assert!((mean_square(found.a.as_slice()) / 16.0 - 1.0).abs() < 0.91);
         assert_eq!(found.b, found.b.transpose());
     }
+
+    /// `k = 4`, `c = 3`: `2 * 4 + 2 * 3 * 16`.
+    #[test]
+    fn a_record_that_changes_its_class_moves_two_pairs_of_sums() {
+        assert!((class_sums_sensitivity(2.0, 3.0) - 104f64.sqrt()).abs() < 1e-12);
+    }
 }

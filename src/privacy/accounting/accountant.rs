@@ -158,6 +158,7 @@ mod tests {
         let advanced = AdvancedComposition;
         let mut names =
             [ExactGaussian.name(), Renyi.name(), LossDistribution::default().name(), advanced.name()];
+        assert_eq!(names, ["exact Gaussian", "Rényi", "privacy loss distribution", "advanced composition"]);
         names.sort_unstable();
         assert!(
             names.iter().all(|name| name.len() > 4) && names.windows(2).all(|two| two[0] != two[1]),

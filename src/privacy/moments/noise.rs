@@ -142,6 +142,8 @@ mod tests {
         };
         let found = noise.release(&sums, &mut streams[0]).sums;
         let drawn: Vec<f64> = (0..4).map(|_| normal(&mut streams[1])).collect();
+        let wider = MomentsNoise { weighted: DVector::from_element(1, 5.0), ..noise.clone() };
+        assert_eq!(wider.stated(found.clone()).weighted[0], 25.0);
         assert_eq!((found.weighted[0], found.plain[0]), (2.0 * drawn[0], 3.0 * drawn[1]));
         assert_eq!(
             (found.squares, found.rows),

@@ -147,6 +147,13 @@ mod tests {
         assert!((log_mixture(rate, -26.0) + 25.836_169_145_111_302).abs() < 1e-12);
     }
 
+    /// Small rates keep their digits: `1e-12 (e^(1/2) - 1)`.
+    #[test]
+    fn small_rates_keep_their_digits() {
+        let expected = 1e-12 * 0.5f64.exp_m1();
+        assert!((log_mixture(1e-12, 0.5) / expected - 1.0).abs() < 1e-11);
+    }
+
     /// The whole weight on one component has its own logarithm, also beyond the numbers.
     #[test]
     fn a_single_component_does_not_overflow() {
