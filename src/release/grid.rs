@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use nalgebra::DMatrix;
-use thiserror::Error;
 
+use super::grid_error::GridError;
 use crate::setting::rules::MOST_POINTS;
 use crate::setting::{DataSetting, MechanismSetting, RangeSetting};
 use crate::task::{Setting, TaskSetting};
@@ -23,7 +23,7 @@ const SIDE: usize = 40;
 /// let grid: GridChoice = "lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8".parse()?;
 /// assert_ne!(grid, "auto".parse()?);
 /// let wrong = "lon=1..1:40".parse::<GridChoice>().unwrap_err();
-/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, and the second the greater");
+/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, the second the greater, as in 20..80:7");
 /// # Ok::<(), dpgp::release::GridError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -48,51 +48,6 @@ enum GridPlaces {
     Range(RangeSetting),
     /// A number, or the word of a code.
     Value(String),
-}
-
-/// Why an option names no points.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum GridError {
-    /// A part that cannot be read.
-    #[error("{part:?}: {why}")]
-    Part {
-        /// The part.
-        part: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// An input that is named twice.
-    #[error("the input {0:?} is named twice")]
-    Twice(String),
-    /// A name that no input has.
-    #[error("the spec has no input {name:?}; it has {}", known.join(", "))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The inputs of the spec.
-        known: Vec<String>,
-    },
-    /// Inputs that are not named.
-    #[error("every input needs a value or a range; missing: {}", .0.join(", "))]
-    Missing(Vec<String>),
-    /// A grid that is too large.
-    #[error("a grid of {0} points; at most {MOST_POINTS} can be predicted at")]
-    TooMany(usize),
-    /// A word that is no code of an input.
-    #[error("{part:?}: the input holds words, one of {}", words.join(", "))]
-    NoWord {
-        /// The part.
-        part: String,
-        /// The words that there are.
-        words: Vec<String>,
-    },
-    /// A spec without public places.
-    #[error(
-        "the spec names no places to predict at (task.surface.map, task.prediction.grid or the domain of its mechanism): name \
-         them with --grid INPUT=FROM..TO:POINTS,... or in a file, with --at"
-    )]
-    NoPlaces,
 }
 
 impl FromStr for GridChoice {
@@ -174,7 +129,7 @@ fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> 
     Ok(RangeSetting { from, to, points })
 }
 
-const ENDS: &str = "both ends must be finite numbers, and the second the greater";
+const ENDS: &str = "both ends must be finite numbers, the second the greater, as in 20..80:7";
 
 fn wrong(part: &str, why: &'static str) -> GridError {
     GridError::Part { part: part.to_owned(), why }
