@@ -92,11 +92,13 @@ mod tests {
     #[test]
     fn what_follows_is_reckoned() {
         let answers = [Some(vec![-2.0, 1.0]), None];
-        let of = |rule: Rule| rule.numbers(&answers);
-        assert_eq!(of(Rule::Width { of: 0, times: 0.5 }), Some(vec![1.5]));
-        assert_eq!(of(Rule::Square { of: 0, times: 0.25 }), Some(vec![2.25]));
-        assert_eq!(of(Rule::Around(0)), Some(vec![-2.3, 1.3]));
-        assert_eq!((of(Rule::Middle(0)), of(Rule::Middle(1))), (Some(vec![-0.5]), None));
+        assert_eq!(Rule::Width { of: 0, times: 0.5 }.numbers(&answers), Some(vec![1.5]));
+        assert_eq!(Rule::Square { of: 0, times: 0.25 }.numbers(&answers), Some(vec![2.25]));
+        assert_eq!(Rule::Around(0).numbers(&answers), Some(vec![-2.3, 1.3]));
+        assert_eq!(
+            (Rule::Middle(0).numbers(&answers), Rule::Middle(1).numbers(&answers)),
+            (Some(vec![-0.5]), None)
+        );
         assert_eq!(rounded(-73.941_000_000_000_01, 0.11), -73.941);
     }
 

@@ -269,6 +269,10 @@ mod tests {
         assert_eq!(found.b.as_slice(), [20.0 + 3.0 * drawn[2], beside, beside, 20.0 + 3.0 * drawn[4]]);
     }
 
+    fn mean_square(values: &[f64]) -> f64 {
+        values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64
+    }
+
     /// On whole numbers in units of 1/2 and 1/4: noise of 8 on A and of 24 on the diagonal of B, of `24 / sqrt 2` beside it; mean squares are
     /// within five standard errors.
     #[test]
@@ -281,7 +285,6 @@ mod tests {
             .unwrap();
         let beside: Vec<f64> =
             (0..60).flat_map(|j| (j + 1..60).map(move |i| (i, j))).map(|at| found.b[at]).collect();
-        let mean_square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
         assert!((mean_square(&beside) / 18.0 - 1.0).abs() < 0.17, "{}", mean_square(&beside));
         let diagonal = mean_square(found.b.diagonal().as_slice());
         assert!((diagonal / 36.0 - 1.0).abs() < 0.91, "{diagonal}");

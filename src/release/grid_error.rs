@@ -59,12 +59,12 @@ fn meant(name: &str, known: &[String]) -> String {
 mod tests {
     use super::*;
 
+    fn unknown(name: &str) -> GridError {
+        GridError::Unknown { name: name.to_owned(), known: vec!["age".to_owned(), "dose_mg".to_owned()] }
+    }
+
     #[test]
     fn the_nearest_input_is_named() {
-        let unknown = |name: &str| GridError::Unknown {
-            name: name.to_owned(),
-            known: vec!["age".to_owned(), "dose_mg".to_owned()],
-        };
         assert_eq!(
             unknown("dose").to_string(),
             "the spec has no input \"dose\" (did you mean \"dose_mg\"?); it has age, dose_mg"

@@ -39,10 +39,10 @@ mod tests {
         for name in ["trips.toml", "trees.toml", "tripe.csv"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        let meant = |name: &str| spec(&folder.path().join(name));
-        assert_eq!(meant("tripes.toml"), Some(folder.path().join("trips.toml")));
-        assert_eq!(meant("tres.toml"), Some(folder.path().join("trees.toml")));
-        assert_eq!(meant("patients.toml"), None);
+        let folder = folder.path();
+        assert_eq!(spec(&folder.join("tripes.toml")), Some(folder.join("trips.toml")));
+        assert_eq!(spec(&folder.join("tres.toml")), Some(folder.join("trees.toml")));
+        assert_eq!(spec(&folder.join("patients.toml")), None);
         assert_eq!(spec(Path::new("no/such/folder/trips.toml")), None);
     }
 }

@@ -143,15 +143,14 @@ mod tests {
         }
     }
 
+    fn svd(values: &[f64]) -> ThinSvd {
+        let none = DMatrix::zeros(0, 0);
+        ThinSvd { u: none.clone(), s: DVector::from_column_slice(values), v: none }
+    }
+
     /// Of the singular values 4, 0.3 and 0 those above a tenth of 4.
     #[test]
     fn ranks_are_relative_to_the_largest() {
-        let none = DMatrix::zeros(0, 0);
-        let svd = |values: &[f64]| ThinSvd {
-            u: none.clone(),
-            s: DVector::from_column_slice(values),
-            v: none.clone(),
-        };
         assert_eq!(numerical_rank(&svd(&[4.0, 0.5, 0.3, 0.0]), 0.1), 2);
         assert_eq!(numerical_rank(&svd(&[4.0, 0.5, 0.0]), 0.0), 2);
         assert_eq!((numerical_rank(&svd(&[0.0]), 0.1), numerical_rank(&svd(&[]), 0.1)), (0, 0));

@@ -120,6 +120,11 @@ mod tests {
         NoiseAxes::spherical(bumps.len(), variance)
     }
 
+    /// The second difference at steps of a thousandth.
+    fn second([before, at, after]: [&DMatrix<f64>; 3]) -> DMatrix<f64> {
+        (before - at * 2.0 + after) * 1e6
+    }
+
     /// Fourth derivatives of targets of 2 under the standard deviations 3 and 1/2; what three places miss is bounded by the curvature at
     /// them and a step times the fourth derivatives, of both records.
     #[test]
@@ -139,10 +144,8 @@ mod tests {
         assert!((found - 1.0 - ROUNDING).abs() < 1e-3 * ROUNDING, "{found} {longest} {margin}");
         // Second differences of what one record adds.
         let moved = [-1e-3, 0.0, 1e-3].map(|h| at.contributions(&places.add_scalar(h)));
-        let second = |of: fn(&Contributions) -> &DMatrix<f64>| {
-            (of(&moved[0]) - of(&moved[1]) * 2.0 + of(&moved[2])) * 1e6
-        };
-        let (b, t) = (second(|at| &at.weighted), second(|at| &at.plain));
+        let (b, t) =
+            (second(moved.each_ref().map(|at| &at.weighted)), second(moved.each_ref().map(|at| &at.plain)));
         let lengths = b.row_iter().zip(t.row_iter()).map(|(b, t)| b.norm_squared() + t.norm_squared());
         let curvature = largest(lengths).sqrt();
         assert!((at.curvature(&places, 0) / curvature - 1.0).abs() < 1e-4, "{curvature}");

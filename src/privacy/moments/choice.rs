@@ -172,19 +172,25 @@ mod tests {
         assert_eq!(found.risk, 0.25);
     }
 
+    fn risk(reference: &SiteReference, periods: &[f64]) -> f64 {
+        MomentsDesign::least_risk(reference, 1.0, periods).unwrap().risk
+    }
+
+    fn bound(reference: &SiteReference, periods: &[f64]) -> f64 {
+        MomentsDesign::lower_bound(reference, 1.0, periods).unwrap()
+    }
+
     /// The best of two periods is the better of each alone.
     #[test]
     fn the_best_period_is_chosen() {
         let reference = reference("eq = { variance = 0.3, lengthscale = 0.5 }", 1);
-        let risk = |periods: &[f64]| MomentsDesign::least_risk(&reference, 1.0, periods).unwrap().risk;
-        let (short, long) = (risk(&[1.2]), risk(&[2.5]));
-        assert!(short != long && risk(&[1.2, 2.5]) == short.min(long), "{short} {long}");
-        assert_eq!(risk(&[2.5, 1.2]), short.min(long));
+        let (short, long) = (risk(&reference, &[1.2]), risk(&reference, &[2.5]));
+        assert!(short != long && risk(&reference, &[1.2, 2.5]) == short.min(long), "{short} {long}");
+        assert_eq!(risk(&reference, &[2.5, 1.2]), short.min(long));
         assert!(MomentsDesign::least_risk(&reference, 1.0, &[]).is_err());
         // None that it chooses from is better than the bound, which is that of the better period too.
-        let bound = |periods: &[f64]| MomentsDesign::lower_bound(&reference, 1.0, periods).unwrap();
-        let both = bound(&[1.2, 2.5]);
-        assert_eq!(both, bound(&[1.2]).min(bound(&[2.5])));
+        let both = bound(&reference, &[1.2, 2.5]);
+        assert_eq!(both, bound(&reference, &[1.2]).min(bound(&reference, &[2.5])));
         assert!(both <= short.min(long) && both > 0.7 * short.min(long), "{both} {short} {long}");
     }
 }

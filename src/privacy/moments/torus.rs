@@ -215,22 +215,23 @@ mod tests {
         assert!((torus.mass(&[2], &[2], -1) / (density(0.0) + 0.25) - 1.0).abs() < 1e-12);
     }
 
+    fn rough(variance: f64) -> SiteReference {
+        let text =
+            format!("matern = {{ smoothness = \"1/2\", variance = {variance}, lengthscales = [0.1] }}");
+        SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.0,
+            kernel: kernel(&text, 1),
+            noise_variance: 1.0,
+            concentration: 1.0,
+        }
+    }
+
     /// Tables are of correlations: the variance multiplies them.
     #[test]
     fn rough_masses_grow_with_the_variance() {
-        let of = |variance: f64| {
-            let text =
-                format!("matern = {{ smoothness = \"1/2\", variance = {variance}, lengthscales = [0.1] }}");
-            SiteReference {
-                rows: 1,
-                bound: 1.0,
-                bias: 0.0,
-                kernel: kernel(&text, 1),
-                noise_variance: 1.0,
-                concentration: 1.0,
-            }
-        };
-        let [one, five] = [of(1.0), of(5.0)];
+        let [one, five] = [rough(1.0), rough(5.0)];
         let masses = [&one, &five].map(|reference| Torus::new(reference, 1.6).mass(&[2], &[1], 1));
         assert!(masses[0] > 0.0 && (masses[1] / masses[0] - 5.0).abs() < 1e-12, "{masses:?}");
     }
