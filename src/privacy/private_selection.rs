@@ -96,6 +96,13 @@ mod tests {
         assert_eq!(PrivateSelection::new(Budget::new(1e-9, 0.5).unwrap(), 0.9), None);
     }
 
+    /// By a bisection with 30 digits `t (1 - ln t) = 1/2` at t = 0.18668230885.
+    #[test]
+    fn the_root_is_found_at_a_large_delta() {
+        let selection = PrivateSelection::new(Budget::new(3.0, 0.5).unwrap(), 0.1).unwrap();
+        assert!((selection.root / 0.186_682_308_85 - 1.0).abs() < 1e-9, "{}", selection.root);
+    }
+
     fn chosen(gamma: f64, most: u32, candidates: &[Option<f64>]) -> (Option<usize>, usize) {
         let selection = PrivateSelection {
             gamma,

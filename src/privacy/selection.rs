@@ -110,6 +110,12 @@ mod tests {
         }
     }
 
+    /// The best has all of the probability, in equal parts where several are, whatever the others are.
+    #[test]
+    fn without_privacy_the_best_is_selected() {
+        assert_eq!(selection_probabilities(&[6.0, 2.0, 9.0, 2.0], 7.0, f64::INFINITY), [0.0, 0.5, 0.0, 0.5]);
+    }
+
     /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
     #[test]
     fn a_row_that_trains_nothing_moves_its_own_error() {

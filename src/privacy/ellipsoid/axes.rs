@@ -87,3 +87,26 @@ impl NoiseAxes {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// The same stream's standard normals, in order, times `sigma sqrt(variance)`.
+    #[test]
+    fn noise_along_an_axis_has_its_standard_deviation() {
+        let axes = NoiseAxes {
+            axes: DMatrix::identity(3, 3),
+            variances: DVector::from_column_slice(&[4.0, 9.0, 0.25]),
+        };
+        let noisy = axes.noisy(&DVector::from_element(3, 1.0), 10.0, &mut Pcg64::seed_from_u64(3));
+        let mut stream = Pcg64::seed_from_u64(3);
+        for (noisy, sd) in noisy.iter().zip([20.0, 30.0, 5.0]) {
+            let normal: f64 = StandardNormal.sample(&mut stream);
+            assert!((noisy - 1.0 - sd * normal).abs() < 1e-12, "{noisy}");
+        }
+    }
+}

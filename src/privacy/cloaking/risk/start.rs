@@ -109,21 +109,27 @@ mod tests {
     /// A share has gained as much as it costs, `s^2 s_j^2 / (s^2 + a_j g_j)^2 = price`; one of nothing would gain less.
     #[test]
     fn shares_gain_what_they_cost() {
-        let problem = Reduced::new(&small(), 3.0).unwrap();
-        let variances = DVector::from_fn(problem.scale.len(), |j, _| 2.0 + j as f64);
-        for total in [0.5, 6.0, 300.0] {
-            let shares = shares(&problem, &variances, total);
-            assert!((shares.sum() / total - 1.0).abs() < 1e-9, "{total}: {shares}");
-            let gains = DVector::from_fn(shares.len(), |j, _| {
-                let (s, a) = (problem.scale[j], variances[j]);
-                problem.noise * s * s / (problem.noise + a * shares[j]).powi(2)
-            });
-            let price = gains.max();
-            for (share, gain) in shares.iter().zip(&gains) {
-                assert!(*share == 0.0 || (gain / price - 1.0).abs() < 1e-9, "{total}: {gains}");
+        for (noise_sd, totals) in [(3.0, [0.5, 6.0, 300.0]), (0.1, [1e-3, 6.0, 300.0])] {
+            let problem = Reduced::new(&small(), noise_sd).unwrap();
+            for total in totals {
+                check_shares(&problem, total);
             }
-            assert!(shares[0] > 0.0, "{shares}");
         }
+    }
+
+    fn check_shares(problem: &Reduced, total: f64) {
+        let variances = DVector::from_fn(problem.scale.len(), |j, _| 2.0 + j as f64);
+        let shares = shares(problem, &variances, total);
+        assert!((shares.sum() / total - 1.0).abs() < 1e-9, "{total}: {shares}");
+        let gains = DVector::from_fn(shares.len(), |j, _| {
+            let (s, a) = (problem.scale[j], variances[j]);
+            problem.noise * s * s / (problem.noise + a * shares[j]).powi(2)
+        });
+        let price = gains.max();
+        for (share, gain) in shares.iter().zip(&gains) {
+            assert!(*share == 0.0 || (gain / price - 1.0).abs() < 1e-9, "{total}: {gains}");
+        }
+        assert!(shares[0] > 0.0, "{shares}");
     }
 
     /// `T A^-1` with A as a matrix.
