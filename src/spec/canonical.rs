@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use toml::Value;
 
 /// SHA-256 of a canonical text: what a cell, a block or a section is known by. Shown in hex.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Identity([u8; 32]);
 
@@ -16,6 +16,11 @@ impl Identity {
     /// The identity of a text.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
     }
 
     /// The first 16 hex digits, which tables show.
@@ -27,6 +32,12 @@ impl Identity {
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl From<[u8; 32]> for Identity {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
     }
 }
 

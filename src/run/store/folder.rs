@@ -1,13 +1,14 @@
 //! The store as a whole: what it holds, and reading it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::line::{Kind, SegmentLine, read_lines};
+use super::index::{self, IndexLine, Stamp};
+use super::line::{JSON_AT, Kind, SegmentLine, read_lines};
 use super::session::{ENDING, Segment};
 use super::{Key, RunHeader, Session, StoreError, StoredResult};
 use crate::spec::Identity;
@@ -27,8 +28,10 @@ pub struct Store {
     directory: PathBuf,
     segments: Vec<PathBuf>,
     runs: Vec<Run>,
-    results: BTreeMap<Key, LinePlace>,
-    texts: BTreeMap<Identity, LinePlace>,
+    results: HashMap<Key, LinePlace>,
+    texts: HashMap<Identity, LinePlace>,
+    /// Segments that were read from end to end without a fault.
+    read: Vec<SegmentLines>,
     warnings: Vec<String>,
     segment: Option<Segment>,
 }
@@ -38,6 +41,14 @@ pub struct Store {
 struct Run {
     segment: usize,
     header: RunHeader,
+}
+
+/// The lines of a segment as it was when they were read.
+#[derive(Debug)]
+struct SegmentLines {
+    path: PathBuf,
+    stamp: Stamp,
+    lines: Vec<IndexLine>,
 }
 
 /// Where a line stands.
@@ -59,22 +70,28 @@ pub struct Stored {
 }
 
 impl Store {
-    /// Reads what a folder holds; a folder that is not there holds nothing. Results that are in it twice are compared.
+    /// Reads what a folder holds; a folder that is not there holds nothing. Results that are in it twice are compared. What had to be
+    /// read from end to end gets an index, so that it is found at once the next time.
     ///
     /// # Errors
     /// [`StoreError::Io`], or [`StoreError::Disagree`].
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
-        Self::of_segments(directory, segments(directory)?)
+        let mut store = Self::of_segments(directory, segments(directory)?)?;
+        for SegmentLines { path, stamp, lines } in store.read.drain(..) {
+            index::write(&path, stamp, &lines);
+        }
+        Ok(store)
     }
 
-    /// Reads these segments, wherever they stand.
+    /// Reads these segments, wherever they stand, and writes nothing.
     pub(super) fn of_segments(directory: &Path, segments: Vec<PathBuf>) -> Result<Self, StoreError> {
         let mut store = Self {
             directory: directory.to_path_buf(),
             segments: Vec::new(),
             runs: Vec::new(),
-            results: BTreeMap::new(),
-            texts: BTreeMap::new(),
+            results: HashMap::new(),
+            texts: HashMap::new(),
+            read: Vec::new(),
             warnings: Vec::new(),
             segment: None,
         };
@@ -165,19 +182,27 @@ impl Store {
     }
 
     fn read(&mut self, path: PathBuf) -> Result<(), StoreError> {
+        let io = StoreError::io(&path);
+        let mut file = File::open(&path).map_err(&io)?;
+        let found = file.metadata().map_err(&io)?;
+        let stamp = Stamp::of(&found);
+        let known = stamp.and_then(|stamp| index::read(&path, stamp));
         let number = self.segments.len();
         self.segments.push(path.clone());
-        let io = StoreError::io(&path);
-        let file = File::open(&path).map_err(&io)?;
-        let size = file.metadata().map_err(&io)?.len();
-        let mut failure = Ok(());
-        let read = read_lines(BufReader::with_capacity(1 << 16, file), |line, offset| {
-            if failure.is_ok() {
-                failure = self.line(&line, number, offset);
-            }
+        if let Some(lines) = known {
+            let mut reader = BufReader::new(file);
+            return lines.iter().try_for_each(|line| self.line(*line, number, &mut reader));
+        }
+        let mut lines = Vec::new();
+        let read = read_lines(BufReader::with_capacity(1 << 16, &file), |line, offset| {
+            let length = (JSON_AT + line.json.len() + 1) as u32;
+            lines.push(IndexLine { kind: line.kind, key: line.key, offset, length });
         });
-        failure?;
         let read = read.map_err(&io)?;
+        file.rewind().map_err(&io)?;
+        let mut reader = BufReader::new(file);
+        lines.iter().try_for_each(|line| self.line(*line, number, &mut reader))?;
+        let size = found.len();
         if read.damaged > 0 {
             self.warnings.push(format!(
                 "{}: {} lines are damaged and left out; what they held is computed again",
@@ -192,18 +217,29 @@ impl Store {
                 size - read.whole
             ));
         }
+        if let (Some(stamp), 0, true) = (stamp, read.damaged, read.whole == size) {
+            self.read.push(SegmentLines { path: path.clone(), stamp, lines });
+        }
         Ok(())
     }
 
-    fn line(&mut self, line: &SegmentLine<'_>, segment: usize, offset: u64) -> Result<(), StoreError> {
-        if line.kind == Kind::Run {
-            if let Ok(header) = serde_json::from_str(line.json) {
+    /// Enters a line of a segment that is open.
+    fn line(
+        &mut self,
+        line: IndexLine,
+        segment: usize,
+        reader: &mut BufReader<File>,
+    ) -> Result<(), StoreError> {
+        let IndexLine { kind, key, offset, length } = line;
+        if kind == Kind::Run {
+            // The run is not used.
+            let place = LinePlace { segment: segment as u32, run: 0, offset, length };
+            if let Ok(header) = read_value(reader, place, &self.segments[segment]) {
                 self.runs.push(Run { segment, header });
             }
             return Ok(());
         }
-        let length = super::line::JSON_AT + line.json.len() + 1;
-        self.insert(line.kind, line.key, self.place(segment, offset, length))
+        self.insert(kind, key, self.place(segment, offset, length as usize))
     }
 
     /// Where a line of the latest run stands; none if the run is not of that segment.
@@ -279,8 +315,11 @@ fn read_value<T: DeserializeOwned>(
     }
     reader.read_exact(&mut bytes).map_err(&io)?;
     let line = SegmentLine::parse(&bytes);
-    line.and_then(|line| serde_json::from_str(line.json).ok())
-        .ok_or_else(|| StoreError::Gone { path: path.to_path_buf() })
+    line.and_then(|line| serde_json::from_str(line.json).ok()).ok_or_else(|| {
+        // The next one who opens the store reads all of the segment, and leaves out what is damaged.
+        index::delete(path);
+        StoreError::Gone { path: path.to_path_buf() }
+    })
 }
 
 /// The segments of a folder, by name and so by time; none if the folder is not there.
@@ -295,4 +334,103 @@ pub(super) fn segments(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING) && path.is_file());
     paths.sort();
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn header() -> RunHeader {
+        RunHeader {
+            experiment: "e".to_owned(),
+            quick: false,
+            spec: "e.toml".to_owned(),
+            spec_sha256: Identity::of("spec"),
+            axes: Vec::new(),
+            seed: 1,
+            numerics: 1,
+            data: Vec::new(),
+        }
+    }
+
+    fn text(i: usize) -> String {
+        format!("text {i} {}", "x".repeat(100))
+    }
+
+    /// A store of one segment, of a run and 1000 texts of 120 bytes.
+    fn store() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1.segment");
+        let mut lines = SegmentLine {
+            kind: Kind::Run,
+            key: Key::of("run"),
+            json: &serde_json::to_string(&header()).unwrap(),
+        }
+        .to_string();
+        for i in 0..1000 {
+            let json = format!("{:?}", text(i));
+            lines
+                .push_str(&SegmentLine { kind: Kind::Text, key: Key::of(&text(i)), json: &json }.to_string());
+        }
+        fs::write(&path, lines).unwrap();
+        (folder, path)
+    }
+
+    fn assert_holds_all(store: &Store) {
+        assert_eq!(store.last_runs(), [&header()]);
+        for i in [0, 1, 500, 999] {
+            assert_eq!(store.text(&Key::of(&text(i))).unwrap(), Some(text(i)));
+        }
+        assert_eq!(store.text(&Key::of("none")).unwrap(), None);
+        assert!(store.warnings().is_empty());
+    }
+
+    /// Changes a byte of text 500, and gives the file this time.
+    fn damage(path: &Path, modified: std::time::SystemTime) {
+        let bytes = fs::read(path).unwrap();
+        let at = bytes.windows(9).position(|bytes| bytes == b"text 500 ").unwrap();
+        let mut changed = bytes;
+        changed[at] = b'T';
+        fs::write(path, changed).unwrap();
+        File::options().append(true).open(path).unwrap().set_modified(modified).unwrap();
+    }
+
+    /// The second store is read by the index of the first: damage that left size and time alone is told of when the line is looked up, and
+    /// left out from then on.
+    #[test]
+    fn a_segment_is_read_once() {
+        let (folder, path) = store();
+        let index = folder.path().join("1.segment.index");
+        assert_holds_all(&Store::of_segments(folder.path(), vec![path.clone()]).unwrap());
+        assert!(!index.exists());
+        assert_holds_all(&Store::open(folder.path()).unwrap());
+        assert!(index.exists());
+        assert_holds_all(&Store::open(folder.path()).unwrap());
+        damage(&path, fs::metadata(&path).unwrap().modified().unwrap());
+        let store = Store::open(folder.path()).unwrap();
+        assert!(store.warnings().is_empty());
+        assert_eq!(store.text(&Key::of(&text(499))).unwrap(), Some(text(499)));
+        assert!(matches!(store.text(&Key::of(&text(500))), Err(StoreError::Gone { .. })));
+        let store = Store::open(folder.path()).unwrap();
+        assert!(store.warnings()[0].contains("1 lines are damaged"), "{:?}", store.warnings());
+        assert_eq!(store.text(&Key::of(&text(500))).unwrap(), None);
+        assert!(!index.exists(), "a damaged segment has no index");
+    }
+
+    /// What was changed since, at another time or of another size, is read again; so is a segment whose index is damaged.
+    #[test]
+    fn an_index_of_another_segment_is_not_believed() {
+        let (folder, path) = store();
+        let index = folder.path().join("1.segment.index");
+        Store::open(folder.path()).unwrap();
+        let before = fs::read(&index).unwrap();
+        fs::write(&index, &before[1..]).unwrap();
+        assert_holds_all(&Store::open(folder.path()).unwrap());
+        assert_eq!(fs::read(&index).unwrap(), before);
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        damage(&path, modified + std::time::Duration::from_secs(1));
+        assert_eq!(Store::open(folder.path()).unwrap().warnings().len(), 1);
+    }
 }

@@ -17,7 +17,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Run, Self::Text, Self::Done];
+    /// In the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Run, Self::Text, Self::Done];
 
     fn name(self) -> &'static str {
         match self {

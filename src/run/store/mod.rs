@@ -1,10 +1,12 @@
 //! The store: every finished replicate of every cell, addressed by what determines it.
 //!
 //! A folder of append-only segments, one per process, without locks: many processes on many machines can fill
-//! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value.
+//! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value. Beside a large segment stands an
+//! index of its lines, which anybody may delete.
 
 mod error;
 mod folder;
+mod index;
 mod key;
 mod line;
 mod merge;
