@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, IsTerminal, StdinLock};
 use std::path::Path;
 
 use super::CliError;
-use super::new_questions::{BOUNDS, Question, SCALE, Source, questions};
+use super::new_questions::{BOUNDS, Question, SCALE, Source, asking_order, questions};
 use super::new_rules::Answers;
 use super::output::complain;
 use crate::data::Manifest;
@@ -15,12 +15,12 @@ use crate::task::Experiment;
 /// The spec with an answer in each place, which is a valid one.
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
+    let order = asking_order(&questions);
     let mut said = Said(BufReader::new(std::io::stdin().lock()));
     let mut answers: Vec<Option<Vec<f64>>> = vec![None; questions.len()];
     loop {
-        for place in 0..questions.len() {
-            let derived = matches!(questions[place].source, Source::Derived(_));
-            if !derived && answers[place].is_none() {
+        for &place in &order {
+            if answers[place].is_none() {
                 answers[place] = Some(answer(&questions, &answers, place, &mut said)?);
             }
         }

@@ -45,6 +45,8 @@ const AT: &str = "task.surface.at";
 /// The variances of functions that add up.
 const PARTS: &str = "model.kernel.additive.variances";
 const BOX: &str = "privacy.mechanism.moments.domain";
+/// What keys of lengthscales hold: of one input, or an entry for each.
+const LENGTHSCALE: &str = ".lengthscale";
 
 /// The questions of a template, in the order of its lines.
 pub(super) fn questions(template: &str) -> Vec<Question> {
@@ -136,6 +138,13 @@ fn derived(mut questions: Vec<Question>) -> Vec<Question> {
     for (fixed, end) in of_list(&questions, AT).into_iter().zip(&domain[map.len().min(domain.len())..]) {
         questions[fixed].source = Source::Derived(Rule::Middle(*end));
     }
+    // The ranges of the inputs are those that are asked for: of the map, then of the box.
+    let ranges = map.iter().chain(domain.iter().skip(map.len()));
+    for (place, range) in places(&questions, |key| key.contains(LENGTHSCALE)).into_iter().zip(ranges) {
+        if let Some(proposal) = Proposal::of_range(&questions[place].about, *range) {
+            questions[place].source = Source::Proposed(proposal);
+        }
+    }
     for question in &mut questions {
         let times = match question.key.as_str() {
             SCALE => 0.5,
@@ -152,7 +161,19 @@ fn derived(mut questions: Vec<Question>) -> Vec<Question> {
 /// The entries of a list.
 fn of_list(questions: &[Question], list: &str) -> Vec<usize> {
     let entry = format!("{list}, ");
-    (0..questions.len()).filter(|place| questions[*place].key.starts_with(&entry)).collect()
+    places(questions, |key| key.starts_with(&entry))
+}
+
+fn places(questions: &[Question], is_meant: impl Fn(&str) -> bool) -> Vec<usize> {
+    (0..questions.len()).filter(|place| is_meant(&questions[*place].key)).collect()
+}
+
+/// The order in which they are asked: those whose proposal follows from a range come after all ranges.
+pub(super) fn asking_order(questions: &[Question]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..questions.len()).collect();
+    order.retain(|place| !matches!(questions[*place].source, Source::Derived(_)));
+    order.sort_by_key(|place| matches!(questions[*place].source, Source::Proposed(Proposal::OfRange { .. })));
+    order
 }
 
 impl Question {
@@ -174,7 +195,7 @@ mod tests {
         let parts = [
             (
                 "@LENGTHSCALES@",
-                "lengthscales = [   # fill in: how far\n    nan,   # \"a\"\n    nan,   # \"b\"\n]",
+                "lengthscales = [   # fill in: how far: an eighth of its range\n    nan,   # \"a\"\n    nan,   # \"b\"\n]",
             ),
             (
                 "@MAP@",
@@ -189,6 +210,10 @@ mod tests {
         parts.iter().fold(records, |text, (place, part)| text.replace(place, part))
     }
 
+    fn eighth(of: usize) -> Proposal {
+        Proposal::OfRange { of, times: 0.125 }
+    }
+
     #[test]
     fn every_place_has_its_question() {
         let template = template();
@@ -200,8 +225,8 @@ mod tests {
                 ("normalise.bounds", Source::Asked),
                 ("normalise.bounds.scale", Source::Derived(Rule::Width { of: 0, times: 0.5 })),
                 ("model.noise_variance", Source::Proposed(Proposal::Number(0.06))),
-                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Asked),
-                ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Asked),
+                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Proposed(eighth(5))),
+                ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Proposed(eighth(10))),
                 ("task.surface.map, \"a\"", Source::Asked),
                 ("task.surface.at, \"b\"", Source::Derived(Rule::Middle(10))),
                 ("privacy.epsilon", Source::Asked),
@@ -210,13 +235,14 @@ mod tests {
                 ("privacy.mechanism.moments.domain, \"b\"", Source::Asked),
             ]
         );
+        assert_eq!(asking_order(&found), [0, 2, 5, 7, 8, 10, 3, 4]);
         let all = found.iter().flat_map(|question| question.places.clone());
         let texts: Vec<&str> = all.map(|place| &template[place]).collect();
         assert_eq!(texts.iter().filter(|text| **text == "nan").count(), template.matches("nan").count() - 1);
         assert_eq!(texts.iter().filter(|text| ["1.0", "1e-7"].contains(text)).count(), 2);
         assert_eq!(
             (found[4].about.as_str(), found[0].places.len(), found[5].places.len()),
-            ("how far", 2, 2)
+            ("how far: an eighth of its range", 2, 2)
         );
     }
 }

@@ -8,6 +8,11 @@ pub(super) enum Proposal {
     Number(f64),
     /// A multiple of the square of the distance of the bounds of the target.
     OfSquare(f64),
+    /// A part of a range.
+    OfRange {
+        of: usize,
+        times: f64,
+    },
 }
 
 /// How numbers follow from the answers to another question.
@@ -26,12 +31,15 @@ pub(super) enum Rule {
 /// The answers to all questions, as far as they are known.
 pub(super) type Answers = [Option<Vec<f64>>];
 
+/// Parts of the range of an input, by the comment beside its lengthscale.
+const PARTS: [(&str, f64); 2] = [("an eighth of its range", 0.125), ("a quarter of its range", 0.25)];
+
 /// How far a box reaches beyond the map, as a part of its width: rows from outside of the box count at its edge, where they should not be
 /// mixed with those of the map.
 const MARGIN: f64 = 0.1;
 
 impl Proposal {
-    /// Once the bounds of the target are known; without the digits that come of products.
+    /// Once the numbers that it follows from are known; without the digits that come of products.
     pub fn value(self, questions: &[Question], answers: &Answers) -> Option<f64> {
         match self {
             Self::Number(value) => Some(value),
@@ -39,6 +47,10 @@ impl Proposal {
                 let bounds = questions.iter().position(|question| question.key == BOUNDS)?;
                 let [low, high] = answers[bounds].as_deref()? else { return None };
                 Some(four_digits(factor * (high - low) * (high - low)))
+            }
+            Self::OfRange { of, times } => {
+                let [low, high] = answers[of].as_deref()? else { return None };
+                Some(four_digits(times * (high - low)))
             }
         }
     }
@@ -53,6 +65,14 @@ impl Proposal {
             }
             None => said.parse().ok().map(Self::Number),
         }
+    }
+}
+
+impl Proposal {
+    /// The part of a range that the comment beside the place names.
+    pub fn of_range(about: &str, of: usize) -> Option<Self> {
+        let (_, times) = PARTS.into_iter().find(|(words, _)| about.contains(words))?;
+        Some(Self::OfRange { of, times })
     }
 }
 
@@ -112,7 +132,15 @@ mod tests {
         assert_eq!(Proposal::said("perhaps somebody knows"), None);
         let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
-        let answers = [Some(vec![0.0, 40.0])];
+        let answers = [Some(vec![0.0, 40.0]), None];
         assert_eq!(Proposal::OfSquare(1.0 / 64.0).value(bounds, &answers), Some(25.0));
+        let lengthscale =
+            |about: &str, of| Proposal::of_range(about, of).map(|said| said.value(bounds, &answers));
+        assert_eq!(lengthscale("an eighth of its range (\"x\")", 0), Some(Some(5.0)));
+        assert_eq!(lengthscale("perhaps a quarter of its range", 0), Some(Some(10.0)));
+        assert_eq!(
+            (lengthscale("a quarter of its range", 1), lengthscale("in its units", 0)),
+            (Some(None), None)
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::far_points::far_warning;
 use super::moments::INTERVALS;
 use super::points_file::outside_warning;
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
@@ -111,7 +112,8 @@ impl Charged<PrivatePredictions<'_>> {
         let PrivatePredictions { setting, points, .. } = self.value();
         let outside = match &setting.privacy.mechanism {
             MechanismSetting::Moments(moments) => outside_warning(moments, points),
-            _ => None,
+            _ if self.hides_records() => None,
+            _ => far_warning(self.value()),
         };
         self.warnings().into_iter().chain(outside).collect()
     }

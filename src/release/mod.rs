@@ -60,6 +60,7 @@ mod end_to_end;
 mod error;
 mod exact_sums;
 mod exceptions;
+mod far_points;
 mod grid;
 mod grid_error;
 mod held_sums;

@@ -22,6 +22,28 @@ pub enum Problem {
         /// What serde said of it.
         reason: String,
     },
+    /// A change of something that is neither an axis nor a setting.
+    #[error("there is no axis and no setting {name:?}{hint}; {axes}, and settings begin with {sections}")]
+    UnknownSetting {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, as a question.
+        hint: String,
+        /// What the axes are.
+        axes: String,
+        /// The sections of a cell.
+        sections: String,
+    },
+    /// A problem that a spec has only with changes.
+    #[error("with {changes}: {problem}{hint}")]
+    Changed {
+        /// The changes.
+        changes: String,
+        /// The problem.
+        problem: Box<Problem>,
+        /// What may have been meant.
+        hint: &'static str,
+    },
     /// A value in a grid that does not fit its path.
     #[error("a value of this axis does not fit its path: {reason}")]
     BadAxisValue {

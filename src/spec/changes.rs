@@ -8,10 +8,11 @@ use toml::{Table, Value};
 
 use super::axis::{Axis, label};
 use super::document::Document;
-use super::section::known_section;
+use super::section::SECTIONS;
 use super::source::{SourceText, keys, plain};
 use super::{Claim, Experiment, Identity, Problem, SpecError, TaskSection};
 use crate::data::Manifest;
+use crate::data::suggest::closest;
 
 /// The folder of changed experiments below that of the experiment.
 const FOLDER: &str = "/changed/";
@@ -82,7 +83,7 @@ impl Change {
     /// Changes a spec with these axes.
     fn apply(&self, table: &mut Table, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
         let Some(axis) = axes.iter().find(|axis| axis.path == self.path || axis.name == self.path) else {
-            return self.set(table, source);
+            return self.set(table, axes, source);
         };
         if axis.is_bundle() {
             return self.keep(table, axis, source);
@@ -105,11 +106,42 @@ impl Change {
         Ok(())
     }
 
+    /// The name is that of no axis, and of no section.
+    fn unknown(&self, axes: &[Axis], source: &SourceText) -> Problem {
+        let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+        // A setting may be meant by the last part of its path.
+        let settings = source.paths().filter(|path| SECTIONS.contains(&path[0].as_str()));
+        let by_part =
+            settings.clone().find(|path| path.last() == Some(&self.path)).map(|path| path.join("."));
+        let meant = by_part.or_else(|| {
+            let settings: Vec<String> = settings.map(|path| path.join(".")).collect();
+            let known = names.iter().copied().chain(settings.iter().map(String::as_str));
+            closest(&self.path, known).map(str::to_owned)
+        });
+        Problem::UnknownSetting {
+            name: self.path.clone(),
+            hint: meant.map(|meant| format!(" (did you mean {meant:?}?)")).unwrap_or_default(),
+            axes: if names.is_empty() {
+                "there are no axes".to_owned()
+            } else {
+                format!("the axes are {}", names.join(", "))
+            },
+            sections: SECTIONS.join(", "),
+        }
+    }
+
+    /// Whether values are whole numbers, of which the first is 0: perhaps a fraction with a comma.
+    fn may_be_a_fraction(&self) -> bool {
+        matches!(self.values.as_slice(), [Value::Integer(0), Value::Integer(_)])
+    }
+
     /// Another value of a setting, or an axis of several.
-    fn set(&self, table: &mut Table, source: &SourceText) -> Result<(), SpecError> {
+    fn set(&self, table: &mut Table, axes: &[Axis], source: &SourceText) -> Result<(), SpecError> {
         let segments: Vec<String> = self.path.split('.').map(str::to_owned).collect();
         let place: Vec<&str> = segments.iter().map(String::as_str).collect();
-        known_section(&segments).map_err(|problem| source.error(&place, problem))?;
+        if !SECTIONS.contains(&place[0]) {
+            return Err(source.error(&["grid"], self.unknown(axes, source)));
+        }
         let [value] = self.values.as_slice() else {
             section(table, "grid").insert(self.path.clone(), Value::Array(self.values.clone()));
             return Ok(());
@@ -142,6 +174,15 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
     }
 }
 
+/// An error that comes of changes, which the line that it points to does not show.
+fn with(changes: &[Change], error: SpecError) -> SpecError {
+    let hint =
+        if changes.iter().any(Change::may_be_a_fraction) { "; a fraction has a point: 0.5" } else { "" };
+    let words: Vec<String> = changes.iter().map(Change::to_string).collect();
+    let problem = Problem::Changed { changes: words.join(" and "), problem: error.problem, hint };
+    SpecError { problem: Box::new(problem), ..error }
+}
+
 impl<T: TaskSection> Experiment<T> {
     /// The experiment with other settings, named after them. Numbers and claims stay where every cell that they are about is
     /// the same as before; the others are left out, since nobody printed or claimed them of these settings.
@@ -152,23 +193,28 @@ impl<T: TaskSection> Experiment<T> {
         if changes.is_empty() {
             return Ok(self);
         }
+        let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
+        words.sort();
+        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..ID]);
+        let mut table: Table = toml::from_str(self.source.text()).map_err(|e| self.source.toml_error(&e))?;
+        changes.iter().try_for_each(|change| change.apply(&mut table, &self.axes, &self.source))?;
+        let mut changed = self.changed(&name, table, manifest).map_err(|error| with(changes, error))?;
+        changed.quick = false;
+        changed.changes = words;
+        changed.keep_what_is_still_said(&self);
+        Ok(changed)
+    }
+
+    /// The experiment of a changed document.
+    fn changed(&self, name: &str, table: Table, manifest: &Manifest) -> Result<Self, SpecError> {
         let source = &self.source;
-        let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
-        changes.iter().try_for_each(|change| change.apply(&mut table, &self.axes, source))?;
         let document: Document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
             let inside: Vec<String> = keys(error.path()).collect();
             let path: Vec<&str> = inside.iter().map(String::as_str).collect();
             source.error(&path, Problem::Shape(plain(error.inner().message())))
         })?;
-        let mut words: Vec<String> = changes.iter().map(Change::to_string).collect();
-        words.sort();
-        let name = format!("{}{FOLDER}{}", self.name, &Identity::of(&words.join("\n")).short()[..ID]);
         // As with reduced settings, what has no cell is left out.
-        let mut changed = Self::check(&name, source.clone(), document.check(source)?, manifest, true)?;
-        changed.quick = false;
-        changed.changes = words;
-        changed.keep_what_is_still_said(&self);
-        Ok(changed)
+        Self::check(name, source.clone(), document.check(source)?, manifest, true)
     }
 
     /// Drops numbers of cells that the other experiment has not, and claims that look at cells that are not in both.

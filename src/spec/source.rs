@@ -73,6 +73,11 @@ impl SourceText {
         self.error_at(None, path.join("."), problem)
     }
 
+    /// The key paths that there are.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &[String]> + Clone {
+        self.places.iter().map(|(path, _)| path.as_slice())
+    }
+
     /// Where a key path stands, as a byte offset.
     pub(super) fn place(&self, path: &[&str]) -> Option<usize> {
         self.places.iter().find(|(known, _)| known == path).map(|(_, at)| *at)

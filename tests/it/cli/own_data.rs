@@ -70,6 +70,20 @@ fn predictions_are_private_and_say_what_that_means() {
     }
 }
 
+/// Days of 500 and of -300 degrees are many lengthscales from all that there are; those of the grid are not.
+#[test]
+fn points_far_from_every_row_are_warned_of() {
+    let project = project();
+    let says = "points gp_sd is nearly what it is without any row";
+    let near = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "near.csv"]).expect(0);
+    assert!(!near.out.contains(says), "{}", near.out);
+    project.write("grid.csv", "temperature\n15\n500\n-300\n");
+    let run = project.dpgp(PREDICT).expect(0);
+    assert!(run.out.contains(&format!("warning: at 2 of 3 {says}")), "{}", run.out);
+    let warnings = project.json("p.csv.certificate.json")["warnings"].to_string();
+    assert!(warnings.contains(&format!("at 2 of 3 {says}")), "{warnings}");
+}
+
 /// Two calls differ by noise of the size that they state, although the seed is the same.
 /// The private mean at the third point, and the standard deviation of its noise.
 fn released(project: &Project) -> (f64, f64) {

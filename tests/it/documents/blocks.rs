@@ -72,7 +72,7 @@ fn before(page: &str) -> &'static str {
         "docs/maps.md" => {
             "dpgp generate --rows 5e3 --out some.csv
              sed '1s/minutes/duration/' some.csv > trips.csv
-             printf '0 60\\n0.1\\n\\n0.015\\n0.015\\n-74.04 -73.93\\n40.69 40.79\\n1\\n1e-7\\n' > answers"
+             printf '0 60\\n0.1\\n\\n-74.04 -73.93\\n40.69 40.79\\n1\\n1e-7\\n\\n\\n' > answers"
         }
         "docs/rows.md" => {
             "printf 'start_latitude,start_longitude,hour_of_day\\n40.75,-73.98,8\\n' > grid.csv"

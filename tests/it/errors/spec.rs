@@ -573,6 +573,18 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 2.0, mechanism.cloaking.object
     run
 }
 
+/// Mistakes in changes of a sound spec.
+fn wrong_changes() -> Vec<(&'static str, Run)> {
+    let project = project(SOUND);
+    let cases = [("Problem::UnknownSetting", "epsilom=2"), ("Problem::Changed", "epsilon=0,5")];
+    let mut runs = Vec::new();
+    for (variant, change) in cases {
+        runs.push((variant, project.dpgp(&["run", "study.toml", "--set", change]).expect(2)));
+    }
+    project.assert_nothing_left();
+    runs
+}
+
 /// Noise in an ellipsoid for a posterior that knows spherical noise alone.
 fn noise_of_another_posterior() -> Run {
     let project = project(
@@ -630,6 +642,7 @@ fn every_mistake_is_explained() {
             .chain(quick)
             .chain(posterior)
             .chain(errata_and_words())
+            .chain(wrong_changes())
             .chain([("Problem::TooManyCells", large), ("Problem::Memory", too_much_memory())])
             .chain([("Problem::OnlySites", noise_of_another_posterior())]),
     );
