@@ -10,9 +10,13 @@ pub fn commit(project: &Path) -> Option<String> {
     if !project.join(".git").exists() {
         return None;
     }
-    let head = git(project, &["rev-parse", "HEAD"])?;
-    let changes = git(project, &["status", "--porcelain", "--untracked-files=no", "--", ".", ":!results"])?;
-    Some(if changes.is_empty() { head } else { format!("{head}-dirty") })
+    let options = ["status", "--porcelain=v2", "--branch", "--untracked-files=no", "--", ".", ":!results"];
+    let status = git(project, &options)?;
+    // Lines about the branch begin so; each of the others is a change.
+    let head = status.lines().find_map(|line| line.strip_prefix("# branch.oid "))?;
+    let is_changed = status.lines().any(|line| !line.starts_with("# "));
+    // Before its first commit a checkout has none.
+    (head != "(initial)").then(|| if is_changed { format!("{head}-dirty") } else { head.to_owned() })
 }
 
 fn git(project: &Path, arguments: &[&str]) -> Option<String> {

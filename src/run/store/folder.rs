@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
+use super::digest_hash::DigestHash;
 use super::index::{self, IndexLine, Stamp};
 use super::line::{JSON_AT, Kind, SegmentLine, read_lines};
 use super::session::{ENDING, Segment};
@@ -28,8 +29,8 @@ pub struct Store {
     directory: PathBuf,
     segments: Vec<PathBuf>,
     runs: Vec<Run>,
-    results: HashMap<Key, LinePlace>,
-    texts: HashMap<Identity, LinePlace>,
+    results: HashMap<Key, LinePlace, DigestHash>,
+    texts: HashMap<Identity, LinePlace, DigestHash>,
     /// Segments that were read from end to end without a fault.
     read: Vec<SegmentLines>,
     warnings: Vec<String>,
@@ -89,8 +90,8 @@ impl Store {
             directory: directory.to_path_buf(),
             segments: Vec::new(),
             runs: Vec::new(),
-            results: HashMap::new(),
-            texts: HashMap::new(),
+            results: HashMap::default(),
+            texts: HashMap::default(),
             read: Vec::new(),
             warnings: Vec::new(),
             segment: None,
@@ -191,6 +192,7 @@ impl Store {
         self.segments.push(path.clone());
         if let Some(lines) = known {
             let mut reader = BufReader::new(file);
+            self.results.reserve(lines.len());
             return lines.iter().try_for_each(|line| self.line(*line, number, &mut reader));
         }
         let mut lines = Vec::new();
