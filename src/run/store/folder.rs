@@ -1,13 +1,13 @@
 //! The store as a whole: what it holds, and reading it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::digest_hash::DigestHash;
+use super::digest_map::DigestMap;
 use super::index::{self, IndexLine, Stamp};
 use super::line::{JSON_AT, Kind, SegmentLine, read_lines};
 use super::session::{ENDING, Segment};
@@ -29,8 +29,8 @@ pub struct Store {
     directory: PathBuf,
     segments: Vec<PathBuf>,
     runs: Vec<Run>,
-    results: HashMap<Key, LinePlace, DigestHash>,
-    texts: HashMap<Identity, LinePlace, DigestHash>,
+    results: DigestMap<LinePlace>,
+    texts: DigestMap<LinePlace>,
     /// Segments that were read from end to end without a fault.
     read: Vec<SegmentLines>,
     warnings: Vec<String>,
@@ -90,8 +90,8 @@ impl Store {
             directory: directory.to_path_buf(),
             segments: Vec::new(),
             runs: Vec::new(),
-            results: HashMap::default(),
-            texts: HashMap::default(),
+            results: DigestMap::default(),
+            texts: DigestMap::default(),
             read: Vec::new(),
             warnings: Vec::new(),
             segment: None,

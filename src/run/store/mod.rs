@@ -4,7 +4,7 @@
 //! one folder. A segment is lines of text; each says what it is, its key, a checksum and a JSON value. Beside a large segment stands an
 //! index of its lines, which anybody may delete.
 
-mod digest_hash;
+mod digest_map;
 mod error;
 mod folder;
 mod index;

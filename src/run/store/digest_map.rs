@@ -1,9 +1,12 @@
-//! The hash of a digest.
+//! Values by digest.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Of keys that are digests themselves.
-pub(super) type DigestHash = BuildHasherDefault<DigestHasher>;
+use crate::spec::Identity;
+
+/// A map from digests, which are their own hashes.
+#[allow(clippy::disallowed_types, reason = "without random state its order is the same in every run")]
+pub(super) type DigestMap<V> = std::collections::HashMap<Identity, V, BuildHasherDefault<DigestHasher>>;
 
 /// Takes the first bytes of SHA-256 as they are: they are spread evenly already.
 #[derive(Debug, Default)]
@@ -25,12 +28,11 @@ mod tests {
     use std::hash::BuildHasher;
 
     use super::*;
-    use crate::spec::Identity;
 
     /// SHA-256 of the empty text begins with e3b0c44298fc1c14, that of "abc" with ba7816bf8f01cfea.
     #[test]
     fn digests_differ_by_their_first_bytes() {
-        let hash = |text: &str| DigestHash::default().hash_one(Identity::of(text));
+        let hash = |text: &str| BuildHasherDefault::<DigestHasher>::default().hash_one(Identity::of(text));
         let first = |hex: u64| hex.swap_bytes();
         assert_eq!(hash("") ^ hash("abc"), first(0xe3b0_c442_98fc_1c14) ^ first(0xba78_16bf_8f01_cfea));
         assert_eq!(hash("a"), hash("a"));
