@@ -63,6 +63,12 @@ impl AdditiveSetting {
         alone + self.pairs.iter().map(|pair| pair.variance.get()).sum::<f64>()
     }
 
+    /// The variance of the part that varies most.
+    pub fn largest(&self) -> f64 {
+        let alone = self.variances.iter().map(|variance| variance.get());
+        alone.chain(self.pairs.iter().map(|pair| pair.variance.get())).fold(0.0, f64::max)
+    }
+
     /// The parts that vary, with lengthscales in some unit for each input.
     pub fn parts(&self, units: &[f64]) -> Vec<EqPart> {
         let alone = self.variances.iter().enumerate().filter(|(_, variance)| variance.get() > 0.0);

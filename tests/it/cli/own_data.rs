@@ -82,6 +82,15 @@ fn points_far_from_every_row_are_warned_of() {
     assert!(run.out.contains(&format!("warning: at 2 of 3 {says}")), "{}", run.out);
     let warnings = project.json("p.csv.certificate.json")["warnings"].to_string();
     assert!(warnings.contains(&format!("at 2 of 3 {says}")), "{warnings}");
+    // Of a sum the function of the day is known, and that of a temperature of 500 is not.
+    let sum = TARGETS.replace("[\"temperature\"]", "[\"day\", \"temperature\"]").replace(
+        "eq = { variance = 100.0, lengthscale = 8.0 }",
+        "additive = { variances = [60.0, 60.0], lengthscales = [90.0, 8.0] }",
+    );
+    project.write("energy.toml", &sum);
+    project.write("grid.csv", "day,temperature\n60,15\n60,500\n60,-5\n");
+    let run = project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", "sum.csv"]).expect(0);
+    assert!(run.out.contains(&format!("warning: at 1 of 3 {says}")), "{}", run.out);
 }
 
 /// Two calls differ by noise of the size that they state, although the seed is the same.
