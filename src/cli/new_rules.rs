@@ -134,13 +134,16 @@ mod tests {
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];
         assert_eq!(Proposal::OfSquare(1.0 / 64.0).value(bounds, &answers), Some(25.0));
-        let lengthscale =
-            |about: &str, of| Proposal::of_range(about, of).map(|said| said.value(bounds, &answers));
-        assert_eq!(lengthscale("an eighth of its range (\"x\")", 0), Some(Some(5.0)));
-        assert_eq!(lengthscale("perhaps a quarter of its range", 0), Some(Some(10.0)));
-        assert_eq!(
-            (lengthscale("a quarter of its range", 1), lengthscale("in its units", 0)),
-            (Some(None), None)
-        );
+        assert_eq!(Proposal::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(10.0));
+        assert_eq!(Proposal::OfRange { of: 1, times: 0.25 }.value(bounds, &answers), None);
+    }
+
+    #[test]
+    fn comments_name_parts_of_ranges() {
+        let eighth = Proposal::of_range("in its units; an eighth of its range (\"x\")", 2);
+        assert_eq!(eighth, Some(Proposal::OfRange { of: 2, times: 0.125 }));
+        let quarter = Proposal::of_range("a quarter of its range", 0);
+        assert_eq!(quarter, Some(Proposal::OfRange { of: 0, times: 0.25 }));
+        assert_eq!(Proposal::of_range("in its units", 0), None);
     }
 }

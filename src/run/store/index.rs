@@ -129,8 +129,11 @@ mod tests {
     const AT: Stamp = Stamp { size: LEAST, seconds: 7, nanoseconds: 9 };
 
     fn lines() -> [IndexLine; 3] {
-        let line = |kind, key, offset, length| IndexLine { kind, key: Key::of(key), offset, length };
-        [line(Kind::Run, "", 0, 90), line(Kind::Text, "t", 90, u32::MAX), line(Kind::Done, "d", u64::MAX, 0)]
+        [
+            IndexLine { kind: Kind::Run, key: Key::of(""), offset: 0, length: 90 },
+            IndexLine { kind: Kind::Text, key: Key::of("t"), offset: 90, length: u32::MAX },
+            IndexLine { kind: Kind::Done, key: Key::of("d"), offset: u64::MAX, length: 0 },
+        ]
     }
 
     #[test]
