@@ -107,14 +107,27 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
         Some(roles) => {
             let (described, grid) = (described(&roles), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
+            let public = taken_as_public(protected, &roles);
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             print(&format!(
                 "{described}{shown} is written; {next}:\n  dpgp predict {spec} --grid {grid} --preview   # what each epsilon is worth, by \
                  public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n  dpgp predict {spec} --grid {grid} \
-                 --out NAME.csv{map}   # the release, charged to the ledger of the rows\none row is protected, not all of a \
+                 --out NAME.csv{map}   # the release, charged to the ledger of the rows\n{public}one row is protected, not all of a \
                  person: where somebody may stand in several rows, name the column that says whose they are (`person` in the spec) first\n"
             ))
         }
+    }
+}
+
+/// Which columns nothing protects, where that is so of any.
+fn taken_as_public(protected: Protected, roles: &Roles) -> String {
+    let inputs: Vec<String> = roles.inputs.iter().map(|input| format!("{input:?}")).collect();
+    let (target, inputs) = (&roles.target, inputs.join(", "));
+    match protected {
+        Protected::Target => format!(
+            "of a row {target:?} alone is protected: the inputs ({inputs}) are taken as public (--private-inputs protects them, too)\n"
+        ),
+        Protected::Record => String::new(),
     }
 }
 

@@ -49,6 +49,7 @@ fn where_whole_records_are_private_every_place_is_asked_for() {
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
     let run = answered(&project, &told, "0 40\n0.1\n\n-10, 35\n1\n1e-7\n\n").expect(0);
     assert!(run.err.contains("(\"temperature\") [5.625]\n"), "{}", run.err);
+    assert!(!run.out.contains("taken as public"), "{}", run.out);
     // The box reaches a tenth of the map beyond it.
     let spec = project.read("mine.toml");
     assert!(spec.contains("[-14.5, 39.5],") && spec.contains("scale = 20.0"), "{spec}");
