@@ -76,7 +76,7 @@ pub enum CliError {
     #[error("{0}: nobody answered; nothing was written")]
     Unanswered(String),
     /// An answer that is none.
-    #[error("{key}: {needed}, not {said:?}; nothing was written")]
+    #[error("{key}: {needed}; the answer was {said:?}, and nothing was written")]
     WrongAnswer { key: String, said: String, needed: String },
     /// More answers than questions.
     #[error(

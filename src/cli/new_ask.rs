@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, IsTerminal, StdinLock};
 use std::path::Path;
 
 use super::CliError;
-use super::new_questions::{BOUNDS, Question, SCALE, Source, asking_order, questions};
-use super::new_rules::Answers;
+use super::new_questions::{BOUNDS, Question, Source, asking_order, questions};
+use super::new_rules::{Answers, PERHAPS, four_digits};
 use super::output::complain;
 use crate::data::Manifest;
 use crate::publish::exact;
@@ -16,24 +16,19 @@ use crate::task::Experiment;
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
     let order = asking_order(&questions);
-    let mut said = Said(BufReader::new(std::io::stdin().lock()));
-    let mut answers: Vec<Option<Vec<f64>>> = vec![None; questions.len()];
+    let mut dialogue = Dialogue::about(&questions);
     loop {
         for &place in &order {
-            if answers[place].is_none() {
-                answers[place] = Some(answer(&questions, &answers, place, &mut said)?);
+            if dialogue.answers[place].is_none() {
+                dialogue.answers[place] = Some(dialogue.answer(place)?);
             }
         }
-        for (place, question) in questions.iter().enumerate() {
-            if let Source::Derived(rule) = question.source {
-                answers[place] = rule.numbers(&answers);
-            }
-        }
-        said.all()?;
-        let text = filled(template, &questions, &answers);
+        dialogue.derive();
+        dialogue.said.all()?;
+        let text = filled(template, &questions, &dialogue.answers);
         let (name, manifest) = (path.to_string_lossy(), Manifest::shipped()?);
         let Err(wrong) = Experiment::parse(&name, path, text.clone(), &manifest) else {
-            say_derived(&questions, &answers);
+            dialogue.say_derived();
             return Ok(text);
         };
         let again: Vec<usize> = (0..questions.len())
@@ -44,15 +39,79 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
             return Err(RunError::from(Box::new(wrong)).into());
         }
         complain(&wrong.to_string());
-        again.into_iter().for_each(|place| answers[place] = None);
+        again.into_iter().for_each(|place| dialogue.answers[place] = None);
     }
 }
 
-/// What nobody was asked.
-fn say_derived(questions: &[Question], answers: &Answers) {
-    for (question, answer) in questions.iter().zip(answers) {
-        if let (Source::Derived(_), Some(numbers)) = (question.source, answer) {
-            complain(&format!("{}: {}, by the answers above", question.key, listed(numbers)));
+/// Questions, and what was answered so far.
+struct Dialogue<'a> {
+    questions: &'a [Question],
+    answers: Vec<Option<Vec<f64>>>,
+    said: Said,
+    /// What the last question was about.
+    last: &'a str,
+}
+
+impl<'a> Dialogue<'a> {
+    fn about(questions: &'a [Question]) -> Self {
+        let said = Said(BufReader::new(std::io::stdin().lock()));
+        Self { questions, answers: vec![None; questions.len()], said, last: "" }
+    }
+
+    /// The answer to one question; on a terminal it is asked until it is one.
+    fn answer(&mut self, place: usize) -> Result<Vec<f64>, CliError> {
+        let question = &self.questions[place];
+        let proposed = match question.source {
+            Source::Proposed(proposal) => proposal.value(self.questions, &self.answers),
+            Source::Asked | Source::Derived(_) => None,
+        };
+        let is_same = question.about == self.last;
+        self.last = &question.about;
+        complain(&question.asked(proposed, is_same));
+        loop {
+            let Some(line) = self.said.line() else {
+                return Err(CliError::Unanswered(question.key.clone()));
+            };
+            let read = match (line.is_empty(), proposed) {
+                (true, Some(value)) => Ok(vec![value]),
+                _ => question.read(&line).and_then(|numbers| question.at_most_half(self.width(), numbers)),
+            };
+            let needed = match read {
+                Ok(numbers) => {
+                    question.caution(&numbers, proposed).iter().for_each(|caution| complain(caution));
+                    return Ok(question.in_spec(numbers));
+                }
+                Err(needed) => needed,
+            };
+            if !std::io::stdin().is_terminal() {
+                return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
+            }
+            complain(&needed);
+        }
+    }
+
+    /// Between the bounds of the target, once they are known.
+    fn width(&self) -> Option<f64> {
+        let bounds = self.questions.iter().position(|question| question.key == BOUNDS)?;
+        let [low, high] = self.answers[bounds].as_deref()? else { return None };
+        Some(high - low)
+    }
+
+    /// What follows from the answers.
+    fn derive(&mut self) {
+        for (place, question) in self.questions.iter().enumerate() {
+            if let Source::Derived(rule) = question.source {
+                self.answers[place] = rule.numbers(&self.answers);
+            }
+        }
+    }
+
+    /// What nobody was asked.
+    fn say_derived(&self) {
+        for (question, answer) in self.questions.iter().zip(&self.answers) {
+            if let (Source::Derived(_), Some(numbers)) = (question.source, answer) {
+                complain(&format!("{}: {}, by the answers above", question.key, listed(numbers)));
+            }
         }
     }
 }
@@ -61,62 +120,56 @@ fn listed(numbers: &[f64]) -> String {
     numbers.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(" to ")
 }
 
-/// The answer to one question; on a terminal it is asked until it is one.
-fn answer(
-    questions: &[Question],
-    answers: &Answers,
-    place: usize,
-    said: &mut Said,
-) -> Result<Vec<f64>, CliError> {
-    let question = &questions[place];
-    let proposed = match question.source {
-        Source::Proposed(proposal) => proposal.value(questions, answers),
-        Source::Asked | Source::Derived(_) => None,
-    };
-    let beside = proposed.map(|value| format!(" [{}]", exact(value))).unwrap_or_default();
-    let many = if question.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
-    complain(&format!("{}: {}{many}{beside}", question.key, question.about));
-    loop {
-        let Some(line) = said.line() else { return Err(CliError::Unanswered(question.key.clone())) };
-        if let (true, Some(value)) = (line.is_empty(), proposed) {
-            return Ok(vec![value]);
+impl Question {
+    /// What is asked, with what an empty line stands for; the same words are not said twice in a row.
+    fn asked(&self, proposed: Option<f64>, is_same: bool) -> String {
+        let (mut about, mut beside) = (self.about.as_str(), String::new());
+        if let Some(value) = proposed {
+            about = about.split_once(PERHAPS).map_or(about, |(about, _)| about.trim_end_matches("; "));
+            beside = format!(" [{}]", exact(value));
         }
-        let needed = match question.read(&line).and_then(|numbers| most(questions, answers, place, numbers)) {
-            Ok(numbers) => return Ok(numbers),
-            Err(needed) => needed,
-        };
-        if !std::io::stdin().is_terminal() {
-            return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
+        if is_same {
+            return format!("{}: the same{beside}", self.key);
         }
-        complain(&needed);
+        let root = if self.is_squared { " (its root)" } else { "" };
+        let many = if self.places.len() == 2 { "; two numbers, such as 0 40" } else { "" };
+        format!("{}{root}: {about}{many}{beside}", self.key)
     }
-}
 
-/// Refuses a variance that targets within their bounds cannot have: at most the square of half of their width (Popoviciu 1935).
-fn most(
-    questions: &[Question],
-    answers: &Answers,
-    place: usize,
-    numbers: Vec<f64>,
-) -> Result<Vec<f64>, String> {
-    if !["noise_variance", "variance"].contains(&questions[place].name()) {
-        return Ok(numbers);
+    /// Refuses the root of a variance that targets within their bounds cannot have: at most half of their width (Popoviciu 1935).
+    fn at_most_half(&self, width: Option<f64>, numbers: Vec<f64>) -> Result<Vec<f64>, String> {
+        match (width, &numbers[..]) {
+            (Some(width), [root]) if self.is_squared && *root > 0.5 * width => {
+                Err(format!("at most {} is needed, half of the width of the bounds", exact(0.5 * width)))
+            }
+            _ => Ok(numbers),
+        }
     }
-    // Where a scale is derived, variances are in its square.
-    let of_scale = questions.iter().any(|question| question.key == SCALE);
-    let bounds = questions.iter().position(|question| question.key == BOUNDS);
-    let (limit, unit) = match bounds.and_then(|bounds| answers[bounds].as_deref()) {
-        _ if of_scale => (1.0, "half of the width of the bounds is 1 here"),
-        Some([low, high]) => {
-            (0.25 * (high - low) * (high - low), "the square of half of the width of the bounds")
+
+    /// What is said of a budget that protects next to nothing; it is the user's to choose.
+    fn caution(&self, numbers: &[f64], proposed: Option<f64>) -> Option<String> {
+        match (self.name(), numbers, proposed) {
+            ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
+                let epsilon = exact(*epsilon);
+                Some(format!(
+                    "note: epsilon = {epsilon} protects next to nothing: what somebody believes of a person may become e^{epsilon} times as \
+                     likely"
+                ))
+            }
+            ("delta", [delta], Some(proposed)) if *delta > 10.0 * proposed => Some(format!(
+                "note: delta = {} is far above what is proposed: so often a row may be told as it is",
+                exact(*delta)
+            )),
+            _ => None,
         }
-        _ => return Ok(numbers),
-    };
-    match numbers[..] {
-        [variance] if variance > limit => {
-            Err(format!("a variance of at most {} is needed: {unit}", exact(limit)))
+    }
+
+    /// The numbers of the spec.
+    fn in_spec(&self, mut numbers: Vec<f64>) -> Vec<f64> {
+        if self.is_squared {
+            numbers.iter_mut().for_each(|number| *number = four_digits(*number * *number));
         }
-        _ => Ok(numbers),
+        numbers
     }
 }
 
@@ -125,16 +178,23 @@ impl Question {
     /// spec.
     fn read(&self, line: &str) -> Result<Vec<f64>, String> {
         let apart = line.replace("..", " ");
-        let words: Vec<&str> = apart.split_whitespace().map(|word| word.trim_end_matches(',')).collect();
-        let finite = words.iter().map(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
-        let numbers = finite.collect::<Option<Vec<f64>>>().unwrap_or_default();
-        if numbers.len() == self.places.len() {
+        let words = apart.split_whitespace().map(|word| word.trim_end_matches(','));
+        let words: Vec<&str> = words.filter(|word| *word != "to").collect();
+        let finite =
+            words.iter().map_while(|word| word.parse::<f64>().ok().filter(|value| value.is_finite()));
+        let numbers: Vec<f64> = finite.collect();
+        let is_all = numbers.len() == self.places.len();
+        if is_all && words.len() == numbers.len() {
             return self.checked(numbers);
         }
-        let comma = if line.contains(',') { ", with a point before decimals" } else { "" };
+        let hint = match is_all {
+            _ if line.contains(',') => ", with a point before decimals",
+            true if words.len() == numbers.len() + 1 => ", without a unit",
+            _ => "",
+        };
         Err(match self.places.len() {
-            1 => format!("a finite number is needed{comma}"),
-            _ => format!("two finite numbers are needed, the least and the greatest, such as 0 40{comma}"),
+            1 => format!("a finite number is needed{hint}"),
+            _ => format!("two finite numbers are needed, the least and the greatest, such as 0 40{hint}"),
         })
     }
 
@@ -183,6 +243,8 @@ impl Said {
     }
 }
 
+/// Larger ones are chosen by nobody who knows what they mean.
+const USUAL_EPSILON: f64 = 10.0;
 /// The line of the grid, which has the same budget beside none.
 const GRID: &str = "\"privacy.epsilon\" = [1.0, inf]";
 
@@ -211,12 +273,11 @@ mod tests {
 
     #[test]
     fn answers_go_into_their_places() {
-        let template =
-            "[normalise.bounds]\nlow = nan # l\nhigh = nan # h\nscale = nan # s\n[privacy]\nepsilon = 1.0\n";
+        let template = "[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n[model]\nnoise_variance = nan # n\n[privacy]\nepsilon = 1.0\n";
         let questions = questions(template);
         let text = filled(template, &questions, &[Some(vec![3.0, 7.5]), Some(vec![2.25]), Some(vec![0.5])]);
         let lines: Vec<&str> = text.lines().map(|line| line.split('#').next().unwrap().trim()).collect();
-        assert_eq!(lines[1..4], ["low = 3.0", "high = 7.5", "scale = 2.25"]);
-        assert_eq!(lines[5], "epsilon = 0.5");
+        assert_eq!(lines[1..3], ["low = 3.0", "high = 7.5"]);
+        assert_eq!((lines[4], lines[6]), ("noise_variance = 2.25", "epsilon = 0.5"));
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Question {
     pub key: String,
     /// What the comment beside it says.
     pub about: String,
+    /// Whether the root of the number is asked for, which has the unit of the target.
+    pub is_squared: bool,
     pub source: Source,
 }
 
@@ -29,6 +31,8 @@ pub(super) enum Source {
     Derived(Rule),
 }
 
+/// How the comment beside a variance begins.
+const SQUARE: &str = "square of ";
 const OPEN: &str = "nan";
 /// The line of the budget, which nobody else should choose.
 const EPSILON: &str = "epsilon = 1.0";
@@ -38,12 +42,12 @@ const EPSILON_ABOUT: &str = "how private: what somebody believes of a person may
 const DELTA_ABOUT: &str = "the chance that this bound does not hold; far below 1 / number of rows";
 
 pub(super) const BOUNDS: &str = "normalise.bounds";
-pub(super) const SCALE: &str = "normalise.bounds.scale";
 const CHANGE: &str = "privacy.change";
 const MAP: &str = "task.surface.map";
 const AT: &str = "task.surface.at";
 /// The variances of functions that add up.
 const PARTS: &str = "model.kernel.additive.variances";
+const BOUND: &str = "privacy.mechanism.moments.target_bound";
 const BOX: &str = "privacy.mechanism.moments.domain";
 /// What keys of lengthscales hold: of one input, or an entry for each.
 const LENGTHSCALE: &str = ".lengthscale";
@@ -98,7 +102,11 @@ impl Open<'_> {
         let about = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let source = Proposal::said(&about).map_or(Source::Asked, Source::Proposed);
         let lines = vec![self.line];
-        (!places.is_empty()).then_some(Question { places, lines, key, about, source })
+        let (is_squared, about) = match about.strip_prefix(SQUARE) {
+            Some(root) => (true, root.to_owned()),
+            None => (false, about),
+        };
+        (!places.is_empty()).then_some(Question { places, lines, key, about, is_squared, source })
     }
 
     fn place(self, at: usize, length: usize) -> Range<usize> {
@@ -116,7 +124,8 @@ fn budget(open: Open<'_>) -> Option<Question> {
         ("privacy.delta", DELTA_ABOUT, value, Source::Proposed(Proposal::Number(value.parse().ok()?)))
     };
     let places = vec![open.place(code.len() - value.len(), value.len())];
-    Some(Question { places, lines: vec![open.line], key: key.to_owned(), about: about.to_owned(), source })
+    let (key, about) = (key.to_owned(), about.to_owned());
+    Some(Question { places, lines: vec![open.line], key, about, is_squared: false, source })
 }
 
 /// The same with what need not be asked: what follows from the bounds, and the box around the map.
@@ -147,7 +156,7 @@ fn derived(mut questions: Vec<Question>) -> Vec<Question> {
     }
     for question in &mut questions {
         let times = match question.key.as_str() {
-            SCALE => 0.5,
+            BOUND => 0.5,
             CHANGE => 1.0,
             _ => continue,
         };
@@ -223,25 +232,28 @@ mod tests {
             keys,
             [
                 ("normalise.bounds", Source::Asked),
-                ("normalise.bounds.scale", Source::Derived(Rule::Width { of: 0, times: 0.5 })),
-                ("model.noise_variance", Source::Proposed(Proposal::Number(0.06))),
-                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Proposed(eighth(5))),
+                ("model.noise_variance", Source::Proposed(Proposal::OfWidth(0.125))),
+                ("model.kernel.@KERNEL@.lengthscales, \"a\"", Source::Proposed(eighth(4))),
                 ("model.kernel.@KERNEL@.lengthscales, \"b\"", Source::Proposed(eighth(10))),
                 ("task.surface.map, \"a\"", Source::Asked),
                 ("task.surface.at, \"b\"", Source::Derived(Rule::Middle(10))),
                 ("privacy.epsilon", Source::Asked),
                 ("privacy.delta", Source::Proposed(Proposal::Number(1e-7))),
-                ("privacy.mechanism.moments.domain, \"a\"", Source::Derived(Rule::Around(5))),
+                (
+                    "privacy.mechanism.moments.target_bound",
+                    Source::Derived(Rule::Width { of: 0, times: 0.5 })
+                ),
+                ("privacy.mechanism.moments.domain, \"a\"", Source::Derived(Rule::Around(4))),
                 ("privacy.mechanism.moments.domain, \"b\"", Source::Asked),
             ]
         );
-        assert_eq!(asking_order(&found), [0, 2, 5, 7, 8, 10, 3, 4]);
+        assert_eq!(asking_order(&found), [0, 1, 4, 6, 7, 10, 2, 3]);
         let all = found.iter().flat_map(|question| question.places.clone());
         let texts: Vec<&str> = all.map(|place| &template[place]).collect();
         assert_eq!(texts.iter().filter(|text| **text == "nan").count(), template.matches("nan").count() - 1);
         assert_eq!(texts.iter().filter(|text| ["1.0", "1e-7"].contains(text)).count(), 2);
         assert_eq!(
-            (found[4].about.as_str(), found[0].places.len(), found[5].places.len()),
+            (found[3].about.as_str(), found[0].places.len(), found[4].places.len()),
             ("how far: an eighth of its range", 2, 2)
         );
     }

@@ -6,8 +6,8 @@ use super::new_questions::{BOUNDS, Question};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Proposal {
     Number(f64),
-    /// A multiple of the square of the distance of the bounds of the target.
-    OfSquare(f64),
+    /// A part of the distance of the bounds of the target.
+    OfWidth(f64),
     /// A part of a range.
     OfRange {
         of: usize,
@@ -31,6 +31,8 @@ pub(super) enum Rule {
 /// The answers to all questions, as far as they are known.
 pub(super) type Answers = [Option<Vec<f64>>];
 
+/// What begins the proposal in a comment.
+pub(super) const PERHAPS: &str = "perhaps ";
 /// Parts of the range of an input, by the comment beside its lengthscale.
 const PARTS: [(&str, f64); 2] = [("an eighth of its range", 0.125), ("a quarter of its range", 0.25)];
 
@@ -43,10 +45,10 @@ impl Proposal {
     pub fn value(self, questions: &[Question], answers: &Answers) -> Option<f64> {
         match self {
             Self::Number(value) => Some(value),
-            Self::OfSquare(factor) => {
+            Self::OfWidth(part) => {
                 let bounds = questions.iter().position(|question| question.key == BOUNDS)?;
                 let [low, high] = answers[bounds].as_deref()? else { return None };
-                Some(four_digits(factor * (high - low) * (high - low)))
+                Some(four_digits(part * (high - low)))
             }
             Self::OfRange { of, times } => {
                 let [low, high] = answers[of].as_deref()? else { return None };
@@ -55,16 +57,11 @@ impl Proposal {
         }
     }
 
-    /// By the comment beside the place: its last words, `perhaps ((high - low) / 8)^2`, or a number in the place of that.
+    /// Of the root of a variance, by the last words of the comment beside it: `perhaps ((high - low) / 8)^2`.
     pub fn said(about: &str) -> Option<Self> {
-        let (_, said) = about.rsplit_once("perhaps ")?;
-        let divisor = said.strip_prefix("((high - low) / ").and_then(|rest| rest.strip_suffix(")^2"));
-        match divisor {
-            Some(divisor) => {
-                divisor.parse::<f64>().ok().map(|divisor| Self::OfSquare(1.0 / (divisor * divisor)))
-            }
-            None => said.parse().ok().map(Self::Number),
-        }
+        let (_, said) = about.rsplit_once(PERHAPS)?;
+        let divisor = said.strip_prefix("((high - low) / ")?.strip_suffix(")^2")?;
+        divisor.parse::<f64>().ok().map(|divisor| Self::OfWidth(1.0 / divisor))
     }
 }
 
@@ -94,7 +91,7 @@ impl Rule {
 }
 
 /// Without the digits that come of products.
-fn four_digits(value: f64) -> f64 {
+pub(super) fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
@@ -124,16 +121,12 @@ mod tests {
 
     #[test]
     fn proposals_stand_in_comments() {
-        assert_eq!(
-            Proposal::said("square; perhaps ((high - low) / 8)^2"),
-            Some(Proposal::OfSquare(1.0 / 64.0))
-        );
-        assert_eq!(Proposal::said("over scale^2; perhaps 0.06"), Some(Proposal::Number(0.06)));
+        assert_eq!(Proposal::said("how far; perhaps ((high - low) / 8)^2"), Some(Proposal::OfWidth(0.125)));
         assert_eq!(Proposal::said("perhaps somebody knows"), None);
         let bounds = &questions("[normalise.bounds]\nlow = nan # l\nhigh = nan # h\n");
         assert_eq!(bounds[0].about, "l; and h");
         let answers = [Some(vec![0.0, 40.0]), None];
-        assert_eq!(Proposal::OfSquare(1.0 / 64.0).value(bounds, &answers), Some(25.0));
+        assert_eq!(Proposal::OfWidth(0.125).value(bounds, &answers), Some(5.0));
         assert_eq!(Proposal::OfRange { of: 0, times: 0.25 }.value(bounds, &answers), Some(10.0));
         assert_eq!(Proposal::OfRange { of: 1, times: 0.25 }.value(bounds, &answers), None);
     }

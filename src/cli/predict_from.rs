@@ -44,9 +44,7 @@ impl FromArguments {
         let guarantee = file.guarantee().to_owned();
         let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
         let predictions = file.predict(at, other)?;
-        if let Some(warning) = predictions.warning() {
-            complain(&format!("warning: {warning}"));
-        }
+        predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         if let Some(out) = out {
             write_predictions(out, &predictions)?;
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::PredictionForm;
 use super::grid::of_box;
-use super::moments_surface::KnownMoments;
+use super::moments_surface::{KnownMoments, Process};
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PublicPoints, ReleaseError};
@@ -67,7 +67,7 @@ pub struct FilePredictions {
     pub(super) data: DataSetting,
     pub(super) points: Points,
     pub(super) predictions: Predictions,
-    pub(super) warning: Option<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 impl MomentsFile {
@@ -142,11 +142,12 @@ impl MomentsFile {
             draw: None,
         };
         let places = of_box(&mechanism.domain);
+        let process = Process { kernel: kernel.clone(), normalise: normalise.clone() };
         let model = ModelSetting { kernel, noise_variance, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
         };
-        Ok(KnownMoments { data, places, model, moments: self.moments })
+        Ok(KnownMoments { data, places, model, process, moments: self.moments })
     }
 }
 
@@ -170,8 +171,8 @@ impl FilePredictions {
     }
 
     /// What is said of points that the model knows nothing of.
-    pub fn warning(&self) -> Option<&str> {
-        self.warning.as_deref()
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Means and standard deviations at the points, in units of the target.

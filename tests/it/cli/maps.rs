@@ -21,13 +21,13 @@ fn trips() -> String {
 const FILLED: [(&str, &str); 11] = [
     ("low = nan", "low = 0.0"),
     ("high = nan", "high = 3600.0"),
-    ("scale = nan", "scale = 1800.0"),
-    ("noise_variance = nan", "noise_variance = 0.1"),
-    ("\nvariance = nan", "\nvariance = 1.0"),
+    ("noise_variance = nan", "noise_variance = 324000.0"),
+    ("\nvariance = nan", "\nvariance = 3240000.0"),
     ("    nan,   # \"start_lon\"", "    0.2,"),
     ("    nan,   # \"start_lat\"", "    0.2,"),
     ("from = nan, to = nan, points = 25", "from = -74.02, to = -73.93, points = 6"),
     ("from = nan, to = nan, points = 25", "from = 40.70, to = 40.80, points = 5"),
+    ("target_bound = nan", "target_bound = 1800.0"),
     ("[nan, nan],   # \"start_lon\"", "[-74.02, -73.93],"),
     ("[nan, nan],   # \"start_lat\"", "[40.70, 40.80],"),
 ];
@@ -96,6 +96,40 @@ fn from_trips_to_a_map_in_four_commands() {
     let run = project.dpgp(&["map", "p.csv", "--out", "changed.svg"]).expect(0);
     assert!(run.out.contains("Nothing is claimed") && run.out.contains("the digest"), "{}", run.out);
     assert!(!project.read("changed.svg").contains("Guarantee"));
+}
+
+/// Private rows tell nothing of a place where none begins; what says so follows from the release, and stands in it.
+#[test]
+fn a_map_of_another_place_is_named() {
+    let project = Project::empty();
+    project.write("trips.csv", &trips());
+    project.dpgp(&["new", "--data", "trips.csv", "--private-inputs"]).expect(0);
+    let here = filled(project.read("trips.toml"))
+        .replace("epsilon = 1.0", "epsilon = 8.0")
+        .replace("[1.0, inf]", "[8.0]");
+    project.write("trips.toml", &here);
+    project.write(
+        "elsewhere.toml",
+        &here.replace("-74.02", "-64.02").replace("-73.93", "-63.93").replace("    0.2,", "    0.01,"),
+    );
+    let release = |name: &str| {
+        let (spec, out) = (format!("{name}.toml"), format!("{name}-map.csv"));
+        let run = project.dpgp(&["predict", &spec, "--grid", "auto", "--out", &out, "--no-ledger"]).expect(0);
+        (run.err + &run.out, project.json(&format!("{out}.certificate.json"))["warnings"].to_string())
+    };
+    let (said, warnings) = release("trips");
+    assert!(!said.contains("without any row") && !warnings.contains("without any row"), "{said}");
+    let (said, warnings) = release("elsewhere");
+    assert!(
+        said.contains("of 30 points gp_sd and noise_sd together are nearly what gp_sd is without any row"),
+        "{said}"
+    );
+    assert!(warnings.contains("a latitude in the place of a longitude"), "{warnings}");
+    // The same from sums, asked later.
+    project.dpgp(&["stats", "elsewhere.toml", "trips.csv", "--release", "m.json", "--no-ledger"]).expect(0);
+    let later =
+        project.dpgp(&["predict", "--from", "m.json", "--grid", "auto", "--out", "later.csv"]).expect(0);
+    assert!(later.err.contains("nearly what gp_sd is without any row"), "{}", later.err);
 }
 
 /// Closed, counter-clockwise, within the ends of the map, and all of it together.

@@ -22,13 +22,24 @@ fn answered(project: &Project, more: &[&str], answers: &str) -> Run {
 fn answers_make_a_spec_that_runs() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature"];
-    let run = answered(&project, &told, "0 40\n9\n\n8\n2\n\n").expect(0);
-    assert!(run.err.contains("normalise.bounds: ") && run.err.contains("[100]"), "{}", run.err);
+    let run = answered(&project, &told, "0 40\n3\n\n8\n2\n\n").expect(0);
+    assert!(
+        run.err.contains("normalise.bounds: ")
+            && run.err.contains("kernel.eq.variance (its root): ")
+            && run.err.contains("bounds [10]\n"),
+        "{}",
+        run.err
+    );
     assert!(run.err.contains("privacy.change: 40, by the answers above"), "{}", run.err);
     let spec = project.read("mine.toml");
     assert!(!spec.contains("fill in") && spec.contains("run `dpgp run`"), "{spec}");
     assert!(spec.contains("epsilon = 2.0") && spec.contains("change = 40.0"), "{spec}");
-    assert!(spec.contains("variance = 100.0") && spec.contains("delta = 1e-5"), "{spec}");
+    assert!(
+        spec.contains("noise_variance = 9.0")
+            && spec.contains("\nvariance = 100.0")
+            && spec.contains("delta = 1e-5"),
+        "{spec}"
+    );
     assert!(
         run.out.contains("dpgp predict mine.toml --grid temperature=FROM..TO:20 --preview"),
         "{}",
@@ -47,15 +58,33 @@ fn answers_make_a_spec_that_runs() {
 fn where_whole_records_are_private_every_place_is_asked_for() {
     let project = energy_project(TARGETS);
     let told = ["--target", "kwh", "--inputs", "temperature", "--private-inputs"];
-    let run = answered(&project, &told, "0 40\n0.1\n\n-10, 35\n1\n1e-7\n\n").expect(0);
-    assert!(run.err.contains("(\"temperature\") [5.625]\n"), "{}", run.err);
+    let run = answered(&project, &told, "0 to 40\n6.5\n\n-10, 35\n1\n1e-7\n\n").expect(0);
+    assert!(run.err.contains("an eighth of its range [5.625]\n"), "{}", run.err);
     assert!(!run.out.contains("taken as public"), "{}", run.out);
     // The box reaches a tenth of the map beyond it.
     let spec = project.read("mine.toml");
-    assert!(spec.contains("[-14.5, 39.5],") && spec.contains("scale = 20.0"), "{spec}");
+    assert!(
+        spec.contains("[-14.5, 39.5],")
+            && spec.contains("target_bound = 20.0")
+            && spec.contains("noise_variance = 42.25"),
+        "{spec}"
+    );
     assert!(run.err.contains("domain, \"temperature\": -14.5 to 39.5, by the answers above"), "{}", run.err);
     assert!(!project.read("mine.toml").contains("= nan"), "{}", run.err);
     project.dpgp(&["run", "mine.toml", "--quiet"]).expect(0);
+}
+
+/// A budget is the user's to choose, and its meaning is said.
+#[test]
+fn a_budget_that_protects_nothing_is_named() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature"];
+    let run = answered(&project, &told, "0 40\n3\n\n8\n1000\n0.5\n").expect(0);
+    assert!(run.err.contains("note: epsilon = 1000 protects next to nothing"), "{}", run.err);
+    assert!(run.err.contains("note: delta = 0.5 is far above what is proposed"), "{}", run.err);
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
+    assert!(!run.err.contains("note: "), "{}", run.err);
 }
 
 /// Of three public inputs the function is a sum; each part has a third of the variance that proposals have for one of all, `(40 / 4)^2`.
@@ -64,7 +93,7 @@ fn functions_that_add_up_share_their_variance() {
     let project = energy_project(TARGETS);
     let rows = (0..60).map(|i| format!("{},{},{},{}\n", i % 7, i % 5, i % 11, 10 + i % 7));
     project.write("energy.csv", &format!("a,b,c,kwh\n{}", rows.collect::<String>()));
-    let run = answered(&project, &[], "0 40\n9\n3\n2\n5\n1\n\n").expect(0);
+    let run = answered(&project, &[], "0 40\n3\n3\n2\n5\n1\n\n").expect(0);
     let spec = project.read("mine.toml");
     assert_eq!(spec.matches("    33.33,   # ").count(), 3, "{spec}");
     assert!(run.err.contains("additive.variances, \"b\": 33.33, by the answers above"), "{}", run.err);
@@ -79,38 +108,32 @@ fn what_is_no_answer_writes_nothing() {
         ("0 40\n", "nobody answered"),
         (
             "0 forty\n",
-            "two finite numbers are needed, the least and the greatest, such as 0 40, not \"0 forty\"",
+            "two finite numbers are needed, the least and the greatest, such as 0 40; the answer was \"0 forty\"",
         ),
         ("0\n40\n", "normalise.bounds: two finite numbers are needed"),
         ("0 nan\n", "two finite numbers are needed"),
-        ("0,5\n", "such as 0 40, with a point before decimals, not \"0,5\""),
-        ("0 40 80\n", "not \"0 40 80\""),
+        ("0,5\n", "such as 0 40, with a point before decimals; the answer was \"0,5\""),
+        ("0 40 80\n", "such as 0 40; the answer was \"0 40 80\""),
+        ("0 40 minutes\n", "such as 0 40, without a unit"),
         // Bounds the wrong way round.
-        ("40 0\n9\n100\n8\n1\n\n", "must be above the first, and 0 is not above 40"),
-        ("0 40\n9\n100\n8\n-1\n\n", "privacy.epsilon: a number above 0 is needed, not \"-1\""),
-        ("0 40\n9\n100\n8\n1\n1\n\n", "privacy.delta: a number below 1 is needed, not \"1\""),
-        ("0 40\n9 9\n", "model.noise_variance: a finite number is needed, not \"9 9\""),
+        ("40 0\n3\n10\n8\n1\n\n", "must be above the first, and 0 is not above 40"),
+        ("0 40\n3\n10\n8\n-1\n\n", "privacy.epsilon: a number above 0 is needed; the answer was \"-1\""),
+        ("0 40\n3\n10\n8\n1\n1\n\n", "privacy.delta: a number below 1 is needed; the answer was \"1\""),
+        ("0 40\n9 9\n", "model.noise_variance: a finite number is needed; the answer was \"9 9\""),
         // A variance that no targets between 0 and 40 have, and an answer too many.
-        (
-            "0 40\n401\n",
-            "a variance of at most 400 is needed: the square of half of the width of the bounds, not \"401\"",
-        ),
-        ("0 40\n9\n100\n8\n1\n\n0.5\n", "all questions are answered, and \"0.5\" is left"),
+        ("0 40\n21\n", "at most 20 is needed, half of the width of the bounds; the answer was \"21\""),
+        ("0 40\n3\n10\n8\n1\n\n0.5\n", "all questions are answered, and \"0.5\" is left"),
         // Nothing stands for an epsilon, or for a bound, that nobody names.
-        ("0 40\n9\n100\n8\n\n\n", "privacy.epsilon: a finite number is needed, not \"\""),
-        ("\n40\n9\n100\n8\n1\n\n", "normalise.bounds: two finite numbers are needed"),
+        ("0 40\n3\n10\n8\n\n\n", "privacy.epsilon: a finite number is needed; the answer was \"\""),
+        ("\n40\n3\n10\n8\n1\n\n", "normalise.bounds: two finite numbers are needed"),
     ] {
         let run = answered(&project, &told, answers).expect(2);
         assert!(run.err.contains(why), "{answers:?}: {}", run.err);
         assert!(!project.path("mine.toml").exists());
     }
     let records = [&told[..], &["--private-inputs"]].concat();
-    let run = answered(&project, &records, "0 40\n9\n").expect(2);
-    assert!(
-        run.err.contains("a variance of at most 1 is needed: half of the width of the bounds is 1 here"),
-        "{}",
-        run.err
-    );
+    let run = answered(&project, &records, "0 40\n400\n").expect(2);
+    assert!(run.err.contains("at most 20 is needed"), "{}", run.err);
     project.write("mine.toml", "kept");
     assert!(answered(&project, &told, "0\n").expect(2).err.contains("is there already"));
     assert_eq!(project.read("mine.toml"), "kept");

@@ -51,10 +51,15 @@ fn the_kernel_suits_the_inputs_that_are_named() {
     let all = spec(&project, &["--private-inputs"]);
     assert!(all.contains("[model.kernel.additive]"), "{all}");
     let two = spec(&project, &["--private-inputs", "--inputs", "b,d"]);
-    assert!(two.contains("[model.kernel.eq-ard]\n") && !two.contains("additive"), "{two}");
+    assert!(
+        two.contains("[model.kernel.matern]\nsmoothness = \"3/2\"") && !two.contains("additive"),
+        "{two}"
+    );
     assert_eq!(two.matches("    nan,   # \"").count(), 2, "{two}");
     let one = spec(&project, &["--private-inputs", "--inputs", "d"]);
-    assert!(one.contains("[model.kernel.eq]\n"), "{one}");
+    assert!(one.contains("[model.kernel.matern]\n") && one.contains("    nan,   # \"d\""), "{one}");
+    let one = spec(&project, &["--inputs", "d"]);
+    assert!(one.contains("[model.kernel.eq]\n") && one.contains("\nlengthscale = nan"), "{one}");
     let three = spec(&project, &["--inputs", "a,b,c"]);
     assert!(
         three.contains("[model.kernel.additive]") && three.contains("perhaps ((high - low) / 4)^2 / 3"),

@@ -556,9 +556,9 @@ fn the_other_new_spec_protects_records() {
         .replace("[nan, nan]", "[0.0, 120.0]")
         .replace("low = nan", "low = 0.0")
         .replace("high = nan", "high = 40.0")
-        .replace("scale = nan", "scale = 20.0")
-        .replace("noise_variance = nan", "noise_variance = 0.2")
-        .replace("\nvariance = nan", "\nvariance = 0.25")
+        .replace("target_bound = nan", "target_bound = 20.0")
+        .replace("noise_variance = nan", "noise_variance = 80.0")
+        .replace("\nvariance = nan", "\nvariance = 100.0")
         .replace("nan,", "30.0,");
     project.write("records.toml", &filled);
     project.dpgp(&["run", "records.toml", "--quiet"]).expect(0);

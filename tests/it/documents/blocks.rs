@@ -49,7 +49,7 @@ const INSTEAD: &[(&str, &str)] = &[
 const BEFORE: &str = r#"
 awk -v OFS=, 'BEGIN { print "temperature,kwh"; for (i = 0; i < 120; i++) print -5 + i % 31, 18 + i % 7 }' > energy.csv
 printf 'temperature\n0\n10\n20\n' > grid.csv
-printf '0 40\n9\n100\n8\n1\n\n' > answers
+printf '0 40\n3\n10\n8\n1\n\n' > answers
 awk 'BEGIN { print "x"; for (i = 0; i < 200; i++) print i % 7 }' > one.csv
 cp one.csv other.csv
 cat > histogram.toml <<'SPEC'
@@ -72,7 +72,7 @@ fn before(page: &str) -> &'static str {
         "docs/maps.md" => {
             "dpgp generate --rows 5e3 --out some.csv
              sed '1s/minutes/duration/' some.csv > trips.csv
-             printf '0 60\\n0.1\\n\\n-74.04 -73.93\\n40.69 40.79\\n1\\n1e-7\\n\\n\\n' > answers"
+             printf '0 60\\n10\\n\\n-74.04 -73.93\\n40.69 40.79\\n1\\n1e-7\\n\\n\\n' > answers"
         }
         "docs/rows.md" => {
             "printf 'start_latitude,start_longitude,hour_of_day\\n40.75,-73.98,8\\n' > grid.csv"
