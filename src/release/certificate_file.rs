@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::far_points::{PriorSds, far_from_inputs, far_from_records};
+use super::far_points::far_warning;
+use super::little_known::little_known;
 use super::moments::INTERVALS;
 use super::points_file::outside_warning;
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
@@ -110,15 +111,13 @@ impl Charged<PrivatePredictions<'_>> {
     /// What is said of the guarantee and the design, and of points that the model knows nothing of.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();
-        let (outside, far) = match &setting.privacy.mechanism {
-            MechanismSetting::Moments(moments) => {
-                let model = setting.model.as_deref();
-                let prior = model.and_then(|model| PriorSds::new(&model.kernel, &setting.normalise, points));
-                let far = prior.and_then(|prior| far_from_records(&prior, predictions));
-                (outside_warning(moments, points), far)
-            }
-            _ if self.hides_records() => (None, None),
-            _ => (None, far_from_inputs(self.value())),
+        let outside = match &setting.privacy.mechanism {
+            MechanismSetting::Moments(moments) => outside_warning(moments, points),
+            _ => None,
+        };
+        let far = match self.hides_records() {
+            true => little_known(predictions),
+            false => far_warning(self.value()),
         };
         self.warnings().into_iter().chain(outside).chain(far).collect()
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::PredictionForm;
 use super::grid::of_box;
-use super::moments_surface::{KnownMoments, Process};
+use super::moments_surface::KnownMoments;
 use super::new_file::{new_file, put};
 use super::prediction_rows::PredictionRows;
 use super::{PublicPoints, ReleaseError};
@@ -142,12 +142,11 @@ impl MomentsFile {
             draw: None,
         };
         let places = of_box(&mechanism.domain);
-        let process = Process { kernel: kernel.clone(), normalise: normalise.clone() };
         let model = ModelSetting { kernel, noise_variance, sparse: None };
         let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
             return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
         };
-        Ok(KnownMoments { data, places, model, process, moments: self.moments })
+        Ok(KnownMoments { data, places, model, moments: self.moments })
     }
 }
 

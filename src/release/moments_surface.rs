@@ -2,12 +2,11 @@
 
 use nalgebra::DMatrix;
 
-use super::far_points::{PriorSds, far_from_records};
+use super::little_known::little_known;
 use super::points_file::{ensure_inside, held, outside_warning};
 use super::{FilePredictions, MomentsFile, OtherModel, PublicPoints, ReleaseError};
 use crate::gp::sites::SiteMixture;
-use crate::kernel::KernelSetting;
-use crate::setting::{DataSetting, NormaliseSetting};
+use crate::setting::DataSetting;
 use crate::task::{MomentsModel, Points, Predictions, ReleasedMoments, SurfacePrediction};
 
 /// A release and a model of it.
@@ -16,15 +15,7 @@ pub(super) struct KnownMoments {
     /// Where a grid without a file has its points.
     pub places: DMatrix<f64>,
     pub model: MomentsModel,
-    /// What the process is without any row.
-    pub process: Process,
     pub moments: ReleasedMoments,
-}
-
-/// The kernel of a model, and what its targets are scaled by.
-pub(super) struct Process {
-    pub kernel: KernelSetting,
-    pub normalise: NormaliseSetting,
 }
 
 /// The posterior of a release: computed once, then asked at any points. It follows from noisy numbers alone.
@@ -80,11 +71,8 @@ impl MomentsSurface {
         let prediction = self.known.model.predict(&self.posterior, &points.inputs)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = prediction;
         let predictions = Predictions { mean, gp_sd: model_sd, noise_sd };
-        let Process { kernel, normalise } = &self.known.process;
-        let prior = PriorSds::new(kernel, normalise, &points.inputs);
         let outside = outside_warning(self.known.model.mechanism(), &points.inputs);
-        let far = prior.and_then(|prior| far_from_records(&prior, &predictions));
-        let warnings = outside.into_iter().chain(far).collect();
+        let warnings = outside.into_iter().chain(little_known(&predictions)).collect();
         Ok(FilePredictions { data: self.known.data.clone(), points, predictions, warnings })
     }
 }

@@ -1,6 +1,5 @@
 //! What is said below a map.
 
-use super::mask::uncertainty;
 use super::names::shown;
 use super::released_map::ReleasedMap;
 use crate::publish::table::number::brief;
@@ -54,7 +53,7 @@ impl ReleasedMap<'_> {
     fn reach(&self) -> Option<String> {
         self.released.statement.guarantee.as_ref()?;
         let seen = self.cells.iter().filter(|cell| !cell.is_masked);
-        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * uncertainty(&cell.point)).collect();
+        let mut sds: Vec<f64> = seen.map(|cell| CENTRAL_95 * cell.point.uncertainty()).collect();
         sds.sort_by(f64::total_cmp);
         let unit = self.options.unit.as_deref().map_or(String::new(), |unit| format!(" {}", shown(unit)));
         let (half, most) = (sds.get(sds.len() / 2)?, sds.get(sds.len() * 9 / 10)?);

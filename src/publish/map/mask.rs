@@ -1,19 +1,12 @@
 //! Which cells of a map say too little.
 
 use crate::publish::table::number::brief;
-use crate::release::ReleasedPoint;
-
-/// The share of the variance over a map that a cell must explain.
-const EXPLAINED: f64 = 0.5;
+use crate::release::{ReleasedPoint, most_uncertainty};
 
 /// The rule that hatches cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mask {
-    /// Those whose whole uncertainty `sqrt(gp_sd^2 + noise_sd^2)` is larger.
-    ///
-    /// At a place drawn at random from the map the surface has the variance `S^2 = Var(mean) + E[v]`, `v = gp_sd^2 + noise_sd^2`, by the law
-    /// of total variance. Where v is known it falls to that: a cell explains `1 - v / S^2` of the variance over the map, and less than
-    /// half of it where `sqrt v > S / sqrt 2`. Both parts count, since where no row is gp_sd tells that nothing is known.
+    /// Those whose whole uncertainty is larger ([`most_uncertainty`]).
     uncertainty: f64,
     /// And those with a larger `noise_sd`, where that was asked for.
     noise: Option<f64>,
@@ -22,12 +15,12 @@ pub(super) struct Mask {
 impl Mask {
     /// The rule for these points, with a noise that was asked for.
     pub fn of(points: &[ReleasedPoint], noise: Option<f64>) -> Self {
-        Self { uncertainty: (1.0 - EXPLAINED).sqrt() * spread(points), noise }
+        Self { uncertainty: most_uncertainty(points), noise }
     }
 
     /// Whether a point is hatched.
     pub fn hides(self, point: &ReleasedPoint) -> bool {
-        uncertainty(point) > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
+        point.uncertainty() > self.uncertainty || self.noise.is_some_and(|most| point.noise_sd > most)
     }
 
     /// In words.
@@ -35,19 +28,6 @@ impl Mask {
         let noise = self.noise.map_or(String::new(), |most| format!(", or noise_sd above {}", brief(most)));
         format!("too little is known, gp_sd and noise_sd together above {}{noise}", brief(self.uncertainty))
     }
-}
-
-/// `sqrt(gp_sd^2 + noise_sd^2)`.
-pub(super) fn uncertainty(point: &ReleasedPoint) -> f64 {
-    point.gp_sd.hypot(point.noise_sd)
-}
-
-/// S.
-fn spread(points: &[ReleasedPoint]) -> f64 {
-    let number = points.len() as f64;
-    let mean = points.iter().map(|point| point.mean / number).sum::<f64>();
-    let squares = points.iter().map(|point| (point.mean - mean).powi(2) + uncertainty(point).powi(2));
-    (squares.sum::<f64>() / number).sqrt()
 }
 
 #[cfg(test)]

@@ -118,18 +118,15 @@ fn a_map_of_another_place_is_named() {
         (run.err + &run.out, project.json(&format!("{out}.certificate.json"))["warnings"].to_string())
     };
     let (said, warnings) = release("trips");
-    assert!(!said.contains("without any row") && !warnings.contains("without any row"), "{said}");
+    assert!(!said.contains("too little is known") && !warnings.contains("too little is known"), "{said}");
     let (said, warnings) = release("elsewhere");
-    assert!(
-        said.contains("of 30 points gp_sd and noise_sd together are nearly what gp_sd is without any row"),
-        "{said}"
-    );
-    assert!(warnings.contains("a latitude in the place of a longitude"), "{warnings}");
+    assert!(said.contains("of 30 points too little is known"), "{said}");
+    assert!(warnings.contains("are the ends of the map those of these inputs"), "{warnings}");
     // The same from sums, asked later.
     project.dpgp(&["stats", "elsewhere.toml", "trips.csv", "--release", "m.json", "--no-ledger"]).expect(0);
     let later =
         project.dpgp(&["predict", "--from", "m.json", "--grid", "auto", "--out", "later.csv"]).expect(0);
-    assert!(later.err.contains("nearly what gp_sd is without any row"), "{}", later.err);
+    assert!(later.err.contains("too little is known"), "{}", later.err);
 }
 
 /// Closed, counter-clockwise, within the ends of the map, and all of it together.
