@@ -6,6 +6,7 @@ use clap_complete::CompleteEnv;
 
 use super::arguments::Arguments;
 use super::completed::ASKED;
+use super::unknown_option::explained;
 
 /// Answers a shell that asks what could follow, and ends the process then.
 pub fn answer() {
@@ -17,7 +18,11 @@ pub fn answer() {
 /// The arguments of this process; a wrong one ends it with the message of the parser.
 pub fn arguments() -> Arguments {
     let command = with_paragraphs(without_empty(Arguments::command()));
-    Arguments::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    let matches = command.try_get_matches().unwrap_or_else(|error| {
+        let verb = std::env::args().nth(1).unwrap_or_default();
+        explained(error, &verb).exit()
+    });
+    Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 /// The sentences below the options of every verb as paragraphs, whose lines the parser breaks for the terminal that there is.

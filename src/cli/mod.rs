@@ -56,6 +56,7 @@ mod show;
 mod stats;
 mod table;
 mod targets;
+mod unknown_option;
 mod verify;
 mod waiting;
 

@@ -1,7 +1,7 @@
 //! "Did you mean ...?" for misspelt names.
 
 /// The candidate closest to `name`, if one is close enough to be what was meant:
-/// at most a third of the letters differ, or one name is the start of the other.
+/// at most a third of the letters differ, or one name is the start or the end of the other.
 #[must_use]
 pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
@@ -21,8 +21,10 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 
 fn plausible(edits: usize, wanted: &str, candidate: &str) -> bool {
     let letters = wanted.chars().count().max(candidate.chars().count());
-    let starts = wanted.len() >= 3 && candidate.len() >= 3;
-    edits * 3 <= letters || starts && (candidate.starts_with(wanted) || wanted.starts_with(candidate))
+    let shorter = wanted.len().min(candidate.len());
+    let is_start = candidate.starts_with(wanted) || wanted.starts_with(candidate);
+    let is_end = candidate.ends_with(wanted) || wanted.ends_with(candidate);
+    edits * 3 <= letters || shorter >= 3 && is_start || shorter >= 4 && is_end
 }
 
 /// Levenshtein distance: the fewest insertions, deletions and substitutions from `a` to `b`.
@@ -60,5 +62,8 @@ mod tests {
         assert_eq!(closest("Abalone", names), Some("abalone"));
         assert_eq!(closest("howell", names), Some("howell1"));
         assert_eq!(closest("zebra", names), None);
+        let columns = ["start_latitude", "start_longitude"];
+        assert_eq!(closest("longitude", columns), Some("start_longitude"));
+        assert_eq!(closest("ude", columns), None);
     }
 }

@@ -59,7 +59,9 @@ impl FromStr for Hides {
     type Err = UnknownHidden;
 
     fn from_str(word: &str) -> Result<Self, UnknownHidden> {
-        let found = Self::ALL.into_iter().find(|hides| hides.to_string() == word);
+        let found = Self::ALL
+            .into_iter()
+            .find(|hides| hides.to_string().trim_end_matches('s') == word.trim_end_matches('s'));
         found.ok_or_else(|| UnknownHidden(word.to_owned()))
     }
 }

@@ -38,6 +38,12 @@ pub enum ReleaseError {
     /// Data without rows.
     #[error("{}: no row of the data is left to fit a model to", .0.display())]
     NoRows(PathBuf),
+    /// Points of which the model knows nothing.
+    #[error(
+        "none of the points to predict at lies in the public box privacy.mechanism.moments.domain: check the order and the units of their \
+         inputs"
+    )]
+    OutsideBox,
     /// A spec that describes no release.
     #[error("this spec describes no release of predictions: {0}")]
     NotReleasable(&'static str),

@@ -75,7 +75,11 @@ impl GridInput {
         let Some((name, places)) =
             part.rsplit_once('=').filter(|(name, places)| !name.is_empty() && !places.is_empty())
         else {
-            return Err(wrong(part, "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE"));
+            let is_number = part.starts_with(|first: char| first.is_ascii_digit());
+            return Err(wrong(
+                part,
+                if is_number { CUT } else { "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE" },
+            ));
         };
         let places = match places.split_once("..") {
             Some((from, rest)) => GridPlaces::Range(range(part, from, rest)?),
@@ -130,6 +134,10 @@ fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> 
 }
 
 const ENDS: &str = "both ends must be finite numbers, the second the greater, as in 20..80:7";
+
+/// What a decimal comma leaves.
+const CUT: &str =
+    "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE: a comma ends an input, and decimals follow a point";
 
 fn wrong(part: &str, why: &'static str) -> GridError {
     GridError::Part { part: part.to_owned(), why }

@@ -49,12 +49,10 @@ impl PublicPoints<'_> {
 /// Fails where no point (t x d) lies in the public box: whoever means that has mistaken the order of the inputs, or their units.
 ///
 /// # Errors
-/// [`ReleaseError::NotReleasable`].
+/// [`ReleaseError::OutsideBox`].
 pub(super) fn ensure_inside(moments: &MomentsSetting, points: &DMatrix<f64>) -> Result<(), ReleaseError> {
     match moments.outside(points) == points.nrows() {
-        true => Err(ReleaseError::NotReleasable(
-            "no point lies in the public box privacy.mechanism.moments.domain: check the order and the units of the inputs",
-        )),
+        true => Err(ReleaseError::OutsideBox),
         false => Ok(()),
     }
 }

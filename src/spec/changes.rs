@@ -151,8 +151,15 @@ impl Change {
         for segment in around {
             inner = match inner.entry(*segment).or_insert_with(|| Value::Table(Table::new())) {
                 Value::Table(inner) => inner,
-                _ => {
-                    let problem = Problem::Shape(format!("`{segment}` holds a value, and no settings"));
+                other => {
+                    let list = match other {
+                        Value::Array(_) => format!(
+                            ": a list is changed as a whole, as in {}=[1.0, 2.0]",
+                            up_to(&self.path, segment)
+                        ),
+                        _ => String::new(),
+                    };
+                    let problem = Problem::Shape(format!("`{segment}` holds a value, and no settings{list}"));
                     return Err(source.error(&place, problem));
                 }
             };
@@ -160,6 +167,11 @@ impl Change {
         inner.insert((*last).to_owned(), value.clone());
         Ok(())
     }
+}
+
+/// A path as far as one of its parts.
+fn up_to<'p>(path: &'p str, part: &str) -> &'p str {
+    path.find(part).map_or(path, |at| &path[..at + part.len()])
 }
 
 /// A table of the spec, empty if it was not there.
@@ -176,8 +188,13 @@ fn section<'t>(table: &'t mut Table, name: &str) -> &'t mut Table {
 
 /// An error that comes of changes, which the line that it points to does not show.
 fn with(changes: &[Change], error: SpecError) -> SpecError {
-    let hint =
-        if changes.iter().any(Change::may_be_a_fraction) { "; a fraction has a point: 0.5" } else { "" };
+    let hint = if changes.iter().any(Change::may_be_a_fraction) {
+        "; a fraction has a point: 0.5"
+    } else if error.problem.to_string().contains("expected a sequence") {
+        "; a list stands in brackets: [1.0, 2.0]"
+    } else {
+        ""
+    };
     let words: Vec<String> = changes.iter().map(Change::to_string).collect();
     let problem = Problem::Changed { changes: words.join(" and "), problem: error.problem, hint };
     SpecError { problem: Box::new(problem), ..error }

@@ -225,7 +225,11 @@ fn points_outside_the_box_are_warned_of() {
     project.write("swapped.csv", "x,z\n50,0.5\n50,1.5\n");
     for verb in [&["predict", "s.toml"][..], &["predict", "--from", "r.json"]] {
         let run = project.dpgp(&[verb, &["--at", "swapped.csv"]].concat()).expect(2);
-        assert!(run.err.contains("no point lies in the public box") && run.out.is_empty(), "{}", run.err);
+        assert!(
+            run.err.contains("none of the points to predict at lies in the public box") && run.out.is_empty(),
+            "{}",
+            run.err
+        );
     }
     assert!(project.dpgp(&["ledger", "show"]).expect(0).out.contains("no ledger"));
 }

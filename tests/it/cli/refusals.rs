@@ -144,3 +144,50 @@ fn what_describes_no_predictions_is_not_predicted() {
     refused(&project, &[&preview], 2, "a preview is of cloaking, function or moments, not of sums");
     assert!(!project.path("p.csv").exists());
 }
+
+/// An option that another verb has, or that people expect, is answered with where it is; and no tip that nobody needs.
+#[test]
+fn expected_options_are_answered() {
+    let project = energy_project(TARGETS);
+    for (arguments, why) in [
+        (
+            &["predict", "energy.toml", "--set", "privacy.epsilon=2"][..],
+            "tip: a release has the settings of its spec",
+        ),
+        (&["new", "mine", "--out", "mine.toml"], "tip: the name of the spec comes first"),
+        (&["run", "energy.toml", "--cell", "epsilon=1"], "tip: `run` computes all cells"),
+        (&["run", "energy.toml", "--sett", "epsilon=1"], "tip: a similar argument exists: '--set'"),
+    ] {
+        refused(&project, &[arguments], 2, why);
+    }
+    let run = project.dpgp(&["run", "energy.toml", "--bogus"]).expect(2);
+    assert!(run.err.contains("unexpected argument '--bogus'") && !run.err.contains("tip:"), "{}", run.err);
+}
+
+/// What is close to what was meant shows the form that works.
+#[test]
+fn forms_that_work_are_shown() {
+    let project = energy_project(TARGETS);
+    let grid = ["predict", "energy.toml", "--preview", "--grid"];
+    refused(
+        &project,
+        &[&grid, &["temperature=1,5..9,5:3"]],
+        2,
+        "a comma ends an input, and decimals follow a point",
+    );
+    refused(&project, &[&grid, &["perature=1..9:3"]], 2, "(did you mean \"temperature\"?)");
+    let list = "model.kernel.eq-ard";
+    project.write(
+        "ard.toml",
+        &TARGETS.replace(
+            "kernel.eq = { variance = 100.0, lengthscale = 8.0 }",
+            "kernel.eq-ard = { variance = 100.0, lengthscales = [8.0] }",
+        ),
+    );
+    let run =
+        project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales.temperature=4")]).expect(2);
+    assert!(run.err.contains("as in model.kernel.eq-ard.lengthscales=[1.0, 2.0]"), "{}", run.err);
+    let run = project.dpgp(&["run", "ard.toml", "--set", &format!("{list}.lengthscales=4")]).expect(2);
+    assert!(run.err.contains("a list stands in brackets: [1.0, 2.0]"), "{}", run.err);
+    project.dpgp(&["run", "ard.toml", "--quiet", "--set", &format!("{list}.lengthscales=[4.0]")]).expect(0);
+}
