@@ -3,7 +3,7 @@
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 
 use super::claims::{ClaimOutcome, Outcome};
-use super::constant::worse_than_a_constant;
+use super::constant::{better_than_a_constant, worse_than_a_constant};
 use super::fitted::Fitted;
 use super::lines::Lines;
 use super::number::{exact, short};
@@ -53,7 +53,7 @@ const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; differ
     large a difference a reader of the release expects\n";
 
 /// How an error compares with that of a constant.
-const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets, whose rmse is about rmse / sqrt(1 - r2)\n";
+const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets\n";
 
 /// What stands after `±` in a row.
 fn spread(row: &ReportRow) -> Option<Spread> {
@@ -79,6 +79,9 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     }
     let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
     text.extend((!spreads.is_empty()).then(|| format!("{}\n", legend(&spreads))));
+    text.extend(
+        better_than_a_constant(report, MOST_NAMED).map(|better| format!("{}\n", shown_line(&better))),
+    );
     if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
         text.push_str(&format!("{}\n", shown_line(&worse)));
     }
