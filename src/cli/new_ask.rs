@@ -146,13 +146,13 @@ impl Question {
         }
     }
 
-    /// What is said of a budget that protects next to nothing; it is the user's to choose.
+    /// What is said of a budget that protects next to nothing, and of a lengthscale far from what is proposed; they are the user's to choose.
     fn caution(&self, numbers: &[f64], proposed: Option<f64>) -> Option<String> {
         match (self.name(), numbers, proposed) {
             ("epsilon", [epsilon], _) if *epsilon > USUAL_EPSILON => {
                 let epsilon = exact(*epsilon);
                 Some(format!(
-                    "note: epsilon = {epsilon} protects next to nothing: what somebody believes of a person may become e^{epsilon} times as \
+                    "note: epsilon = {epsilon} protects next to nothing: what somebody believes of a row may become e^{epsilon} times as \
                      likely"
                 ))
             }
@@ -160,6 +160,18 @@ impl Question {
                 "note: delta = {} is far above what is proposed: so often a row may be told as it is",
                 exact(*delta)
             )),
+            ("lengthscales", [lengthscale], Some(proposed)) if *lengthscale > LONG * proposed => {
+                Some(format!(
+                    "note: a lengthscale of {} lets the function hardly change over the map, and intervals believe that whatever the rows say",
+                    exact(*lengthscale)
+                ))
+            }
+            ("lengthscales", [lengthscale], Some(proposed)) if LONG * lengthscale < proposed => {
+                Some(format!(
+                    "note: of a function with a lengthscale of {} each place must be told by its own rows, and noise may hide them all",
+                    exact(*lengthscale)
+                ))
+            }
             _ => None,
         }
     }
@@ -177,7 +189,9 @@ impl Question {
     /// The numbers of a line, with spaces or `..` between; otherwise what is needed. What depends on several answers is checked by the whole
     /// spec.
     fn read(&self, line: &str) -> Result<Vec<f64>, String> {
-        let apart = line.replace("..", " ");
+        // A comma between two numbers with points divides them; without points it may be a decimal one.
+        let comma = line.split_once(',').filter(|(low, high)| low.contains('.') && high.contains('.'));
+        let apart = comma.map_or(line.to_owned(), |(low, high)| format!("{low} {high}")).replace("..", " ");
         let words = apart.split_whitespace().map(|word| word.trim_end_matches(','));
         let words: Vec<&str> = words.filter(|word| *word != "to").collect();
         let finite =
@@ -243,6 +257,8 @@ impl Said {
     }
 }
 
+/// So many times what is proposed, an eighth or a quarter of a range, is the range or more.
+const LONG: f64 = 7.0;
 /// Larger ones are chosen by nobody who knows what they mean.
 const USUAL_EPSILON: f64 = 10.0;
 /// The line of the grid, which has the same budget beside none.

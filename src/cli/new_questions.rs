@@ -38,7 +38,8 @@ const OPEN: &str = "nan";
 const EPSILON: &str = "epsilon = 1.0";
 /// How the line begins that says how often the guarantee may fail.
 const DELTA: &str = "delta = ";
-const EPSILON_ABOUT: &str = "how private: what somebody believes of a person may become e^epsilon times as likely; often from 0.1 to 10";
+const EPSILON_ABOUT: &str =
+    "how private: what somebody believes of a row may become e^epsilon times as likely; often from 0.1 to 10";
 const DELTA_ABOUT: &str = "the chance that this bound does not hold; far below 1 / number of rows";
 
 pub(super) const BOUNDS: &str = "normalise.bounds";

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::far_points::far_warning;
 use super::little_known::little_known;
+use super::long_lengthscales::long_lengthscales;
 use super::moments::INTERVALS;
 use super::points_file::outside_warning;
 use super::prediction_rows::{COLUMNS, PredictionRows, exact};
@@ -111,15 +112,19 @@ impl Charged<PrivatePredictions<'_>> {
     /// What is said of the guarantee and the design, and of points that the model knows nothing of.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();
-        let outside = match &setting.privacy.mechanism {
-            MechanismSetting::Moments(moments) => outside_warning(moments, points),
-            _ => None,
+        let (outside, long) = match &setting.privacy.mechanism {
+            MechanismSetting::Moments(moments) => {
+                let model = setting.model.as_deref();
+                let long = model.and_then(|model| long_lengthscales(&model.kernel, moments, &setting.data));
+                (outside_warning(moments, points), long)
+            }
+            _ => (None, None),
         };
         let far = match self.hides_records() {
             true => little_known(predictions),
             false => far_warning(self.value()),
         };
-        self.warnings().into_iter().chain(outside).chain(far).collect()
+        self.warnings().into_iter().chain(outside).chain(long).chain(far).collect()
     }
 
     /// What the guarantee does not speak of.
@@ -132,7 +137,10 @@ impl Charged<PrivatePredictions<'_>> {
             "the points of the grid, which are taken as public".to_owned(),
             "time, memory and other side channels of the computation".to_owned(),
         ]);
-        list.extend(self.value().setting.data.person.as_deref().map(several_names));
+        list.push(match self.value().setting.data.person.as_deref() {
+            Some(column) => several_names(column),
+            None => SEVERAL_ROWS.to_owned(),
+        });
         list.extend(self.larger_change());
         if self.account().is_none() {
             list.push(NOT_COUNTED.to_owned());
@@ -195,6 +203,10 @@ impl Charged<PrivatePredictions<'_>> {
         Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
     }
 }
+
+/// What a guarantee about one row does not tell of a person.
+pub(super) const SEVERAL_ROWS: &str = "what several rows of one person tell together: one row is protected, and `data.person` of a spec names the column that says \
+                                       whose rows they are";
 
 /// What a column of persons cannot tell.
 pub(super) fn several_names(column: &str) -> String {

@@ -51,7 +51,7 @@ pub(super) fn warnings(certificate: &Certificate) -> Vec<String> {
     }
     let shown = exact(epsilon);
     vec![format!(
-        "epsilon = {shown} is above {}: what somebody believes of a person may become e^{shown} times as likely by this release, which \
+        "epsilon = {shown} is above {}: what somebody believes of what it hides may become e^{shown} times as likely by this release, which \
          hides hardly anything",
         exact(WEAK)
     )]

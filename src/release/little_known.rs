@@ -42,7 +42,8 @@ pub(super) fn little_known(predictions: &Predictions) -> Option<String> {
     (all >= FEWEST && 2 * little > all).then(|| {
         format!(
             "at {little} of {all} points too little is known: gp_sd and noise_sd together leave more than half of the variance over the \
-             points. Either noise hides the function, or no rows lie there: are the ends of the map those of these inputs, in their order?"
+             points. Noise hides the function, or no rows lie there, or the model is far off: are the ends of the map those of these \
+             inputs, in their order, and are the lengthscales and the noise variance about right?"
         )
     })
 }

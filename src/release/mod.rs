@@ -66,6 +66,7 @@ mod grid_error;
 mod held_sums;
 pub mod ledger;
 mod little_known;
+mod long_lengthscales;
 mod moments;
 mod moments_file;
 mod moments_surface;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::certificate_file::several_names;
+use super::certificate_file::{SEVERAL_ROWS, several_names};
 use super::new_file::SignedFile;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError, SigningKey};
@@ -32,16 +32,14 @@ impl Charged<SumsFile> {
         });
         value["release_id"] = json!(self.release_id());
         value["all_releases"] = json!(self.all_releases());
-        let mut not_covered = Vec::new();
-        if let PrivacyUnit::Person { column, .. } = &certificate.unit {
-            not_covered.push(several_names(column));
-        }
+        let mut not_covered = vec![match &certificate.unit {
+            PrivacyUnit::Person { column, .. } => several_names(column),
+            _ => SEVERAL_ROWS.to_owned(),
+        }];
         if self.account().is_none() {
             not_covered.push(NOT_COUNTED.to_owned());
         }
-        if !not_covered.is_empty() {
-            value["not_covered"] = json!(not_covered);
-        }
+        value["not_covered"] = json!(not_covered);
         value
     }
 }

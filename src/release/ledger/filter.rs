@@ -108,8 +108,8 @@ impl Ledger {
                 return Some(format!("release {} has exceptions to its guarantee: {caveat}", place + 1));
             }
             let conflict = self.release[..place].iter().find_map(|earlier| entry.conflict(earlier));
-            if conflict.is_some() {
-                return conflict;
+            if let Some(conflict) = conflict {
+                return Some(format!("of release {}: {conflict}", place + 1));
             }
         }
         None

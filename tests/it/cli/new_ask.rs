@@ -85,6 +85,17 @@ fn a_budget_that_protects_nothing_is_named() {
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let run = answered(&project, &told, "0 40\n3\n\n8\n10\n5e-5\n").expect(0);
     assert!(!run.err.contains("note: "), "{}", run.err);
+    // A map of 45 degrees has a proposal of an eighth of that.
+    let records = [&told[..], &["--private-inputs"]].concat();
+    for (lengthscale, note) in
+        [("5", None), ("40", Some("hardly change over the map")), ("0.5", Some("noise may hide them all"))]
+    {
+        std::fs::remove_file(project.path("mine.toml")).unwrap();
+        let answers = format!("0 40\n3\n\n-10.0,35.0\n1\n\n{lengthscale}\n");
+        let said = answered(&project, &records, &answers).expect(0).err;
+        assert_eq!(said.contains("note: "), note.is_some(), "{said}");
+        assert!(note.is_none_or(|note| said.contains(note)), "{said}");
+    }
 }
 
 /// Of three public inputs the function is a sum; each part has a third of the variance that proposals have for one of all, `(40 / 4)^2`.
