@@ -18,10 +18,7 @@ pub fn answer() {
 /// The arguments of this process; a wrong one ends it with the message of the parser.
 pub fn arguments() -> Arguments {
     let command = with_paragraphs(without_empty(Arguments::command()));
-    let matches = command.try_get_matches().unwrap_or_else(|error| {
-        let verb = std::env::args().nth(1).unwrap_or_default();
-        explained(error, &verb).exit()
-    });
+    let matches = command.try_get_matches().unwrap_or_else(|error| explained(error).exit());
     Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 

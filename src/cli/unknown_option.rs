@@ -37,14 +37,19 @@ const EXPECTED: &[Expected] = &[
     expected("run", "--dry-run", "`dpgp plan` says what would be computed"),
 ];
 
+/// Whether a word is one of the arguments, which need be no text.
+fn is_said(word: &str) -> bool {
+    std::env::args_os().skip(1).any(|argument| argument == word)
+}
+
 /// The error of the parser with what was meant, and without its tip to pass an option as a value, which nobody means.
-pub(super) fn explained(mut error: Error, verb: &str) -> Error {
+pub(super) fn explained(mut error: Error) -> Error {
     let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => unknown.clone(),
         _ => return error,
     };
     error.remove(ContextKind::Suggested);
-    if let Some(found) = EXPECTED.iter().find(|one| one.verb == verb && one.option == unknown) {
+    if let Some(found) = EXPECTED.iter().find(|one| one.option == unknown && is_said(one.verb)) {
         error.remove(ContextKind::SuggestedArg);
         let elsewhere = vec![found.elsewhere.to_owned().into()];
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(elsewhere));

@@ -148,15 +148,17 @@ impl Change {
         };
         let Some((last, around)) = place.split_last() else { return Ok(()) };
         let mut inner = table;
-        for segment in around {
+        for (depth, segment) in around.iter().enumerate() {
             inner = match inner.entry(*segment).or_insert_with(|| Value::Table(Table::new())) {
                 Value::Table(inner) => inner,
                 other => {
                     let list = match other {
-                        Value::Array(_) => format!(
-                            ": a list is changed as a whole, as in {}=[1.0, 2.0]",
-                            up_to(&self.path, segment)
-                        ),
+                        Value::Array(_) => {
+                            format!(
+                                ": a list is changed as a whole, as in {}=[1.0, 2.0]",
+                                place[..=depth].join(".")
+                            )
+                        }
                         _ => String::new(),
                     };
                     let problem = Problem::Shape(format!("`{segment}` holds a value, and no settings{list}"));
@@ -167,11 +169,6 @@ impl Change {
         inner.insert((*last).to_owned(), value.clone());
         Ok(())
     }
-}
-
-/// A path as far as one of its parts.
-fn up_to<'p>(path: &'p str, part: &str) -> &'p str {
-    path.find(part).map_or(path, |at| &path[..at + part.len()])
 }
 
 /// A table of the spec, empty if it was not there.

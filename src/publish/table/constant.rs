@@ -29,11 +29,11 @@ pub(super) fn worse_than_a_constant(report: &Report<'_>, most: usize) -> Option<
 /// How much less the root mean squared error is than that of a constant, `1 - sqrt(1 - r2)`, of the cells where it is less; none if they are
 /// more than `most`.
 pub(super) fn better_than_a_constant(report: &Report<'_>, most: usize) -> Option<String> {
-    let compared = || report.rows.iter().filter(|row| row.row.metric == METRIC);
-    if compared().count() > most {
+    let compared: Vec<&ReportRow> = report.rows.iter().filter(|row| row.row.metric == METRIC).collect();
+    if compared.len() > most {
         return None;
     }
-    let better = compared().filter(|row| row.row.value > ROUNDING && row.row.value <= 1.0);
+    let better = compared.into_iter().filter(|row| row.row.value > ROUNDING && row.row.value <= 1.0);
     let said = better.map(|row| {
         let cell = report.labels(row).collect::<Vec<_>>().join(", ");
         let cell = if cell.is_empty() { cell } else { format!(" ({cell})") };

@@ -98,6 +98,13 @@ fn from_trips_to_a_map_in_four_commands() {
     assert!(!project.read("changed.svg").contains("Guarantee"));
 }
 
+/// What a release of a map says, and the warnings of its certificate.
+fn released_map(project: &Project, name: &str) -> (String, String) {
+    let (spec, out) = (format!("{name}.toml"), format!("{name}-map.csv"));
+    let run = project.dpgp(&["predict", &spec, "--grid", "auto", "--out", &out, "--no-ledger"]).expect(0);
+    (run.err + &run.out, project.json(&format!("{out}.certificate.json"))["warnings"].to_string())
+}
+
 /// Private rows tell nothing of a place where none begins; what says so follows from the release, and stands in it.
 #[test]
 fn a_map_of_another_place_is_named() {
@@ -112,14 +119,9 @@ fn a_map_of_another_place_is_named() {
         "elsewhere.toml",
         &here.replace("-74.02", "-64.02").replace("-73.93", "-63.93").replace("    0.2,", "    0.01,"),
     );
-    let release = |name: &str| {
-        let (spec, out) = (format!("{name}.toml"), format!("{name}-map.csv"));
-        let run = project.dpgp(&["predict", &spec, "--grid", "auto", "--out", &out, "--no-ledger"]).expect(0);
-        (run.err + &run.out, project.json(&format!("{out}.certificate.json"))["warnings"].to_string())
-    };
-    let (said, warnings) = release("trips");
+    let (said, warnings) = released_map(&project, "trips");
     assert!(!said.contains("too little is known") && !warnings.contains("too little is known"), "{said}");
-    let (said, warnings) = release("elsewhere");
+    let (said, warnings) = released_map(&project, "elsewhere");
     assert!(said.contains("of 30 points too little is known"), "{said}");
     assert!(warnings.contains("are the ends of the map those of these inputs"), "{warnings}");
     // The same from sums, asked later.

@@ -156,6 +156,7 @@ fn expected_options_are_answered() {
         ),
         (&["new", "mine", "--out", "mine.toml"], "tip: the name of the spec comes first"),
         (&["run", "energy.toml", "--cell", "epsilon=1"], "tip: `run` computes all cells"),
+        (&["--format", "json", "run", "energy.toml", "--cell", "epsilon=1"], "tip: `run` computes all cells"),
         (&["run", "energy.toml", "--sett", "epsilon=1"], "tip: a similar argument exists: '--set'"),
     ] {
         refused(&project, &[arguments], 2, why);
