@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::integral::{double_integral, double_integral_slope, single_integral};
+use super::prefixes::Prefixes;
 use super::{Bins, Interval};
 
 /// What an observation of a bin is of the latent function f.
@@ -96,16 +97,21 @@ impl BinKernel {
 
     /// For each pair of bins the variance times the product of one entry of each factor.
     fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
-        let mut product = DMatrix::from_element(bins.len(), bins.len(), self.variance);
-        for (dimension, factor) in factors.iter().enumerate() {
-            let places: Vec<usize> = (0..bins.len()).map(|bin| bins.place(bin)[dimension]).collect();
-            for (mut column, place) in product.column_iter_mut().zip(&places) {
-                let entries = factor.column(*place);
-                column.iter_mut().zip(&places).for_each(|(value, at)| *value *= entries[*at]);
-            }
+        let (size, prefixes) = (bins.len(), Prefixes::of(bins));
+        let mut product = DMatrix::zeros(size, size);
+        for (bin, column) in product.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate() {
+            let places = factors.iter().zip(bins.place(bin));
+            let entries: Vec<&[f64]> = places.map(|(factor, place)| column_of(factor, *place)).collect();
+            prefixes.multiply(self.variance, &entries, column);
         }
         product
     }
+}
+
+/// A column of a matrix, which lies in one piece.
+fn column_of(matrix: &DMatrix<f64>, place: usize) -> &[f64] {
+    let rows = matrix.nrows();
+    &matrix.as_slice()[place * rows..(place + 1) * rows]
 }
 
 /// A function of what is observed, the lengthscale and two intervals along one dimension.

@@ -21,6 +21,9 @@ pub struct SumKernel(pub Vec<Box<dyn Kernel>>);
 /// `k(x, x') = prod_i k_i(x, x')`; positive semidefinite by the Schur product theorem.
 pub struct ProductKernel(pub Vec<Box<dyn Kernel>>);
 
+/// Entries of a sum that are computed together, so that they stay in the cache from one part to the next.
+const BLOCK: usize = 1 << 14;
+
 /// [`SumKernel`] in a spec: the tables of its parts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, description = "")]
@@ -74,8 +77,15 @@ impl Kernel for SumKernel {
     }
 
     fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
-        let zero = DMatrix::zeros(a.nrows(), b.nrows());
-        self.0.iter().fold(zero, |sum, part| sum + part.matrix(a, b))
+        let mut sum = DMatrix::zeros(a.nrows(), b.nrows());
+        let together = (BLOCK / a.nrows().max(1)).max(1);
+        for start in (0..b.nrows()).step_by(together) {
+            let here = together.min(b.nrows() - start);
+            let rows = b.rows(start, here).into_owned();
+            let mut columns = sum.columns_mut(start, here);
+            self.0.iter().for_each(|part| columns += part.matrix(a, &rows));
+        }
+        sum
     }
 }
 

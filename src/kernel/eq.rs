@@ -121,7 +121,8 @@ impl Kernel for ExponentiatedQuadratic {
 fn fill(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>, scales: &[f64], variance: f64) {
     let rows = out.nrows();
     for (j, values) in out.as_mut_slice().chunks_exact_mut(rows.max(1)).enumerate() {
-        for (l, scale) in scales.iter().enumerate() {
+        // An input of infinite lengthscale adds nothing.
+        for (l, scale) in scales.iter().enumerate().filter(|(_, scale)| **scale > 0.0) {
             let inputs = &a.as_slice()[l * rows..(l + 1) * rows];
             subtract_squares(values, inputs, b[(j, l)], *scale);
         }

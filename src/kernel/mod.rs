@@ -22,6 +22,7 @@ mod linear;
 mod matern;
 mod named;
 mod periodic;
+mod prefixes;
 mod rational_quadratic;
 
 pub use additive::{EqPart, PairSetting};

@@ -1,5 +1,6 @@
 //! A low-rank factor of a positive semidefinite matrix that is never formed.
 
+use fearless_simd::{Level, Simd, dispatch};
 use nalgebra::DMatrix;
 
 /// `L` (n x r) with `A ~ L L'`, by the Cholesky factorisation that pivots on the largest remaining diagonal
@@ -78,10 +79,11 @@ impl Growing {
         let (n, pivot) = (self.left.len(), self.pivot());
         let mut next = vec![0.0; n];
         column(pivot, &mut next);
-        for previous in self.columns.chunks_exact(n) {
-            let share = previous[pivot];
-            next.iter_mut().zip(previous).for_each(|(v, p)| *v -= share * p);
-        }
+        let level = Level::new();
+        dispatch!(level, simd => simd.vectorize(
+            #[inline(always)]
+            || subtract_columns(&mut next, &self.columns, pivot)
+        ));
         let scale = 1.0 / self.left[pivot].sqrt();
         for (v, rest) in next.iter_mut().zip(&mut self.left) {
             *v *= scale;
@@ -95,6 +97,22 @@ impl Growing {
 
     fn factor(self) -> DMatrix<f64> {
         DMatrix::from_vec(self.left.len(), self.rank, self.columns)
+    }
+}
+
+/// Entries that are subtracted from together, so that they stay in the cache of the first level.
+const BLOCK: usize = 1024;
+
+/// Subtracts from each entry of `next` its entries of all columns times theirs at the pivot, column by column.
+#[inline(always)]
+fn subtract_columns(next: &mut [f64], columns: &[f64], pivot: usize) {
+    let n = next.len();
+    for (block, next) in next.chunks_mut(BLOCK).enumerate() {
+        let start = block * BLOCK;
+        for previous in columns.chunks_exact(n) {
+            let share = previous[pivot];
+            next.iter_mut().zip(&previous[start..]).for_each(|(v, p)| *v -= share * p);
+        }
     }
 }
 
