@@ -8,6 +8,7 @@ use super::model::CentresQuestion;
 use super::moments::DesignQuestion;
 use super::posterior::{Price, PriceQuestion};
 use super::site_sums::EllipsoidQuestion;
+use crate::kernel::BoxKernel;
 use crate::linalg::LinalgError;
 use crate::privacy::accounting::AccountingError;
 use crate::privacy::{Ellipsoid, MomentsDesign, PrivacyError};
@@ -21,6 +22,8 @@ pub struct Known {
     pub(super) centres: Answers<CentresQuestion, DMatrix<f64>>,
     /// Designs of releases of moments.
     pub(super) designs: Answers<DesignQuestion, Result<Arc<MomentsDesign>, PrivacyError>>,
+    /// The matrices of the kernels of a grid among the sites of the box.
+    pub(super) kernels: Answers<BoxKernel, Arc<Vec<DMatrix<f64>>>>,
     /// Shapes of noise on sums.
     pub(super) ellipsoids: Answers<EllipsoidQuestion, Result<Arc<Ellipsoid>, LinalgError>>,
 }

@@ -85,10 +85,10 @@ pub(super) struct Correlated {
 }
 
 impl Correlated {
-    pub fn new(kernel: &SiteKernel, seen: &Seen<'_>) -> Self {
+    /// Of a kernel with these values among the sites (G x G).
+    pub fn new(kernel: &SiteKernel, sites: &DMatrix<f64>, seen: &Seen<'_>) -> Self {
         let between = seen.features.between.as_ref();
         let between = between.map_or(0.0, |between| between.of_process(kernel, seen.features.sites.ncols()));
-        let sites = kernel.correlations.matrix(&seen.features.sites, &seen.features.sites);
         let correlations = seen.inputs.covariance(sites);
         let cross = product(&seen.map, &correlations);
         let rows = seen.released.sums.rows as f64;

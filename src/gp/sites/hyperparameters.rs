@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use nalgebra::DMatrix;
+
 use super::SiteReference;
 use crate::kernel::Kernel;
 
@@ -81,6 +83,12 @@ impl HyperGrid {
             bias: reference.bias,
             first: reference.kernel.variance(),
         }
+    }
+
+    /// `k(sites, inputs)` of each kernel, without its variance, for sites (G x d) and inputs (t x d): G x t numbers each. Releases with the
+    /// same sites share them.
+    pub fn matrices(&self, sites: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Vec<DMatrix<f64>> {
+        self.kernels.iter().map(|kernel| kernel.correlations.matrix(sites, inputs)).collect()
     }
 }
 

@@ -65,11 +65,11 @@ impl SiteInputs {
     }
 
     /// The covariance of what b sees, for that of the values at the sites.
-    pub(super) fn covariance(&self, sites: DMatrix<f64>) -> DMatrix<f64> {
+    pub(super) fn covariance(&self, sites: &DMatrix<f64>) -> DMatrix<f64> {
         match self {
-            Self::Counts(_) => sites,
+            Self::Counts(_) => sites.clone(),
             Self::Gram(SeenWeights { projection, .. }) => {
-                let weights = product(&product(projection, &sites), &projection.transpose());
+                let weights = product(&product(projection, sites), &projection.transpose());
                 0.5 * (&weights + weights.transpose())
             }
         }

@@ -70,11 +70,19 @@ impl SiteMixture {
 
     /// At the inputs (t x d), in units of the box.
     pub fn predict(&self, inputs: &DMatrix<f64>) -> MixturePrediction {
-        let crosses = self.crosses(inputs);
+        self.predict_by(self.crosses(inputs))
+    }
+
+    /// The same from the matrices of the kernels between the sites and the inputs ([`HyperGrid::matrices`]).
+    pub fn predict_from(&self, matrices: &[DMatrix<f64>]) -> MixturePrediction {
+        self.predict_by(self.kernel_wise(|kernel| product(&self.map, &matrices[kernel])))
+    }
+
+    fn predict_by(&self, crosses: Vec<Option<DMatrix<f64>>>) -> MixturePrediction {
         let total: f64 = self.heavy().map(|(_, weight)| weight).sum();
         let (mut function, mut targets) = (Vec::new(), Vec::new());
-        for (member, weight) in self.heavy() {
-            let of_function = self.predict_with(member, weight / total, &crosses[member.chosen.kernel]);
+        for (member, weight, cross) in self.heavy_with(&crosses) {
+            let of_function = self.predict_with(member, weight / total, cross);
             let mut of_targets = of_function.clone();
             of_targets.variance.add_scalar_mut(member.noise);
             function.push(of_function);
@@ -91,11 +99,11 @@ impl SiteMixture {
     pub fn variance_without_noise(&self, inputs: &DMatrix<f64>) -> Result<DVector<f64>, LinalgError> {
         let crosses = self.crosses(inputs);
         let (mut variances, mut total) = (DVector::zeros(inputs.nrows()), 0.0);
-        for (member, weight) in self.heavy() {
+        for (member, weight, cross) in self.heavy_with(&crosses) {
             let chosen = &member.chosen;
             let covariance = self.processes[chosen.kernel].of_sums(*chosen, &self.sums) + &self.unresolved;
             let factor = Cholesky::new("the covariance of sums without noise", &covariance)?;
-            let half = factor.half_solve(&self.covariance(member, &crosses[chosen.kernel]));
+            let half = factor.half_solve(&self.covariance(member, cross));
             let prior = chosen.variance + self.sums.bias;
             for (variance, column) in variances.iter_mut().zip(half.column_iter()) {
                 *variance += weight * (prior - column.norm_squared()).max(LEAST_VARIANCE);
@@ -129,10 +137,28 @@ impl SiteMixture {
         all.filter(|(_, weight)| *weight >= LEAST_WEIGHT)
     }
 
-    /// `L k(sites, inputs)` of each kernel, without its variance (m x t).
-    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<DMatrix<f64>> {
-        let crosses = self.kernels.iter().map(|kernel| kernel.correlations.matrix(&self.sites, inputs));
-        crosses.map(|cross| product(&self.map, &cross)).collect()
+    /// The same, with what there is of the kernel of each.
+    fn heavy_with<'a>(
+        &'a self,
+        of_kernels: &'a [Option<DMatrix<f64>>],
+    ) -> impl Iterator<Item = (&'a SiteMember, f64, &'a DMatrix<f64>)> {
+        self.heavy().filter_map(|(member, weight)| {
+            of_kernels[member.chosen.kernel].as_ref().map(|of_kernel| (member, weight, of_kernel))
+        })
+    }
+
+    /// `L k(sites, inputs)` of each kernel that counts, without its variance (m x t).
+    fn crosses(&self, inputs: &DMatrix<f64>) -> Vec<Option<DMatrix<f64>>> {
+        self.kernel_wise(|kernel| {
+            product(&self.map, &self.kernels[kernel].correlations.matrix(&self.sites, inputs))
+        })
+    }
+
+    /// Something of each kernel that a member which counts has.
+    fn kernel_wise<T>(&self, of_kernel: impl Fn(usize) -> T) -> Vec<Option<T>> {
+        let mut counts = vec![false; self.kernels.len()];
+        self.heavy().for_each(|(member, _)| counts[member.chosen.kernel] = true);
+        counts.iter().enumerate().map(|(kernel, counts)| counts.then(|| of_kernel(kernel))).collect()
     }
 
     /// The covariance of the sums with f at some inputs (m x t).

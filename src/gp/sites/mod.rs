@@ -47,6 +47,6 @@ pub use hyperparameters::{Graded, HyperGrid, SiteKernel};
 pub use inputs::{SeenWeights, SiteInputs};
 pub use lattice::{CountedRows, FullCell, Lattice, TARGET_BITS};
 pub use mixture::{MixturePrediction, SiteMixture};
-pub use passes::site_mixture;
+pub use passes::{site_mixture, site_mixture_among};
 pub use reference::SiteReference;
 pub use sums::{NoisyFeatures, SiteFeatures, SummedFeatures};

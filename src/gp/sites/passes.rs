@@ -28,9 +28,24 @@ pub fn site_mixture(
     inputs: &SiteInputs,
     grid: &HyperGrid,
 ) -> Result<SiteMixture, LinalgError> {
+    site_mixture_among(&grid.matrices(&features.sites, &features.sites), features, released, inputs, grid)
+}
+
+/// The same where the matrices of the kernels among the sites are known ([`HyperGrid::matrices`]).
+///
+/// # Errors
+/// As for [`site_mixture`].
+pub fn site_mixture_among(
+    sites: &[DMatrix<f64>],
+    features: &SiteFeatures,
+    released: &NoisyFeatures,
+    inputs: &SiteInputs,
+    grid: &HyperGrid,
+) -> Result<SiteMixture, LinalgError> {
     let seen = Seen::new(features, released, inputs, grid.bias);
+    let kernels = grid.kernels.iter().zip(sites);
     let correlated: Vec<Correlated> =
-        grid.kernels.iter().map(|kernel| Correlated::new(kernel, &seen)).collect();
+        kernels.map(|(kernel, sites)| Correlated::new(kernel, sites, &seen)).collect();
     let mut second = correlated[correlated.len() / 2].covariance(grid.first, &seen);
     let mut mixed = Mixed::new(grid, &seen, &correlated, &second)?;
     for _ in 1..PASSES {

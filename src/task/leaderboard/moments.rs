@@ -9,7 +9,7 @@ use super::calibrate::{Calibration, CountedRows};
 use super::method::{Leaderboard, Method};
 use super::planned_moments::PlannedMoments;
 use super::predicted::{MASS, Predicted};
-use crate::gp::sites::{HyperGrid, SiteInputs, SiteReference, site_mixture};
+use crate::gp::sites::{HyperGrid, SiteInputs, site_mixture_among};
 use crate::setting::{MomentsSetting, PrivacySetting};
 use crate::task::cross_validation::FoldRows;
 use crate::task::moments::{DesignQuestion, LEAST_SIGMA, certificate, in_box, reference, sigma};
@@ -17,13 +17,12 @@ use crate::task::{Certified, Job, TaskError};
 
 /// The mixture of processes that follows from noisy moments of the training rows.
 pub(super) struct MomentsRegression {
-    reference: SiteReference,
+    grid: HyperGrid,
     /// A release for each noise multiplier.
     releases: Vec<PlannedMoments>,
     calibration: Option<Calibration>,
     training: Training,
-    /// The held-out inputs, in units of the box.
-    test: DMatrix<f64>,
+    kernels: KernelMatrices,
 }
 
 /// The rows that intervals are counted by.
@@ -31,6 +30,14 @@ struct Training {
     /// In units of the box.
     inputs: DMatrix<f64>,
     targets: Vec<f64>,
+}
+
+/// The matrices of the kernels between the sites, which all releases share, and inputs.
+struct KernelMatrices {
+    /// The sites themselves.
+    sites: Arc<Vec<DMatrix<f64>>>,
+    /// The held-out inputs.
+    test: Vec<DMatrix<f64>>,
 }
 
 impl MomentsRegression {
@@ -61,8 +68,13 @@ impl MomentsRegression {
                 design,
             });
         }
+        let (grid, sites) = (HyperGrid::around(&reference), sites_of(&releases)?);
+        let kernels = KernelMatrices {
+            sites: context.job.known.kernels.of(&reference.kernel, || Arc::new(grid.matrices(sites, sites))),
+            test: grid.matrices(sites, &in_box(&rows.test, &setting.domain)),
+        };
         let training = Training { inputs, targets: rows.targets.clone() };
-        Ok(Self { reference, releases, calibration, training, test: in_box(&rows.test, &setting.domain) })
+        Ok(Self { grid, releases, calibration, training, kernels })
     }
 
     /// The noise on counts of rows.
@@ -77,6 +89,12 @@ impl MomentsRegression {
     }
 }
 
+/// The sites, which depend on the number of inputs alone.
+fn sites_of(releases: &[PlannedMoments]) -> Result<&DMatrix<f64>, TaskError> {
+    let first = releases.first().ok_or(TaskError::Missing { needed: "a release of moments" })?;
+    Ok(&first.features.sites)
+}
+
 /// The noise multiplier of the moments.
 fn left(calibration: Option<Calibration>, sigma: f64) -> f64 {
     calibration.map_or(sigma, |calibration| calibration.rest(sigma))
@@ -87,8 +105,8 @@ impl Method for MomentsRegression {
         let planned = self.planned(cell)?;
         let released = planned.released(stream);
         let inputs = SiteInputs::new(&planned.features, &released)?;
-        let grid = HyperGrid::around(&self.reference);
-        let mixture = site_mixture(&planned.features, &released, &inputs, &grid)?;
+        let KernelMatrices { sites, test } = &self.kernels;
+        let mixture = site_mixture_among(sites, &planned.features, &released, &inputs, &self.grid)?;
         let level = match self.calibration {
             None => MASS,
             Some(calibration) => {
@@ -97,7 +115,7 @@ impl Method for MomentsRegression {
                 calibration.level(rows, sigma(cell), stream)
             }
         };
-        Ok(Predicted::Targets { targets: mixture.predict(&self.test).targets, level })
+        Ok(Predicted::Targets { targets: mixture.predict_from(test).targets, level })
     }
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
