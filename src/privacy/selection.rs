@@ -1,5 +1,7 @@
 //! Selection of a configuration by the exponential mechanism on a cross-validated sum of squared errors.
 
+use std::borrow::Borrow;
+
 use nalgebra::DMatrix;
 use serde::{Deserialize, Serialize};
 
@@ -42,14 +44,20 @@ pub struct FoldColumns {
 /// let found = sse_sensitivity(SensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
 /// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
 /// ```
-pub fn sse_sensitivity(rule: SensitivityRule, folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
+pub fn sse_sensitivity<F: Borrow<FoldColumns>>(
+    rule: SensitivityRule,
+    folds: &[F],
+    rows: usize,
+    d: f64,
+) -> f64 {
+    let folds: Vec<&FoldColumns> = folds.iter().map(F::borrow).collect();
     match rule {
-        SensitivityRule::Published => published(folds, d),
-        SensitivityRule::Corrected => corrected(folds, rows, d),
+        SensitivityRule::Published => published(&folds, d),
+        SensitivityRule::Corrected => corrected(&folds, rows, d),
     }
 }
 
-fn published(folds: &[FoldColumns], d: f64) -> f64 {
+fn published(folds: &[&FoldColumns], d: f64) -> f64 {
     let longest = folds.iter().map(|fold| largest(fold.columns.column_iter().map(|c| c.norm_squared())));
     let mut alphas: Vec<f64> = longest.collect();
     alphas.sort_by(f64::total_cmp);
@@ -57,7 +65,7 @@ fn published(folds: &[FoldColumns], d: f64) -> f64 {
     9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
 }
 
-fn corrected(folds: &[FoldColumns], rows: usize, d: f64) -> f64 {
+fn corrected(folds: &[&FoldColumns], rows: usize, d: f64) -> f64 {
     let threshold = 4.0 * d;
     let mut change = vec![most(d, threshold); rows];
     for fold in folds {
@@ -119,7 +127,7 @@ mod tests {
     /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
     #[test]
     fn a_row_that_trains_nothing_moves_its_own_error() {
-        assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
+        assert_eq!(sse_sensitivity::<FoldColumns>(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
     }
 
     /// At `d = 3`: `9 * 9` and 9 times the longest column of each fold but the one with the shortest.

@@ -5,7 +5,7 @@ use crate::privacy::{Calibration, Certificate, GaussianEvent, Guarantee, Mechani
 use crate::setting::{DataSetting, PrivacySetting};
 
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OneTarget {
     /// The most that a target changes, in its own units.
     pub change: f64,

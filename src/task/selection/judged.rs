@@ -95,7 +95,7 @@ impl Judge<'_> {
     }
 
     fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
-        let columns: Vec<FoldColumns> = folds.iter().map(|fold| fold.columns.clone()).collect();
+        let columns: Vec<&FoldColumns> = folds.iter().map(|fold| &fold.columns).collect();
         sse_sensitivity(self.task.sensitivity, &columns, self.rows, change)
     }
 }
