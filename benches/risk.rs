@@ -3,9 +3,10 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use dpgp::gp::PriorMoments;
+use dpgp::gp::{PriorMoments, SharedCovariance};
 use dpgp::linalg::pivoted_cholesky;
 use dpgp::privacy::{RiskProblem, risk_cloak};
 use nalgebra::DMatrix;
@@ -54,7 +55,11 @@ fn problem(size: &Size) -> RiskProblem {
         cross: DMatrix::from_fn(points.len(), inputs.len(), |i, j| {
             kernel(&points[i], &inputs[j], size.lengthscale)
         }),
-        factor: pivoted_cholesky(&vec![1.0; inputs.len()], column, 1e-10),
+        shared: Arc::new(SharedCovariance::of_factor(pivoted_cholesky(
+            &vec![1.0; inputs.len()],
+            column,
+            1e-10,
+        ))),
         own: vec![0.1; inputs.len()],
         variances: vec![1.0; points.len()],
     })

@@ -1,24 +1,31 @@
 //! The joint prior of latent values at points and of sums of targets.
 
+use std::sync::Arc;
+
 use nalgebra::DMatrix;
 
-use super::LinearMap;
+use super::{LinearMap, SharedCovariance};
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, LinalgError, pivoted_cholesky};
+use crate::linalg::{Cholesky, LinalgError, pivoted_cholesky, smooth_factor};
 
 /// What the diagonal of a covariance may keep beside its low-rank factor, relative to its largest entry: it is added to the
 /// independent part, so that nothing is lost.
 const LEFT_OUT: f64 = 1e-15;
 
-/// Prior moments of t latent values and of k sums of targets, one sum for each distinct input: `Cov(sums) = F F' + diag(e)`.
+/// From so many sums on a factor is looked for only where it has a low rank: one of full rank would take minutes.
+const MANY: usize = 5000;
+/// The rank is then at most this part of the sums.
+const SHARE: usize = 8;
+
+/// Prior moments of t latent values and of k sums of targets, one sum for each distinct input: `Cov(sums) = S + diag(e)`.
 ///
 /// They depend on public inputs and settings alone. In squared units of the target.
 #[derive(Debug, Clone)]
 pub struct PriorMoments {
     /// Covariances of the latent values with the sums (t x k).
     pub cross: DMatrix<f64>,
-    /// F (k x q): what the sums share.
-    pub factor: DMatrix<f64>,
+    /// S (k x k): what the sums share.
+    pub shared: Arc<SharedCovariance>,
     /// e (k), positive: variances of what each sum has of its own.
     pub own: Vec<f64>,
     /// Variances of the latent values (t).
@@ -38,7 +45,7 @@ pub struct PriorMoments {
 /// let point = DMatrix::from_element(1, 1, 0.5);
 /// let moments = exact_moments(&kernel, 1.0, &input, &point, &exact(&kernel, 1.0, &input, &point)?);
 /// assert!((moments.cross[0] - 6.0).abs() < 1e-12 && (moments.variances[0] - 3.0).abs() < 1e-12);
-/// assert!((moments.factor[0].powi(2) + moments.own[0] - 14.0).abs() < 1e-12);
+/// assert!((moments.shared.largest_variance() + moments.own[0] - 14.0).abs() < 1e-12);
 /// # Ok::<(), dpgp::linalg::LinalgError>(())
 /// ```
 pub fn exact_moments(
@@ -52,15 +59,11 @@ pub fn exact_moments(
     let counts = counts(map);
     let mut cross = kernel.matrix(test, &inputs);
     scale_columns(&mut cross, &counts);
-    let within = kernel.matrix(&inputs, &inputs);
-    let diagonal: Vec<f64> = counts.iter().enumerate().map(|(u, m)| m * m * within[(u, u)]).collect();
-    let sums = SumsOfGroups { counts: &counts, within: &within };
-    let factor = pivoted_cholesky(&diagonal, |u, out| sums.column(u, out), LEFT_OUT);
-    let own = counts.iter().enumerate().map(|(u, m)| {
-        let rest = diagonal[u] - factor.row(u).norm_squared();
-        m * noise_variance + rest.max(0.0)
-    });
-    PriorMoments { cross, own: own.collect(), factor, variances: kernel.diagonal(test) }
+    let mut own: Vec<f64> = counts.iter().map(|m| m * noise_variance).collect();
+    let most = (counts.len() >= MANY).then_some(counts.len() / SHARE);
+    let sums = SumsOfGroups { kernel, inputs: &inputs, counts: &counts };
+    let shared = shared_by_groups(&sums, most, &mut own);
+    PriorMoments { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
 }
 
 /// The moments of FITC regression: given the values at the inducing inputs all targets are independent, so that rows of one
@@ -85,7 +88,8 @@ pub fn fitc_moments(
     let own = alone.map(|((k, v), m)| m * (noise_variance + (k - v.norm_squared()).max(0.0))).collect();
     scale_columns(&mut shared, &counts);
     let cross = k_mm.half_solve(&kernel.matrix(inducing, test)).tr_mul(&shared);
-    Ok(PriorMoments { cross, factor: shared.transpose(), own, variances: kernel.diagonal(test) })
+    let shared = Arc::new(SharedCovariance::of_factor(shared.transpose()));
+    Ok(PriorMoments { cross, shared, own, variances: kernel.diagonal(test) })
 }
 
 /// The latent values given noisy combinations of the sums.
@@ -104,10 +108,9 @@ impl PriorMoments {
     /// # Errors
     /// [`LinalgError`] if S cannot be factorised.
     pub fn given(&self, combined: &DMatrix<f64>, noise_sd: f64) -> Result<GivenNoisySums, LinalgError> {
-        let shared = combined * &self.factor;
         let mut own = combined.clone();
         own.column_iter_mut().zip(&self.own).for_each(|(mut column, e)| column *= *e);
-        let mut covariance = &shared * shared.transpose() + own * combined.transpose();
+        let mut covariance = self.shared.seen_by(combined) + own * combined.transpose();
         (0..covariance.nrows()).for_each(|i| covariance[(i, i)] += noise_sd * noise_sd);
         let cholesky = Cholesky::new("W A W' + s^2 I", &covariance)?;
         // Transposed, since solvers take right-hand sides as columns.
@@ -121,17 +124,51 @@ impl PriorMoments {
     }
 }
 
-/// The covariances `m_u m_v k(x_u, x_v)` of what sums over equal inputs have in common, a column at a time.
+/// Groups of rows, each of one input (k x d): the covariances `m_u m_v k(x_u, x_v)` of what their sums have in common.
 struct SumsOfGroups<'a> {
+    kernel: &'a dyn Kernel,
+    inputs: &'a DMatrix<f64>,
     counts: &'a [f64],
-    within: &'a DMatrix<f64>,
 }
 
 impl SumsOfGroups<'_> {
-    fn column(&self, u: usize, out: &mut [f64]) {
-        let Self { counts, within } = self;
-        out.iter_mut().enumerate().for_each(|(v, c)| *c = counts[u] * counts[v] * within[(v, u)]);
+    fn diagonal(&self) -> Vec<f64> {
+        let variances = self.kernel.diagonal(self.inputs);
+        self.counts.iter().zip(variances).map(|(m, variance)| m * m * variance).collect()
     }
+
+    fn column(&self, u: usize, out: &mut [f64]) {
+        let here = self.kernel.matrix(self.inputs, &self.inputs.rows(u, 1).into_owned());
+        let of_group = here.iter().zip(self.counts);
+        out.iter_mut().zip(of_group).for_each(|(out, (k, m))| *out = self.counts[u] * m * k);
+    }
+
+    fn whole(&self) -> DMatrix<f64> {
+        let mut whole = self.kernel.matrix(self.inputs, self.inputs);
+        whole.row_iter_mut().zip(self.counts).for_each(|(mut row, m)| row *= *m);
+        scale_columns(&mut whole, self.counts);
+        whole
+    }
+}
+
+/// What sums over groups of rows share: by a factor of any rank, or of `most`, if it has that; what it leaves out of the diagonal is added to
+/// `own`.
+fn shared_by_groups(sums: &SumsOfGroups<'_>, most: Option<usize>, own: &mut [f64]) -> SharedCovariance {
+    let diagonal = sums.diagonal();
+    let factor = match most {
+        Some(most) => {
+            let remainder = LEFT_OUT * diagonal.iter().sum::<f64>();
+            smooth_factor(&diagonal, |u, out| sums.column(u, out), remainder, most)
+        }
+        None => Some(pivoted_cholesky(&diagonal, |u, out| sums.column(u, out), LEFT_OUT)),
+    };
+    let Some(factor) = factor else {
+        return SharedCovariance::Whole(sums.whole());
+    };
+    for (u, own) in own.iter_mut().enumerate() {
+        *own += (diagonal[u] - factor.row(u).norm_squared()).max(0.0);
+    }
+    SharedCovariance::of_factor(factor)
 }
 
 fn counts(map: &LinearMap) -> Vec<f64> {
@@ -150,7 +187,7 @@ mod tests {
 
     /// The best linear prediction from the moments is that of the map, and leaves its variance.
     fn assert_same(moments: &PriorMoments, map: &LinearMap, variance: &[f64]) {
-        let mut sums = &moments.factor * moments.factor.transpose();
+        let mut sums = moments.shared.times(&DMatrix::identity(moments.own.len(), moments.own.len()));
         (0..sums.nrows()).for_each(|u| sums[(u, u)] += moments.own[u]);
         let c = Cholesky::new("A", &sums).unwrap().solve(&moments.cross.transpose()).transpose();
         assert!((&c - map.columns()).amax() < 1e-10, "{}", (&c - map.columns()).amax());
@@ -175,6 +212,28 @@ mod tests {
         (0..4).for_each(|i| assert!((none.variances[i] - variance[i]).abs() < 1e-9));
         let much = moments.given(&all, 1e9).unwrap();
         assert!(much.map.amax() < 1e-9 && much.variances.iter().all(|v| (v - 1.7).abs() < 1e-9));
+    }
+
+    /// A factor, one of few columns that is enough, and the matrix itself where it is not.
+    #[test]
+    fn sums_share_the_same_in_any_form() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.7, 1.4);
+        let inputs = DMatrix::from_fn(40, 1, |i, _| 0.1 * i as f64);
+        let (within, counts) = (kernel.matrix(&inputs, &inputs), [1.0, 3.0, 2.0, 1.0].repeat(10));
+        let rows = DMatrix::from_fn(2, 40, |i, j| ((3 * i + j) as f64).sin());
+        let mut seen = Vec::new();
+        for (most, is_whole) in [(None, false), (Some(20), false), (Some(3), true)] {
+            let mut own = counts.clone();
+            let sums = SumsOfGroups { kernel: &kernel, inputs: &inputs, counts: &counts };
+            let shared = shared_by_groups(&sums, most, &mut own);
+            assert_eq!(matches!(shared, SharedCovariance::Whole(_)), is_whole);
+            assert!(own.iter().zip(&counts).all(|(own, count)| *own >= *count && *own < count + 1e-12));
+            seen.push(shared.times(&rows));
+        }
+        let expected = DMatrix::from_fn(40, 40, |i, j| counts[i] * counts[j] * within[(i, j)]);
+        for found in seen {
+            assert!((found - &rows * &expected).amax() < 1e-11);
+        }
     }
 
     #[test]

@@ -30,12 +30,15 @@ pub struct RiskDesign {
 /// Obligation: whatever the solver returns, [`Cloak`] scales the strategy until every column is covered, and checks it.
 ///
 /// ```
-/// use dpgp::gp::PriorMoments;
+/// use std::sync::Arc;
+///
+/// use dpgp::gp::{PriorMoments, SharedCovariance};
 /// use dpgp::privacy::{RiskProblem, risk_cloak};
 /// use nalgebra::DMatrix;
 /// // One latent value of variance 1, seen once with noise of variance 1/2; the release adds noise of variance 1/2.
 /// let one = DMatrix::from_element(1, 1, 1.0);
-/// let moments = PriorMoments { cross: one.clone(), factor: one, own: vec![0.5], variances: vec![1.0] };
+/// let shared = Arc::new(SharedCovariance::of_factor(one.clone()));
+/// let moments = PriorMoments { cross: one, shared, own: vec![0.5], variances: vec![1.0] };
 /// let design = risk_cloak(&RiskProblem::even(moments), 0.5f64.sqrt())?;
 /// // It is 1 / (1 + 1/2 + 1/2) times what is released, and half of the variance is explained.
 /// assert!((design.cloak.mean_columns()[(0, 0)] - 0.5).abs() < 1e-9);

@@ -1,9 +1,12 @@
 //! The problem in the directions of the predictions that the targets can tell anything about.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::RiskProblem;
-use crate::linalg::{product, thin_svd};
+use crate::gp::SharedCovariance;
+use crate::linalg::thin_svd;
 use crate::privacy::PrivacyError;
 
 /// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
@@ -19,9 +22,8 @@ pub(super) struct Reduced {
     pub targets: DMatrix<f64>,
     /// The norms `s` of the rows of T.
     pub scale: DVector<f64>,
-    /// F (n x q) and its transpose: both are multiplied from the left.
-    pub factor: DMatrix<f64>,
-    pub factor_transposed: DMatrix<f64>,
+    /// S (n x n), so that `A = S + diag(e)`.
+    pub shared: Arc<SharedCovariance>,
     pub own: Vec<f64>,
     /// The variance `s^2` of the noise.
     pub noise: f64,
@@ -39,7 +41,7 @@ impl Reduced {
         let prior = problem.prior_error();
         let least = problem.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
         let Cut { rank, dropped } = cut(svd.s.as_slice(), NEGLIGIBLE * prior * least);
-        let most = problem.moments.factor.row_iter().map(|row| row.norm_squared()).fold(0.0, f64::max);
+        let most = problem.moments.shared.largest_variance();
         if rank == 0 || svd.s[0].powi(2) <= UNRELATED * prior * most {
             return Err(PrivacyError::NothingToProtect);
         }
@@ -49,8 +51,7 @@ impl Reduced {
         Ok(Self {
             targets,
             scale,
-            factor: problem.moments.factor.clone(),
-            factor_transposed: problem.moments.factor.transpose(),
+            shared: Arc::clone(&problem.moments.shared),
             own: problem.moments.own.clone(),
             noise: noise_sd * noise_sd,
             prior,
@@ -60,7 +61,7 @@ impl Reduced {
 
     /// `D A` for D (r x n).
     pub fn times_covariance(&self, rows: &DMatrix<f64>) -> DMatrix<f64> {
-        let mut moved = product(&product(rows, &self.factor), &self.factor_transposed);
+        let mut moved = self.shared.times(rows);
         for ((mut out, column), own) in moved.column_iter_mut().zip(rows.column_iter()).zip(&self.own) {
             out.axpy(*own, &column, 1.0);
         }

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::point::Point;
 use super::reduced::Reduced;
 use super::sphere::{normalised, with_slack};
-use crate::linalg::{Cholesky, gram, product, thin_svd};
+use crate::linalg::thin_svd;
 use crate::privacy::PrivacyError;
 
 /// Halvings of the logarithm of the price of noise.
@@ -85,19 +85,9 @@ fn near_the_process(problem: &Reduced) -> Result<[DMatrix<f64>; 2], PrivacyError
     Ok([with_slack(&(&rows / longest)), with_slack(&(rows / mean))])
 }
 
-/// `T A^-1` (p x n), by the inversion lemma: `A^-1 = D - D F (I + F' D F)^-1 F' D` with `D = diag(1/e)`.
+/// `T A^-1` (p x n).
 fn process(problem: &Reduced) -> Result<DMatrix<f64>, PrivacyError> {
-    let mut scaled = problem.targets.clone();
-    let mut factor = problem.factor.clone();
-    for (u, own) in problem.own.iter().enumerate() {
-        scaled.column_mut(u).unscale_mut(*own);
-        factor.row_mut(u).unscale_mut(own.sqrt());
-    }
-    let inner = gram(&factor) + DMatrix::identity(factor.ncols(), factor.ncols());
-    let solved = Cholesky::new("I + F' D F", &inner)?.solve(&(&scaled * &problem.factor).transpose());
-    let mut explained = product(&problem.factor, &solved);
-    explained.row_iter_mut().zip(&problem.own).for_each(|(mut row, own)| row /= *own);
-    Ok(scaled - explained.transpose())
+    Ok(problem.shared.solved(&problem.targets, &problem.own)?)
 }
 
 #[cfg(test)]

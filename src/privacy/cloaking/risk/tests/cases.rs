@@ -1,8 +1,10 @@
 //! The problems.
 
+use std::sync::Arc;
+
 use nalgebra::{DMatrix, DVector};
 
-use crate::gp::PriorMoments;
+use crate::gp::{PriorMoments, SharedCovariance};
 use crate::linalg::Cholesky;
 use crate::privacy::RiskProblem;
 
@@ -19,7 +21,7 @@ pub fn problem(inputs: &[f64], sizes: &[f64], points: &[f64]) -> RiskProblem {
     factor.row_iter_mut().zip(sizes).for_each(|(mut row, m)| row *= *m);
     RiskProblem::even(PriorMoments {
         cross: DMatrix::from_fn(points.len(), n, |i, j| kernel(points[i], inputs[j]) * sizes[j]),
-        factor,
+        shared: Arc::new(SharedCovariance::of_factor(factor)),
         own: sizes.iter().map(|m| 0.1 * m).collect(),
         variances: vec![1.0; points.len()],
     })
@@ -30,10 +32,10 @@ pub fn small() -> RiskProblem {
     problem(&[0.0, 0.2, 0.4, 0.6, 0.8, 1.0], &[1.0, 2.0, 1.0, 5.0, 1.0, 20.0], &[-0.1, 0.25, 0.5, 1.2])
 }
 
-/// `A = F F' + diag(e)`.
+/// `A = S + diag(e)`.
 pub fn covariance(problem: &RiskProblem) -> DMatrix<f64> {
     let own = DVector::from_column_slice(&problem.moments.own);
-    &problem.moments.factor * problem.moments.factor.transpose() + DMatrix::from_diagonal(&own)
+    problem.moments.shared.times(&DMatrix::identity(own.len(), own.len())) + DMatrix::from_diagonal(&own)
 }
 
 /// The map of the Gaussian process and its expected error without noise.

@@ -1,9 +1,11 @@
 //! What does not change a design, what bounds it and what is refused.
 
+use std::sync::Arc;
+
 use nalgebra::DMatrix;
 
 use super::cases::small;
-use crate::gp::PriorMoments;
+use crate::gp::{PriorMoments, SharedCovariance};
 use crate::privacy::cloaking::risk::certificate::Bound;
 use crate::privacy::cloaking::risk::point::Point;
 use crate::privacy::cloaking::risk::reduced::Reduced;
@@ -41,9 +43,10 @@ fn a_point_without_weight_is_predicted_and_costs_nothing() {
 #[test]
 fn units_do_not_matter() {
     let (plain, unit) = (small(), 1e5);
+    let whole = plain.moments.shared.times(&DMatrix::identity(6, 6));
     let scaled = RiskProblem::even(PriorMoments {
         cross: &plain.moments.cross * (unit * unit),
-        factor: &plain.moments.factor * unit,
+        shared: Arc::new(SharedCovariance::Whole(whole * (unit * unit))),
         own: plain.moments.own.iter().map(|e| e * unit * unit).collect(),
         variances: vec![unit * unit; 4],
     });
