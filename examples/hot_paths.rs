@@ -3,12 +3,17 @@
 
 use std::hint::black_box;
 
-use dpgp::gp::exact;
-use dpgp::kernel::ExponentiatedQuadratic;
+use dpgp::gp::{exact, exact_moments};
+use dpgp::kernel::{BinKernel, Bins, ExponentiatedQuadratic, Observed};
+use dpgp::number::Positive;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Sampling};
-use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{
+    CloakingOptions, Objective, ReleaseRecipe, RiskProblem, RoundedGaussian, Solver, cloak, risk_cloak,
+};
 use dpgp::stream;
 use nalgebra::DMatrix;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
@@ -16,7 +21,11 @@ fn main() {
         Some("kernel-and-cholesky") => kernel_and_cholesky(),
         Some("sufficient-statistics") => sufficient_statistics(),
         Some("loss-distribution") => loss_distribution(),
-        _ => panic!("hot_paths cloaking | kernel-and-cholesky | sufficient-statistics | loss-distribution"),
+        Some("smooth-regression") => smooth_regression(),
+        Some("least-risk") => least_risk(),
+        Some("bin-covariances") => bin_covariances(),
+        Some("rounded-noise") => rounded_noise(),
+        _ => panic!("hot_paths NAME, by the names in benches/instructions.toml"),
     }
 }
 
@@ -39,6 +48,31 @@ fn cloaking() {
 fn kernel_and_cholesky() {
     let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
     black_box(exact(&kernel, 0.25, &points(400, 2), &points(40, 2)).unwrap());
+}
+
+/// By the low rank of the covariances.
+fn smooth_regression() {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 4.0);
+    black_box(exact(&kernel, 0.25, &points(600, 2), &points(40, 2)).unwrap());
+}
+
+fn least_risk() {
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, 2.0);
+    let (inputs, test) = (points(120, 2), points(20, 2));
+    let map = exact(&kernel, 0.25, &inputs, &test).unwrap();
+    let problem = RiskProblem::even(exact_moments(&kernel, 0.25, &inputs, &test, &map));
+    black_box(risk_cloak(&problem, 4.0).unwrap());
+}
+
+fn bin_covariances() {
+    let side = (0.0, 1.0, 5);
+    let kernel = BinKernel { variance: 1.0, lengthscales: vec![0.5; 4], observed: Observed::Average };
+    black_box(kernel.matrix(&Bins::grid(&[side; 4])));
+}
+
+fn rounded_noise() {
+    let law = RoundedGaussian::new(Positive::new(1000.0).unwrap()).unwrap();
+    black_box(law.added(&[0; 2000], &mut Pcg64::seed_from_u64(1)));
 }
 
 fn sufficient_statistics() {

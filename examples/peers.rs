@@ -8,11 +8,13 @@ use std::time::Instant;
 use dpgp::data::rows::InMemory;
 use dpgp::gp::{Exact, exact};
 use dpgp::kernel::ExponentiatedQuadratic;
-use dpgp::linalg::transposed_product;
+use dpgp::linalg::{add_gram_lower, transposed_product};
+use dpgp::number::Positive;
 use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Renyi, Sampling};
-use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+use dpgp::privacy::{CloakingOptions, Objective, ReleaseRecipe, RoundedGaussian, Solver, cloak};
 use dpgp::stream::{self, Summand, Targets, collect};
 use nalgebra::DMatrix;
+use rand::SeedableRng;
 
 fn main() {
     for work in std::env::args().skip(1) {
@@ -22,10 +24,13 @@ fn main() {
                 design(n.parse().unwrap(), wide.parse().unwrap(), high.parse().unwrap())
             }
             ["sums", n] => sums(n.parse().unwrap()),
-            ["gp", n] => regression(n.parse().unwrap()),
+            ["gp", n] => regression(n.parse().unwrap(), 1.0),
+            ["rough", n] => regression(n.parse().unwrap(), 0.1),
             ["pld", setting] => accountant(&LossDistribution::default(), setting),
             ["renyi", setting] => accountant(&Renyi, setting),
+            ["noise", n] => noise(n.parse().unwrap()),
             ["dgemm", n] => products(n.parse().unwrap()),
+            ["syrk", n] => outer_products(n.parse().unwrap()),
             _ => panic!("no such work: {work}"),
         };
         println!("{}", serde_json::json!({ "work": work, "seconds": seconds, "value": value }));
@@ -87,10 +92,10 @@ fn sums(n: usize) -> (f64, f64) {
 }
 
 /// Factorises at n points, predicts mean and variance at 500; the value is the sum of the means.
-fn regression(n: usize) -> (f64, f64) {
+fn regression(n: usize, lengthscale: f64) -> (f64, f64) {
     let (training, test) = (points(n), grid(20, 25));
     let targets: Vec<f64> = training.row_iter().map(|x| x[0].sin() + (0.5 * x[1]).cos()).collect();
-    let kernel = ExponentiatedQuadratic::isotropic(1.0, 1.0);
+    let kernel = ExponentiatedQuadratic::isotropic(1.0, lengthscale);
     let (seconds, (mean, _)) =
         timed(|| Exact::new(&kernel, 0.25, &training).unwrap().predict(&targets, &test));
     (seconds, mean.sum())
@@ -107,9 +112,26 @@ fn accountant(accountant: &dyn Accountant, setting: &str) -> (f64, f64) {
     (seconds, epsilon.unwrap().upper)
 }
 
+/// Zeros with noise of standard deviation 1000; the value is that of what was drawn, over it.
+fn noise(n: usize) -> (f64, f64) {
+    let law = RoundedGaussian::new(Positive::new(1000.0).unwrap()).unwrap();
+    let mut random = rand_pcg::Pcg64::seed_from_u64(1);
+    let (seconds, drawn) = timed(|| law.added(&vec![0; n], &mut random));
+    let squares: f64 = drawn.iter().map(|number| (*number as f64).powi(2)).sum();
+    (seconds, (squares / n as f64).sqrt() / 1000.0)
+}
+
 /// The value is the rate in units of 1e9 operations a second.
 fn products(n: usize) -> (f64, f64) {
     let a = DMatrix::from_fn(n, n, |i, j| ((i + 3 * j) % 7) as f64);
     let (seconds, _) = timed(|| transposed_product(&a, &a));
+    (seconds, 2e-9 * (n as f64).powi(3) / seconds)
+}
+
+/// The lower half of a product with the transpose; the rate is that of the whole.
+fn outer_products(n: usize) -> (f64, f64) {
+    let a = DMatrix::from_fn(n, n, |i, j| ((i + 3 * j) % 7) as f64);
+    let mut out = DMatrix::zeros(n, n);
+    let (seconds, ()) = timed(|| add_gram_lower(&mut out, &a));
     (seconds, 2e-9 * (n as f64).powi(3) / seconds)
 }

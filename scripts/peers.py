@@ -111,23 +111,23 @@ def regression():
     return x, np.sin(x[:, 0]) + np.cos(0.5 * x[:, 1]), grid(20, 25)
 
 
-def scikit_learn():
+def scikit_learn(lengthscale):
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF
 
     x, y, test = regression()
-    model = GaussianProcessRegressor(RBF(1.0), alpha=0.25, optimizer=None)
+    model = GaussianProcessRegressor(RBF(lengthscale), alpha=0.25, optimizer=None)
     seconds, (mean, _) = timed(lambda: model.fit(x, y).predict(test, return_std=True))
     return seconds, mean.sum()
 
 
-def gpy():
+def gpy(lengthscale):
     import GPy
 
     x, y, test = regression()
 
     def work():
-        model = GPy.models.GPRegression(x, y[:, None], GPy.kern.RBF(2), noise_var=0.25)
+        model = GPy.models.GPRegression(x, y[:, None], GPy.kern.RBF(2, lengthscale=lengthscale), noise_var=0.25)
         return model.predict_noiseless(test)
 
     seconds, (mean, _) = timed(work)
@@ -157,9 +157,20 @@ def renyi(setting):
     return accountant(RdpAccountant, setting)
 
 
-def dgemm():
+def opendp(count):
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    noise = dp.m.make_gaussian(dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float), scale=1000.0)
+    seconds, drawn = timed(lambda: noise([0] * count))
+    return seconds, np.std(drawn) / 1000.0
+
+
+def product(other):
+    """NumPy takes a product of a matrix with its own transpose for half of one."""
     a = np.fromfunction(lambda i, j: (i + 3 * j) % 7, (2000, 2000))
-    seconds, _ = timed(lambda: a.T @ a)
+    b = other(a)
+    seconds, _ = timed(lambda: a.T @ b)
     return seconds, 2e-9 * 2000**3 / seconds
 
 
@@ -168,13 +179,17 @@ WORKS = {
     "cloak-1000-15-15": ("NumPy", lambda: cloak(1000, 15, 15)),
     "cloak-5000-20-25": ("NumPy", lambda: cloak(5000, 20, 25)),
     "sums-1000000": ("NumPy", lambda: sums(1_000_000)),
-    "gp-2000": ("scikit-learn", scikit_learn),
-    "gp-2000:GPy": ("GPy", gpy),
+    "gp-2000": ("scikit-learn", lambda: scikit_learn(1.0)),
+    "gp-2000:GPy": ("GPy", lambda: gpy(1.0)),
+    "rough-2000": ("scikit-learn", lambda: scikit_learn(0.1)),
+    "rough-2000:GPy": ("GPy", lambda: gpy(0.1)),
     "pld-1000": ("dp-accounting", lambda: loss_distribution("1000")),
     "pld-10000": ("dp-accounting", lambda: loss_distribution("10000")),
     "renyi-1000": ("dp-accounting", lambda: renyi("1000")),
     "renyi-10000": ("dp-accounting", lambda: renyi("10000")),
-    "dgemm-2000": ("NumPy", dgemm),
+    "noise-100000": ("OpenDP", lambda: opendp(100_000)),
+    "dgemm-2000": ("NumPy", lambda: product(np.copy)),
+    "syrk-2000": ("NumPy", lambda: product(lambda a: a)),
 }
 
 
