@@ -103,3 +103,25 @@ impl Kernel for ProductKernel {
         self.0.iter().fold(one, |product, part| product.component_mul(&part.matrix(a, b)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    /// Of the first input alone.
+    fn part(lengthscale: f64) -> ExponentiatedQuadratic {
+        ExponentiatedQuadratic::ard(lengthscale, vec![lengthscale, f64::INFINITY])
+    }
+
+    /// To the last bit the entries of the parts, added in their order, in every block of columns.
+    #[test]
+    fn a_matrix_is_the_sum_of_its_parts() {
+        let sum = SumKernel(vec![Box::new(part(0.7)), Box::new(part(1.9)), Box::new(part(0.2))]);
+        let a = DMatrix::from_fn(200, 2, |i, j| (0.37 * (i + 3 * j) as f64).sin());
+        let b = DMatrix::from_fn(230, 2, |i, j| (0.11 * (i * (j + 1)) as f64).cos());
+        let found = sum.matrix(&a, &b);
+        let expected = part(0.7).matrix(&a, &b) + part(1.9).matrix(&a, &b) + part(0.2).matrix(&a, &b);
+        assert!(a.nrows() * b.nrows() > 2 * BLOCK && found == expected);
+    }
+}

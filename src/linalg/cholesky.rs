@@ -5,10 +5,11 @@ use faer::linalg::cholesky::llt::factor::{
     LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Par, Spec};
+use faer::{MatMut, Par, Spec};
 use nalgebra::DMatrix;
 
 use super::LinalgError;
+use super::large_cholesky::factorise_in_panels;
 use super::view::{view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
@@ -132,18 +133,30 @@ impl Cholesky {
     }
 }
 
+/// From so many columns on a factorisation takes seconds, and all threads where there is no other work.
+const LARGE: usize = 5000;
+
 /// In the memory of the matrix.
 fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
-    let size = factor.nrows();
-    let params = Spec::<LltParams, f64>::default();
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(size, Par::Seq, params));
-    let stack = MemStack::new(&mut memory);
-    let plain = LltRegularization::default();
-    cholesky_in_place(view_mut(&mut factor), plain, Par::Seq, stack, params).ok()?;
+    let positive = match factor.nrows() {
+        LARGE.. => factorise_in_panels(&mut factor, in_place),
+        _ => in_place(view_mut(&mut factor)),
+    };
+    if !positive {
+        return None;
+    }
     // The factorisation works on the lower triangle and leaves that of A above it.
     factor.fill_upper_triangle(0.0, 1);
     // A pivot that overflowed is infinite, which passes for positive.
     factor.iter().all(|v| v.is_finite()).then_some(factor)
+}
+
+/// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.
+pub(super) fn in_place(matrix: MatMut<'_, f64>) -> bool {
+    let params = Spec::<LltParams, f64>::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, params));
+    let stack = MemStack::new(&mut memory);
+    cholesky_in_place(matrix, LltRegularization::default(), Par::Seq, stack, params).is_ok()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //!
 //! Matrices are dense, of doubles and column by column, in nalgebra and faer alike, so that one is a view of the other.
 //! Every factorisation refuses matrices that hold NaN or infinity ([`LinalgError::NotFinite`]), names the matrix that it
-//! failed on, and runs on one thread: cells are computed side by side already, and the last bit of a result must not
-//! depend on the number of cores.
+//! failed on, and runs on one thread, but for factorisations of 5000 columns and more: cells are computed side by side already,
+//! and the last bit of a result must not depend on the number of cores.
 //!
 //! Accuracy is that of backward stable algorithms, `|A - L L'| <= c n u |A|` with u = 1.1e-16 and a small c. Source:
 //! Higham, Accuracy and Stability of Numerical Algorithms (2002), Sections 10.1, 19.3 and 20.
@@ -12,6 +12,7 @@ mod cholesky;
 mod error;
 mod exponential;
 mod gram;
+mod large_cholesky;
 mod largest;
 mod leading;
 mod panels;

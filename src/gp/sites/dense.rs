@@ -200,6 +200,7 @@ fn the_mixture_is_that_of_its_formulas() {
     );
     let variances: Vec<f64> = squares.iter().zip(&means).map(|(square, mean)| square - mean * mean).collect();
     let predicted = found.predict(&inputs);
+    assert_eq!(predicted, found.predict_from(&grid().matrices(&features().sites, &inputs)));
     assert_close(predicted.function.mean().as_slice(), &means, "predicted means");
     assert_close(predicted.function.variance().as_slice(), &variances, "predicted variances");
     let noise = expected[0] * NOISES[0].value + expected[1] * NOISES[1].value;
