@@ -4,7 +4,8 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 use nalgebra::DMatrix;
-use rayon::prelude::*;
+
+use super::pieces::each_piece;
 
 /// Columns that are factorised before the rest is updated, and columns of the rest that one thread updates at a time.
 const PANEL: usize = 512;
@@ -30,10 +31,10 @@ pub(super) fn factorise_in_panels(a: &mut DMatrix<f64>, factorise: impl Fn(MatMu
         columns_mut(&mut rows, width)
             .copy_from(columns(panel, size).submatrix(first, 0, below, width).transpose());
         let corner = Corner(columns(panel, size).submatrix(start, 0, width, width));
-        each(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
+        each_piece(rows.chunks_mut(PANEL * width), |_, rows| corner.solve(rows));
         let rows = Rows { columns: columns(&rows, width), size };
         columns_mut(panel, size).submatrix_mut(first, 0, below, width).copy_from(rows.columns.transpose());
-        each(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract(place * PANEL, tile));
+        each_piece(rest.chunks_mut(PANEL * size), |place, tile| rows.subtract(place * PANEL, tile));
     }
     true
 }
@@ -62,16 +63,6 @@ impl Rows<'_> {
         let out = columns_mut(tile, self.size).submatrix_mut(self.size - left, 0, left, here);
         let (rows, others) = (self.columns.subcols(above, left), self.columns.subcols(above, here));
         matmul(out, Accum::Add, rows.transpose(), others, -1.0, Par::Seq);
-    }
-}
-
-/// Does something to each piece, with its place; side by side, unless this is one of the threads of a pool already: there a thread that
-/// waits for others would begin another cell, with matrices of its own.
-fn each<'a>(pieces: impl Iterator<Item = &'a mut [f64]>, act: impl Fn(usize, &mut [f64]) + Sync) {
-    let pieces: Vec<(usize, &mut [f64])> = pieces.enumerate().collect();
-    match rayon::current_thread_index() {
-        None => pieces.into_par_iter().for_each(|(place, piece)| act(place, piece)),
-        Some(_) => pieces.into_iter().for_each(|(place, piece)| act(place, piece)),
     }
 }
 

@@ -16,6 +16,7 @@ mod large_cholesky;
 mod largest;
 mod leading;
 mod panels;
+mod pieces;
 mod pivoted;
 mod projection;
 mod qr;
@@ -34,6 +35,7 @@ pub use gram::{
 pub use largest::largest;
 pub use leading::leading_svd;
 pub use panels::{LANES, Lanes, add_outer_panels};
+pub use pieces::each_piece;
 pub use pivoted::{pivoted_cholesky, smooth_factor};
 pub use projection::onto_simplex;
 pub use qr::gram_factor;
