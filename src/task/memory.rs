@@ -7,8 +7,7 @@ use crate::setting::{Checked, MechanismSetting, ModelSetting, Problem, SparseSet
 /// What the matrices of one block of an experiment, or of a release, take.
 ///
 /// An estimate of the most that is held at once, in numbers of 8 bytes, for n rows, p points, t points of all folds and m inducing
-/// inputs. Exact regression: `n^2 + 3 n p + n (t - p)`; at least `2 n^2 + n (t - p)` for a design of least risk, and `2 n^2` more for a mean
-/// function of its own. FITC:
+/// inputs. Exact regression: `n^2 + max(n^2, 3 n p) + n (t - p)`, and `2 n^2` more for a mean function of its own. FITC:
 /// `4 m n + 6 n p + n (t - p)`. Exact classification: `3 n^2 + 2 n p`; a subset of regressors: `4 m n + 2 m p`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelMemory {
@@ -89,8 +88,7 @@ const FEWER: &str = "predict at fewer points or test fewer rows at once (split.t
 fn exact_map(fitted: FittedRows, mechanism: &MechanismSetting) -> f64 {
     let Sizes { n, p, kept } = fitted.into();
     let function = if matches!(mechanism, MechanismSetting::Function(_)) { 2.0 * n * n } else { 0.0 };
-    let second = if mechanism.is_risk() { n * n } else { 0.0 };
-    n * n + second.max(3.0 * n * p) + n * kept + function
+    n * n + (n * n).max(3.0 * n * p) + n * kept + function
 }
 
 fn exact_features(fitted: FittedRows) -> f64 {
@@ -166,10 +164,7 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic"
             "mechanism.cloaking.objective = \"risk\"",
             "mechanism.binning = { bins = 6, statistic = \"mean\", estimate = { bin = {} }, denoise = true }",
         );
-        assert_eq!(needed(&bins, 100, None), folds - 8.0 * (80.0 * 80.0 - 3.0 * 80.0 * 20.0));
-        let trace =
-            SPEC.replace(".objective = \"risk\"", " = { objective = \"trace\", rank_tolerance = 1e-9 }");
-        assert_eq!(needed(&trace, 100, Some(3)), 8.0 * (10_000.0 + 900.0));
+        assert_eq!(needed(&bins, 100, None), folds);
         assert!(memory(&bins.replace(", denoise = true", ""), 100, None).is_none());
         // It is no more than what two matrices of a terabyte each would need.
         assert!(needed(SPEC, 546_712, Some(4)) > 4e12 && needed(&sparse, 546_712, Some(4)) < 3e8);
