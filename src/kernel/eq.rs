@@ -115,8 +115,8 @@ impl Kernel for ExponentiatedQuadratic {
     }
 }
 
-/// Entries that a thread writes at a time: a million exponentials take a millisecond or two.
-const PIECE: usize = 1 << 20;
+/// Entries that a thread writes at a time: their exponentials take a few tenths of a millisecond.
+const PIECE: usize = 1 << 18;
 
 /// All pairs of rows of two matrices.
 struct Pairs<'a> {

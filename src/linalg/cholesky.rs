@@ -10,7 +10,8 @@ use nalgebra::DMatrix;
 
 use super::LinalgError;
 use super::large_cholesky::factorise_in_panels;
-use super::view::{view, view_mut};
+use super::pieces::each_tile;
+use super::view::{is_finite, view, view_mut};
 
 /// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
 /// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
@@ -74,7 +75,7 @@ impl Cholesky {
             let mut a = assemble();
             size = a.nrows();
             // NaN fails every comparison of the factorisation, so that it would be reported as an indefinite matrix.
-            if a.iter().any(|v| !v.is_finite()) {
+            if !is_finite(&a) {
                 return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
             }
             jitter = rung * (a.diagonal().sum() / size.max(1) as f64);
@@ -116,7 +117,7 @@ impl Cholesky {
 
     /// Replaces b (n x k) by `L^-1 b`.
     pub fn half_solve_mut(&self, b: &mut DMatrix<f64>) {
-        solve_lower_triangular_in_place(view(&self.factor), view_mut(b), Par::Seq);
+        each_tile(b, |_, tile| solve_lower_triangular_in_place(view(&self.factor), tile, Par::Seq));
     }
 
     /// `(L L')^-1 b` for b (n x k).
@@ -128,13 +129,13 @@ impl Cholesky {
     pub fn upper_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
         let mut x = b.clone();
         let upper = view(&self.factor).transpose();
-        solve_upper_triangular_in_place(upper, view_mut(&mut x), Par::Seq);
+        each_tile(&mut x, |_, tile| solve_upper_triangular_in_place(upper, tile, Par::Seq));
         x
     }
 }
 
-/// From so many columns on a factorisation takes seconds, and all threads where there is no other work.
-const LARGE: usize = 5000;
+/// From so many columns on a factorisation is as fast in panels, and takes all threads where there is no other work.
+const LARGE: usize = 1500;
 
 /// In the memory of the matrix.
 fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
@@ -146,9 +147,14 @@ fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
         return None;
     }
     // The factorisation works on the lower triangle and leaves that of A above it.
-    factor.fill_upper_triangle(0.0, 1);
+    let size = factor.nrows();
+    factor
+        .as_mut_slice()
+        .chunks_exact_mut(size.max(1))
+        .enumerate()
+        .for_each(|(j, column)| column[..j].fill(0.0));
     // A pivot that overflowed is infinite, which passes for positive.
-    factor.iter().all(|v| v.is_finite()).then_some(factor)
+    is_finite(&factor).then_some(factor)
 }
 
 /// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.

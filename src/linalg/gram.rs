@@ -1,9 +1,10 @@
-//! Gram matrices `Z' Z`, and sums of them for data that come in pieces. Inner products are summed on one thread.
+//! Products of matrices: Gram matrices `Z' Z` and sums of them for data that come in pieces, and general ones.
 
 use faer::linalg::matmul::{matmul, triangular};
 use faer::{Accum, MatRef, Par};
 use nalgebra::DMatrix;
 
+use super::pieces::each_tile;
 use super::view::{view, view_mut};
 
 /// `Z' Z` for `Z` (r x k): the (k x k) matrix of inner products of the columns. Cost `2 r k^2`.
@@ -48,20 +49,29 @@ fn add_product_lower(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRe
 /// `A B` for `A` (p x r) and `B` (r x q), faster than the product of nalgebra where one of them has few rows.
 pub fn product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(a.nrows(), b.ncols());
-    matmul(view_mut(&mut out), Accum::Replace, view(a), view(b), 1.0, Par::Seq);
+    multiply(&mut out, view(a), view(b));
     out
 }
 
 /// `A' B` for `A` (r x p) and `B` (r x q).
 pub fn transposed_product(a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
     let mut out = DMatrix::zeros(a.ncols(), b.ncols());
-    transposed_product_into(&mut out, a, b);
+    multiply(&mut out, view(a).transpose(), view(b));
     out
 }
 
-/// `A' B` for `A` (r x p) and `B` (r x q), in place of what `out` (p x q) holds.
+/// `A' B` for the last r rows of `A` (p columns) and `B` (r x q), in place of what `out` (p x q) holds; on this thread.
 pub fn transposed_product_into(out: &mut DMatrix<f64>, a: &DMatrix<f64>, b: &DMatrix<f64>) {
-    matmul(view_mut(out), Accum::Replace, view(a).transpose(), view(b), 1.0, Par::Seq);
+    let last = view(a).subrows(a.nrows() - b.nrows(), b.nrows());
+    matmul(view_mut(out), Accum::Replace, last.transpose(), view(b), 1.0, Par::Seq);
+}
+
+/// `left right`, in place of what `out` holds.
+fn multiply(out: &mut DMatrix<f64>, left: MatRef<'_, f64>, right: MatRef<'_, f64>) {
+    each_tile(out, |start, tile| {
+        let columns = right.subcols(start, tile.ncols());
+        matmul(tile, Accum::Replace, left, columns, 1.0, Par::Seq);
+    });
 }
 
 #[cfg(test)]
@@ -86,6 +96,17 @@ mod tests {
             let expected = if i >= j { 2.0 + z.column(i).dot(&z.column(j)) } else { 2.0 };
             assert!((lower[(i, j)] - expected).abs() < 1e-14);
         }
+    }
+
+    /// More columns than a tile has.
+    #[test]
+    fn a_wide_product_is_the_same_on_any_number_of_threads() {
+        let a = DMatrix::from_fn(7, 40, |i, j| ((3 * i + 5 * j) as f64).sin());
+        let b = DMatrix::from_fn(40, 600, |i, j| ((i + 7 * j) as f64).cos());
+        let found = product(&a, &b);
+        assert!((&found - &a * &b).amax() < 1e-12);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(pool.install(|| product(&a, &b)), found);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use nalgebra::DMatrix;
 use super::pieces::each_piece;
 
 /// Columns that are factorised before the rest is updated, and columns of the rest that one thread updates at a time.
-const PANEL: usize = 512;
+const PANEL: usize = 192;
 
 /// Replaces the lower triangle of `a` (n x n) by the factor L of `A = L L'`, panel by panel; what stands above the diagonal is left
 /// undefined. False if it is not positive definite. `factorise` does the same to a block of the diagonal. Cost `n^3 / 3`, most of it

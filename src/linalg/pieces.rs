@@ -1,5 +1,7 @@
 //! Pieces of one large problem, side by side.
 
+use faer::MatMut;
+use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 /// Does something to each piece, with its place; side by side, unless this is one of the threads of a pool already: there a thread that
@@ -20,5 +22,38 @@ pub fn each_piece<'a, T: Send + 'a>(
     match alone {
         true => pieces.into_par_iter().for_each(|(place, piece)| act(place, piece)),
         false => pieces.into_iter().for_each(|(place, piece)| act(place, piece)),
+    }
+}
+
+/// Columns of a tile: enough for the products of each to be fast.
+const TILE: usize = 256;
+
+/// Does something to each tile of neighbouring columns of a matrix, with the place of its first column; side by side, where
+/// [`each_piece`] is.
+pub(super) fn each_tile(matrix: &mut DMatrix<f64>, act: impl Fn(usize, MatMut<'_, f64>) + Sync) {
+    let rows = matrix.nrows();
+    if rows == 0 {
+        return;
+    }
+    each_piece(matrix.as_mut_slice().chunks_mut(TILE * rows), |place, tile| {
+        let columns = tile.len() / rows;
+        act(place * TILE, MatMut::from_column_major_slice_mut(tile, rows, columns));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_neighbouring_columns() {
+        let mut matrix = DMatrix::zeros(2, TILE + 3);
+        each_tile(&mut matrix, |start, mut tile| {
+            (0..tile.ncols()).for_each(|j| tile[(1, j)] = (start + j) as f64);
+        });
+        assert!(
+            matrix.column_iter().enumerate().all(|(j, column)| column[0] == 0.0 && column[1] == j as f64)
+        );
+        each_tile(&mut DMatrix::zeros(0, 4), |_, _| unreachable!("a matrix without rows has no tiles"));
     }
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use super::view::{owned, view};
+use super::view::{is_finite, owned, view};
 use super::{Cholesky, LinalgError};
 
 /// The lower factor `L` of `rows' rows = L L'`, for `rows` (k x r) with k >= r, by a Householder QR
@@ -22,7 +22,7 @@ use super::{Cholesky, LinalgError};
 /// [`LinalgError`] naming `matrix` if `rows` is not finite or has no full column rank.
 pub fn gram_factor(matrix: &'static str, rows: &DMatrix<f64>) -> Result<Cholesky, LinalgError> {
     let (height, size) = rows.shape();
-    if rows.iter().any(|v| !v.is_finite()) {
+    if !is_finite(rows) {
         return Err(LinalgError::NotFinite { matrix, rows: height, columns: size });
     }
     let deficient = LinalgError::NotPositiveDefinite { matrix, size, jitter: 0.0 };

@@ -7,7 +7,7 @@ use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use nalgebra::{DMatrix, DVector};
 
 use super::LinalgError;
-use super::view::{owned, view, view_mut};
+use super::view::{is_finite, owned, view, view_mut};
 
 /// `A = U diag(s) V'` with `s` falling; for `A` (m x n), `U` is (m x q), `V` (n x q), q = min(m, n).
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct RightSvd {
 /// [`LinalgError`] naming `matrix` if `a` is not finite or the iteration does not converge.
 pub fn thin_svd(matrix: &'static str, a: &DMatrix<f64>) -> Result<ThinSvd, LinalgError> {
     let (rows, columns) = a.shape();
-    if a.iter().any(|v| !v.is_finite()) {
+    if !is_finite(a) {
         return Err(LinalgError::NotFinite { matrix, rows, columns });
     }
     let svd = view(a).thin_svd().map_err(|_| LinalgError::NoConvergence { matrix, rows, columns })?;
@@ -58,7 +58,7 @@ pub fn thin_svd(matrix: &'static str, a: &DMatrix<f64>) -> Result<ThinSvd, Linal
 /// [`LinalgError`] naming `matrix` if `a` is not finite or the iteration does not converge.
 pub fn right_svd(matrix: &'static str, a: &DMatrix<f64>) -> Result<RightSvd, LinalgError> {
     let (rows, columns) = a.shape();
-    if a.iter().any(|v| !v.is_finite()) {
+    if !is_finite(a) {
         return Err(LinalgError::NotFinite { matrix, rows, columns });
     }
     let size = rows.min(columns);

@@ -14,6 +14,11 @@ pub(super) fn view_mut(matrix: &mut DMatrix<f64>) -> MatMut<'_, f64> {
     MatMut::from_column_major_slice_mut(matrix.as_mut_slice(), rows, columns)
 }
 
+/// Whether all entries are finite, many at a time.
+pub(super) fn is_finite(matrix: &DMatrix<f64>) -> bool {
+    matrix.as_slice().chunks(64).all(|some| some.iter().fold(true, |finite, v| finite & v.is_finite()))
+}
+
 /// A copy of what a factorisation of faer holds.
 pub(super) fn owned(matrix: MatRef<'_, f64>) -> DMatrix<f64> {
     let mut copy = DMatrix::zeros(matrix.nrows(), matrix.ncols());
