@@ -6,15 +6,13 @@ use nalgebra::DMatrix;
 
 use super::{LinearMap, SharedCovariance};
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, LinalgError, pivoted_cholesky, smooth_factor};
+use crate::linalg::{Cholesky, LinalgError, smooth_factor};
 
-/// What the diagonal of a covariance may keep beside its low-rank factor, relative to its largest entry: it is added to the
-/// independent part, so that nothing is lost.
+/// What the diagonal of a covariance may keep beside its low-rank factor, as a part of its sum: it is added to the independent part,
+/// so that nothing is lost.
 const LEFT_OUT: f64 = 1e-15;
 
-/// From so many sums on a factor is looked for only where it has a low rank: one of full rank would take minutes.
-const MANY: usize = 5000;
-/// The rank is then at most this part of the sums.
+/// The rank of a factor is at most this part of the sums, or the matrix itself is faster to multiply with than a factor is to make.
 const SHARE: usize = 8;
 
 /// Prior moments of t latent values and of k sums of targets, one sum for each distinct input: `Cov(sums) = S + diag(e)`.
@@ -60,9 +58,8 @@ pub fn exact_moments(
     let mut cross = kernel.matrix(test, &inputs);
     scale_columns(&mut cross, &counts);
     let mut own: Vec<f64> = counts.iter().map(|m| m * noise_variance).collect();
-    let most = (counts.len() >= MANY).then_some(counts.len() / SHARE);
     let sums = SumsOfGroups { kernel, inputs: &inputs, counts: &counts };
-    let shared = shared_by_groups(&sums, most, &mut own);
+    let shared = shared_by_groups(&sums, counts.len() / SHARE, &mut own);
     PriorMoments { cross, own, shared: Arc::new(shared), variances: kernel.diagonal(test) }
 }
 
@@ -151,18 +148,12 @@ impl SumsOfGroups<'_> {
     }
 }
 
-/// What sums over groups of rows share: by a factor of any rank, or of `most`, if it has that; what it leaves out of the diagonal is added to
-/// `own`.
-fn shared_by_groups(sums: &SumsOfGroups<'_>, most: Option<usize>, own: &mut [f64]) -> SharedCovariance {
+/// What sums over groups of rows share: by a factor of at most the rank `most`, if there is one; what it leaves out of the diagonal is
+/// added to `own`.
+fn shared_by_groups(sums: &SumsOfGroups<'_>, most: usize, own: &mut [f64]) -> SharedCovariance {
     let diagonal = sums.diagonal();
-    let factor = match most {
-        Some(most) => {
-            let remainder = LEFT_OUT * diagonal.iter().sum::<f64>();
-            smooth_factor(&diagonal, |u, out| sums.column(u, out), remainder, most)
-        }
-        None => Some(pivoted_cholesky(&diagonal, |u, out| sums.column(u, out), LEFT_OUT)),
-    };
-    let Some(factor) = factor else {
+    let remainder = LEFT_OUT * diagonal.iter().sum::<f64>();
+    let Some(factor) = smooth_factor(&diagonal, |u, out| sums.column(u, out), remainder, most) else {
         return SharedCovariance::Whole(sums.whole());
     };
     for (u, own) in own.iter_mut().enumerate() {
@@ -222,7 +213,7 @@ mod tests {
         let (within, counts) = (kernel.matrix(&inputs, &inputs), [1.0, 3.0, 2.0, 1.0].repeat(10));
         let rows = DMatrix::from_fn(2, 40, |i, j| ((3 * i + j) as f64).sin());
         let mut seen = Vec::new();
-        for (most, is_whole) in [(None, false), (Some(20), false), (Some(3), true)] {
+        for (most, is_whole) in [(40, false), (20, false), (3, true)] {
             let mut own = counts.clone();
             let sums = SumsOfGroups { kernel: &kernel, inputs: &inputs, counts: &counts };
             let shared = shared_by_groups(&sums, most, &mut own);
