@@ -8,8 +8,6 @@ use crate::linalg::{LinalgError, largest};
 /// Up to so many columns the interior point takes all of them at once, and so many times the rank.
 const SMALL: usize = 600;
 const SMALL_PER_RANK: usize = 5;
-/// Most columns that enter in a round, times the rank.
-const ENTERING_PER_RANK: usize = 3;
 /// Most rounds.
 const ROUNDS: usize = 60;
 /// The gap of the first round's own problem.
@@ -50,7 +48,8 @@ pub(super) fn solve(problem: &dyn WeightProblem) -> Result<Solution, LinalgError
         if gap < best.gap {
             best = Solution { weights: weights.clone(), gap, steps };
         }
-        let entering = spread::apart(&at, uncovered(&at, &active), ENTERING_PER_RANK * rank);
+        // No more than an optimum needs: weights that are right for the others are far off beside many that are new.
+        let entering = spread::apart(&at, uncovered(&at, &active), rank);
         let finished = target <= TARGET_GAP && (entering.is_empty() || found.gap > 0.5 * gap);
         if best.gap <= 2.0 * TARGET_GAP || finished {
             break;

@@ -3,7 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::problem::{Evaluation, WeightProblem};
-use crate::linalg::{Cholesky, LinalgError, transposed_product, transposed_product_into};
+use crate::linalg::{Cholesky, LinalgError, each_piece, transposed_product, transposed_product_into};
 
 /// A column whose curvature is below this share of its slack over its weight is on its way to no weight at all, and is
 /// solved for by itself.
@@ -27,11 +27,12 @@ impl NewtonSystem {
         let terms = problem.terms(at);
         let curvatures = curvatures(&at.coordinates, &terms);
         let strong: Vec<usize> = (0..ratios.len()).filter(|&i| curvatures[i] > STRONG * ratios[i]).collect();
-        let mut system = hessian(&at.coordinates.select_columns(&strong), &terms);
-        for (place, &i) in strong.iter().enumerate() {
-            system[(place, place)] += ratios[i];
-        }
-        let factor = Cholesky::new("the Newton system of the noise design", &system)?;
+        let coordinates = at.coordinates.select_columns(&strong);
+        let factor = Cholesky::assembled("the Newton system of the noise design", || {
+            let mut system = hessian(&coordinates, &terms);
+            strong.iter().enumerate().for_each(|(place, &i)| system[(place, place)] += ratios[i]);
+            system
+        })?;
         let diagonal = curvatures.iter().zip(ratios).map(|(c, r)| c + r).collect();
         Ok(Self { strong, factor, diagonal })
     }
@@ -50,27 +51,47 @@ impl NewtonSystem {
 const PANEL: usize = 64;
 
 /// `sum_q (A' diag(d_q) A)^2`, squared by elements, for `A` (r x k): on and below the diagonal, and zeros or parts of it above.
-/// The factorisation reads nothing else.
+/// The factorisation reads nothing else. A diagonal of few entries costs as few products.
 fn hessian(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> DMatrix<f64> {
     let size = coordinates.ncols();
     let mut hessian = DMatrix::zeros(size, size);
-    for start in (0..size).step_by(PANEL) {
-        let width = PANEL.min(size - start);
-        let below = some_columns(coordinates, start, size - start);
-        let mut sums = DMatrix::zeros(size - start, width);
-        let mut products = sums.clone();
-        for term in terms {
-            let mut scaled = some_columns(coordinates, start, width);
-            for column in scaled.as_mut_slice().chunks_exact_mut(term.len()) {
-                column.iter_mut().zip(term.as_slice()).for_each(|(a, d)| *a *= d);
-            }
-            transposed_product_into(&mut products, &below, &scaled);
-            let squares = products.as_slice().iter().map(|p| p * p);
-            sums.as_mut_slice().iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+    each_piece(hessian.as_mut_slice().chunks_mut((PANEL * size).max(1)), |place, panel| {
+        let (start, width) = (place * PANEL, panel.len() / size);
+        let sums = sums_of_squares(coordinates, terms, start, width);
+        for (to, from) in panel.chunks_exact_mut(size).zip(sums.column_iter()) {
+            to[start..].copy_from_slice(from.as_slice());
         }
-        hessian.view_mut((start, start), sums.shape()).copy_from(&sums);
-    }
+    });
     hessian
+}
+
+/// `width` columns of that sum, from `start` on, from the diagonal of the first one down.
+fn sums_of_squares(
+    coordinates: &DMatrix<f64>,
+    terms: &[DVector<f64>],
+    start: usize,
+    width: usize,
+) -> DMatrix<f64> {
+    let (rank, size) = coordinates.shape();
+    let below = some_columns(coordinates, start, size - start);
+    let mut sums = DMatrix::zeros(size - start, width);
+    let mut products = sums.clone();
+    for term in terms {
+        let scaled = last_rows_scaled(&coordinates.as_slice()[start * rank..][..width * rank], rank, term);
+        transposed_product_into(&mut products, &below, &scaled);
+        let squares = products.as_slice().iter().map(|p| p * p);
+        sums.as_mut_slice().iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+    }
+    sums
+}
+
+/// `diag(d)` times the last rows of some columns (`rank` each), as many as d has entries.
+fn last_rows_scaled(columns: &[f64], rank: usize, d: &DVector<f64>) -> DMatrix<f64> {
+    let mut scaled = Vec::with_capacity(columns.len() / rank * d.len());
+    for column in columns.chunks_exact(rank) {
+        scaled.extend(column[rank - d.len()..].iter().zip(d.as_slice()).map(|(a, d)| a * d));
+    }
+    DMatrix::from_vec(d.len(), columns.len() / rank, scaled)
 }
 
 /// A copy of neighbouring columns.
@@ -82,8 +103,11 @@ fn some_columns(matrix: &DMatrix<f64>, start: usize, count: usize) -> DMatrix<f6
 /// The diagonal of the Hessian.
 fn curvatures(coordinates: &DMatrix<f64>, terms: &[DVector<f64>]) -> Vec<f64> {
     let squares = coordinates.map(|a| a * a);
-    let rows: Vec<f64> = terms.iter().flat_map(|term| term.iter().copied()).collect();
-    let products = transposed_product(&squares, &DMatrix::from_vec(coordinates.nrows(), terms.len(), rows));
+    let mut diagonals = DMatrix::zeros(coordinates.nrows(), terms.len());
+    for (mut column, term) in diagonals.column_iter_mut().zip(terms) {
+        column.rows_mut(squares.nrows() - term.len(), term.len()).copy_from(term);
+    }
+    let products = transposed_product(&squares, &diagonals);
     products.row_iter().map(|row| row.norm_squared()).collect()
 }
 
@@ -101,7 +125,7 @@ mod tests {
     /// The Hessian is what differences of the leverages say, within the error that the trace objective allows itself.
     #[test]
     fn the_hessian_is_the_slope_of_the_leverages() {
-        for problem in problems() {
+        for (problem, error) in problems().into_iter().zip([1e-6, 0.025]) {
             let weights: Vec<f64> = (0..9).map(|i| 0.5 + 0.1 * f64::from(i)).collect();
             let at = problem.evaluate(&weights).unwrap();
             let (terms, step) = (problem.terms(&at), 1e-5);
@@ -117,7 +141,7 @@ mod tests {
                 let (up, down) = (moved(step), moved(-step));
                 for i in j..9 {
                     let slope = (down[i] - up[i]) / (2.0 * step);
-                    assert!((lower[(i, j)] - slope).abs() < 2e-3 * largest, "{i} {j} {slope}");
+                    assert!((lower[(i, j)] - slope).abs() < error * largest, "{i} {j} {slope}");
                 }
                 assert!((lower[(j, j)] / diagonal[j] - 1.0).abs() < 1e-12);
             }

@@ -20,8 +20,9 @@ pub(super) trait WeightProblem {
     /// [`LinalgError`] if `M(v)` is singular.
     fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError>;
 
-    /// Positive diagonals `d_q` (r each) with which the Hessian `-d g_i / d v_j` is `sum_q (a_i' diag(d_q) a_j)^2`,
-    /// for the coordinates `a_i` of the columns: exactly, or to a small relative error in every direction.
+    /// Positive diagonals `d_q` with which the Hessian `-d g_i / d v_j` is `sum_q (a_i' diag(d_q) a_j)^2`, for the coordinates `a_i` of
+    /// the columns: exactly, or to a small relative error in every direction. One of less than r entries belongs to the last coordinates;
+    /// it is zero on the others.
     fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>>;
 
     /// How far the rescaled covariance is from optimal: an upper bound, zero at the optimum.

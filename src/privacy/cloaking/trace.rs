@@ -7,13 +7,17 @@ use super::problem::{Evaluation, WeightProblem};
 use super::reciprocal::reciprocal;
 use crate::linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
 
+/// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below `sum t x exp(-t x)` over the nodes with
+/// `t x > 10`, 5e-4.
+const DEAD: f64 = 10.0;
+
 /// Minimise `tr M` with `M(v) = (sum v_i b_i b_i')^(1/2)`.
 ///
 /// The Lagrangian `tr M + sum v_i (b_i' M^-1 b_i - 1)` is least where `M^2 = B V B'`; so the dual is
 /// `max 2 tr M(v) - sum v`, `phi = 2 tr M(v)`, and by scaling v the dual value is `(tr M)^2 / sum v`. The primal value
 /// is `tr M max_i g_i`. With `M = P diag(s) P'` and `a_i = P' b_i`, the Hessian is
 /// `sum_kl a_ki a_li a_kj a_lj / (s_k s_l (s_k + s_l))`. With `1 / x = sum_q w_q exp(-t_q x)` it falls apart into
-/// few squares, `sum_q (a_i' diag(d_q) a_j)^2` with `d_q = sqrt(w_q) exp(-t_q s) / s`: some twenty products of matrices instead
+/// few squares, `sum_q (a_i' diag(d_q) a_j)^2` with `d_q = sqrt(w_q) exp(-t_q s) / s`: some ten products of matrices instead
 /// of `r / 2`. The error of the sum is one of the Newton step, never of the gap.
 pub(super) struct Trace {
     columns: DMatrix<f64>,
@@ -31,6 +35,13 @@ impl Trace {
         let factor = gram_factor("B V B'", &weighted(&self.columns, weights).transpose())?;
         right_svd("V^(1/2) B'", &factor.factor().transpose())
     }
+}
+
+/// `sqrt(w) exp(-t s) / s` of a falling spectrum s, where it has not died out: of the last, smallest eigenvalues.
+fn term(spectrum: &DVector<f64>, weight: f64, node: f64) -> DVector<f64> {
+    let dead = spectrum.iter().take_while(|s| node * **s > DEAD).count();
+    let alive = spectrum.rows(dead, spectrum.len() - dead);
+    alive.map(|s| weight.sqrt() * (-node * s).exp() / s)
 }
 
 impl WeightProblem for Trace {
@@ -58,7 +69,8 @@ impl WeightProblem for Trace {
         let s = DVector::from_column_slice(&at.spectrum);
         // s_k + s_l lies between twice the least and twice the greatest eigenvalue.
         let terms = reciprocal(2.0 * s.min(), 2.0 * s.max());
-        terms.into_iter().map(|(w, t)| s.map(|s| w.sqrt() * (-t * s).exp() / s)).collect()
+        let terms = terms.into_iter().map(|(weight, node)| term(&s, weight, node));
+        terms.filter(|term| !term.is_empty()).collect()
     }
 
     fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {
