@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::problem::RiskProblem;
 use crate::gp::SharedCovariance;
-use crate::linalg::thin_svd;
+use crate::linalg::leading_svd;
 use crate::privacy::PrivacyError;
 
 /// The squared correlation of points and rows below which the prior mean has no digit that rows could change.
@@ -14,9 +14,12 @@ const UNRELATED: f64 = 1e-30;
 
 /// What the dropped directions may explain, as a share of the prior error.
 const NEGLIGIBLE: f64 = 1e-12;
+/// The part of it that the decomposition may leave out, where its directions fall fast.
+const REMAINDER: f64 = 0.1;
 
 /// `T = U' K*` (p x n) for the leading left singular vectors of the weighted `K*`: the error over `K*` is that over T, less
-/// what the dropped directions explain, which is at most `sum s_d^2 / min e` whatever is released.
+/// what the dropped directions explain, which is at most `sum s_d^2 / min e` whatever is released. With `K* = B + R`, of which only B
+/// is decomposed and `R'B = 0`, that is `(sum s_d^2 + |R|^2) / min e`.
 pub(super) struct Reduced {
     /// `T = diag(s) V'`, its rows orthogonal and falling.
     pub targets: DMatrix<f64>,
@@ -37,12 +40,16 @@ impl Reduced {
     /// # Errors
     /// [`PrivacyError::NothingToProtect`] if `K*` is zero, or no more than rounding of the variances beside it; [`PrivacyError::Linalg`] if it is not finite.
     pub fn new(problem: &RiskProblem, noise_sd: f64) -> Result<Self, PrivacyError> {
-        let svd = thin_svd("K*", &problem.weighted_cross())?;
+        let cross = problem.weighted_cross();
         let prior = problem.prior_error();
         let least = problem.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
-        let Cut { rank, dropped } = cut(svd.s.as_slice(), NEGLIGIBLE * prior * least);
-        let most = problem.moments.shared.largest_variance();
-        if rank == 0 || svd.s[0].powi(2) <= UNRELATED * prior * most {
+        let most = NEGLIGIBLE * prior * least;
+        let svd = leading_svd("K*", &cross, (REMAINDER * most).sqrt() / cross.norm())?;
+        // Where no small remainder was reached all directions are there.
+        let remainder = if svd.s.len() < cross.nrows().min(cross.ncols()) { REMAINDER * most } else { 0.0 };
+        let Cut { rank, dropped } = cut(svd.s.as_slice(), most - remainder);
+        let largest = problem.moments.shared.largest_variance();
+        if rank == 0 || svd.s[0].powi(2) <= UNRELATED * prior * largest {
             return Err(PrivacyError::NothingToProtect);
         }
         let scale = svd.s.rows(0, rank).into_owned();
@@ -55,7 +62,7 @@ impl Reduced {
             own: problem.moments.own.clone(),
             noise: noise_sd * noise_sd,
             prior,
-            dropped: dropped / least,
+            dropped: (dropped + remainder) / least,
         })
     }
 
@@ -113,6 +120,7 @@ mod tests {
     /// target, 0.1.
     #[test]
     fn what_is_dropped_is_bounded() {
+        use crate::linalg::thin_svd;
         use crate::privacy::cloaking::risk::tests::cases::problem;
         let inputs = [0.0, 0.3, 0.6];
         let close = problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 1e-7]);

@@ -11,8 +11,11 @@ use super::start::start;
 use crate::linalg::thin_svd;
 use crate::privacy::PrivacyError;
 
-/// The relative gap at which the search stops.
-const TARGET: f64 = 1e-7;
+/// The relative gap at which the search stops: the root of the error is then known to half of it.
+const TARGET: f64 = 1e-6;
+/// The gap that is enough where the last digits take long: after [`MANY`] products with the Hessian.
+const ENOUGH: f64 = 1e-4;
+const MANY: usize = 300;
 /// Rounds of Newton's method, each to a sharper tolerance or with more rows.
 const ROUNDS: usize = 16;
 /// The tolerance of the first round, how much sharper those after it are, and the sharpest.
@@ -49,7 +52,8 @@ pub(super) fn solve(problem: &Reduced) -> Result<Found, PrivacyError> {
         least = least.max(bound.least);
         let error = point.error(problem);
         let gap = (error - least) / error;
-        if gap <= TARGET || budget == 0 {
+        let used = PRODUCTS - budget;
+        if gap <= TARGET || (gap <= ENOUGH && used > MANY) || budget == 0 {
             break;
         }
         let missing = bound.missing(&point, tolerance.max(BELOW_GAP * TARGET) * error)?;
@@ -63,6 +67,10 @@ pub(super) fn solve(problem: &Reduced) -> Result<Found, PrivacyError> {
         let next = improve(problem, Point::new(problem, strategy)?, tolerance, &mut budget)?;
         // New rows begin at a length that is a guess, so that the error may rise at first: the best is kept beside.
         best = Some(better(best, std::mem::replace(&mut point, next)));
+        // Nothing is missing, and no step is left to take.
+        if tolerance <= SHARPEST && PRODUCTS - budget == used {
+            break;
+        }
     }
     Ok(Found { point: better(best, point), least, products: PRODUCTS - budget })
 }
