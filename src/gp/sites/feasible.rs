@@ -13,9 +13,12 @@ const STEPS: usize = 2000;
 const STILL: f64 = 1e-10;
 
 /// `1/2 |N^(-1/2) (T - E'p)|^2 + 1 / (2 S) sum_g (p_g - n w_g)^2 / w_g` for counts `p >= 0` with `sum p = n` and shares w, by its quadratic
-/// form `1/2 p' H p - h'p`: strictly convex, so that its minimum is unique.
+/// form `1/2 p' H p - h'p` with `H = W'W + diag(d)`: strictly convex, so that its minimum is unique.
 pub(super) struct Misfit {
-    curvature: DMatrix<f64>,
+    /// W: each sum in units of its noise (k x G).
+    whitened: DMatrix<f64>,
+    /// d: how the prior pulls at each count (G).
+    pulls: DVector<f64>,
     linear: DVector<f64>,
     /// A bound on the greatest eigenvalue of the curvature.
     steepest: f64,
@@ -29,7 +32,6 @@ impl Misfit {
         variances: &DVector<f64>,
         scale: f64,
     ) -> Self {
-        // Each sum in units of its noise.
         let mut whitened = features.plain.transpose();
         let mut sums = released.sums.plain.clone();
         for (k, variance) in variances.iter().enumerate() {
@@ -37,13 +39,12 @@ impl Misfit {
             sums[k] /= variance.sqrt();
         }
         let pulls = features.shares.map(|share| 1.0 / (scale * share));
-        let curvature = gram(&whitened) + DMatrix::from_diagonal(&pulls);
         // A pull times the rows that a site has a priori is the same everywhere.
         let total = released.sums.rows as f64;
         let linear = whitened.tr_mul(&sums).add_scalar(total / scale);
         // The nonzero eigenvalues of W'W are those of W W', none of which exceeds a sum of absolute values along a row.
         let steepest = pulls.max() + greatest_row(&gram(&whitened.transpose()));
-        Self { curvature, linear, steepest, total }
+        Self { whitened, pulls, linear, steepest, total }
     }
 
     /// The minimum, from some counts: exact to rounding on the set of counts that are positive. The next set leaves out the counts that
@@ -63,10 +64,17 @@ impl Misfit {
         self.descended(counts)
     }
 
+    /// `H p - h`.
+    fn slopes(&self, counts: &DVector<f64>) -> DVector<f64> {
+        let seen = &self.whitened * counts;
+        self.whitened.tr_mul(&seen) + self.pulls.component_mul(counts) - &self.linear
+    }
+
     /// The minimum among the counts that are zero outside a set, whatever their sign: `H_FF p_F = h_F + slope 1`, `sum p = n`.
     fn stationary(&self, positive: &[bool]) -> Option<Stationary> {
         let places: Vec<usize> = (0..positive.len()).filter(|place| positive[*place]).collect();
-        let within = self.curvature.select_rows(&places).select_columns(&places);
+        let pulls = self.pulls.select_rows(&places);
+        let within = gram(&self.whitened.select_columns(&places)) + DMatrix::from_diagonal(&pulls);
         let factor = Cholesky::without_jitter("the curvature of the misfit of counts", &within).ok()?;
         let mut right = DMatrix::from_element(places.len(), 2, 1.0);
         places.iter().enumerate().for_each(|(row, place)| right[(row, 0)] = self.linear[*place]);
@@ -84,8 +92,7 @@ impl Misfit {
     fn descended(&self, mut counts: DVector<f64>) -> DVector<f64> {
         let (mut ahead, mut momentum) = (counts.clone(), 1.0f64);
         for _ in 0..STEPS {
-            let slope = &self.curvature * &ahead - &self.linear;
-            let next = onto_simplex(&(&ahead - slope / self.steepest), self.total);
+            let next = onto_simplex(&(&ahead - self.slopes(&ahead) / self.steepest), self.total);
             let moved = &next - &counts;
             if (&ahead - &next).dot(&moved) > 0.0 {
                 momentum = 1.0;
@@ -111,7 +118,7 @@ struct Stationary {
 impl Stationary {
     /// The set without its negative counts, and with the others along which the misfit falls faster than within it.
     fn improved(&self, misfit: &Misfit, positive: &[bool]) -> Vec<bool> {
-        let slopes = &misfit.curvature * &self.counts - &misfit.linear;
+        let slopes = misfit.slopes(&self.counts);
         let places = positive.iter().enumerate();
         places
             .map(|(place, within)| match within {
@@ -134,11 +141,11 @@ mod tests {
     fn misfit(seed: usize) -> Misfit {
         let whitened = DMatrix::from_fn(5, 12, |i, j| ((7 * i + 11 * j + 13 * seed) as f64).sin() * 3.0);
         let sums = DVector::from_fn(5, |i, _| ((5 * i + seed) as f64).cos() * 200.0);
-        let curvature = gram(&whitened) + DMatrix::identity(12, 12) * 0.01;
         Misfit {
             linear: whitened.tr_mul(&sums) + DVector::from_element(12, 0.1),
-            steepest: greatest_row(&curvature),
-            curvature,
+            steepest: 0.01 + greatest_row(&gram(&whitened)),
+            pulls: DVector::from_element(12, 0.01),
+            whitened,
             total: 40.0,
         }
     }
@@ -146,7 +153,8 @@ mod tests {
     /// The conditions of Karush, Kuhn and Tucker, which only the minimum of a convex function meets.
     fn assert_least(misfit: &Misfit, counts: &DVector<f64>, tolerance: f64) -> usize {
         assert!((counts.sum() - misfit.total).abs() < tolerance && counts.min() >= 0.0);
-        let slopes = &misfit.curvature * counts - &misfit.linear;
+        let curvature = misfit.whitened.tr_mul(&misfit.whitened) + DMatrix::identity(12, 12) * 0.01;
+        let slopes = curvature * counts - &misfit.linear;
         let within: Vec<f64> =
             slopes.iter().zip(counts.iter()).filter(|(_, count)| **count > 0.0).map(|(s, _)| *s).collect();
         let slope = within.iter().sum::<f64>() / within.len() as f64;
