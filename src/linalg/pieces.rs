@@ -25,19 +25,22 @@ pub fn each_piece<'a, T: Send + 'a>(
     }
 }
 
-/// Columns of a tile: enough for the products of each to be fast.
+/// The least and the greatest number of columns of a tile: a quarter of them all where that lies between. What is done once for each tile,
+/// such as the packing of the other factor of a product, is to cost little.
 const TILE: usize = 256;
+const WIDE_TILE: usize = 512;
 
 /// Does something to each tile of neighbouring columns of a matrix, with the place of its first column; side by side, where
 /// [`each_piece`] is.
 pub(super) fn each_tile(matrix: &mut DMatrix<f64>, act: impl Fn(usize, MatMut<'_, f64>) + Sync) {
-    let rows = matrix.nrows();
+    let (rows, columns) = matrix.shape();
     if rows == 0 {
         return;
     }
-    each_piece(matrix.as_mut_slice().chunks_mut(TILE * rows), |place, tile| {
+    let width = columns.div_ceil(4).clamp(TILE, WIDE_TILE);
+    each_piece(matrix.as_mut_slice().chunks_mut(width * rows), |place, tile| {
         let columns = tile.len() / rows;
-        act(place * TILE, MatMut::from_column_major_slice_mut(tile, rows, columns));
+        act(place * width, MatMut::from_column_major_slice_mut(tile, rows, columns));
     });
 }
 
