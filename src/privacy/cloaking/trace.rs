@@ -7,8 +7,8 @@ use super::problem::{Evaluation, WeightProblem};
 use super::reciprocal::reciprocal;
 use crate::linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
 
-/// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below `sum t x exp(-t x)` over the nodes with
-/// `t x > 10`, 5e-4.
+/// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below the sum of the terms with `t x > 10`,
+/// each of `step t x exp(-t x)`: 7e-4.
 const DEAD: f64 = 10.0;
 
 /// Minimise `tr M` with `M(v) = (sum v_i b_i b_i')^(1/2)`.

@@ -116,6 +116,23 @@ mod tests {
         }
     }
 
+    /// Of many points of a smooth prior few directions are decomposed; all that K* has beside them is counted as dropped, and is negligible.
+    #[test]
+    fn what_is_not_decomposed_is_dropped() {
+        use crate::privacy::cloaking::risk::tests::cases::problem;
+        let places: Vec<f64> = (0..200).map(|i| 0.01 * f64::from(i)).collect();
+        let smooth = problem(&places, &[1.0; 200], &places);
+        let reduced = Reduced::new(&smooth, 1.0).unwrap();
+        assert!(reduced.scale.len() < 40, "{}", reduced.scale.len());
+        let mut directions = reduced.targets.clone();
+        directions.column_iter_mut().for_each(|mut column| column.component_div_assign(&reduced.scale));
+        let cross = smooth.weighted_cross();
+        let beside = &cross - &cross * directions.transpose() * &directions;
+        let least = smooth.moments.own.iter().copied().fold(f64::INFINITY, f64::min);
+        let beside = beside.norm_squared() / least;
+        assert!(beside <= reduced.dropped && reduced.dropped <= NEGLIGIBLE * reduced.prior, "{beside:e}");
+    }
+
     /// Of two points that are nearly one the difference is dropped: it explains at most its square over the least noise variance of a
     /// target, 0.1.
     #[test]
