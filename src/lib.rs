@@ -140,7 +140,7 @@ pub mod prelude {
     pub use crate::privacy::{
         Calibration, Certificate, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak, gaussian_delta,
     };
-    pub use crate::release::{Charged, Drawn, StreamedRelease, ledger::LedgerPlace};
+    pub use crate::release::{Charged, Offer, StreamedRelease, ledger::LedgerPlace};
     pub use crate::run::{DataPlaces, Plan, Pool, Project, RunOptions, Shard, Study, StudyReport};
     pub use crate::task::Experiment;
 }

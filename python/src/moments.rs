@@ -233,11 +233,11 @@ fn charged<M: SumsModel>(
     gate: &Gate,
 ) -> Result<String, Failure> {
     let privacy = streamed.privacy(asked.epsilon)?;
-    let drawn = streamed.draw(total, &privacy)?.without_exceptions(total.rows(), asked.allow_caveats)?;
+    let offer = streamed.offer(total, &privacy, asked.allow_caveats)?;
     if !gate.charge() {
         return Err(Failure::other("interrupted"));
     }
     let place = asked.place.as_ref();
-    let charged = drawn.charge(place, &streamed.subject(&privacy), total.fingerprint());
-    Ok(format!("{:#}\n", charged?.json()))
+    let paid = offer.charge(place, &streamed.subject(&privacy), total.fingerprint())?;
+    Ok(format!("{:#}\n", paid.draw()?.json()))
 }

@@ -313,6 +313,7 @@ fn of_release(error: &ReleaseError) -> u8 {
         | ReleaseError::SumsOverlap(_)
         | ReleaseError::SumsIncomplete { .. }
         | ReleaseError::Ledger(LedgerError::Spent { .. }) => FAILED,
+        ReleaseError::AfterCharge { cause, .. } => of_release(cause),
         ReleaseError::Run(error) => of_run(error),
         ReleaseError::Data(error) => error.exit_code(),
         ReleaseError::Task(_) => NUMERICAL,

@@ -93,7 +93,7 @@ pub struct PredictArguments {
     places: Places,
 }
 
-/// Releases predictions: everything is computed first, then the ledger is charged, then the file is written.
+/// Releases predictions: the ledger is charged, then the noise is drawn, then the file is written.
 pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliError> {
     // Before any row is read or a state folder made.
     arguments.out.as_deref().map(PredictionForm::of).transpose()?;
@@ -129,9 +129,9 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         map.tried(&request.blank_csv()?)?;
     }
     let waiting = Waiting::on("fitting the model and designing the noise", arguments.quiet);
-    let drawn = request.draw(arguments.allow_caveats)?;
+    let offer = request.offer(arguments.allow_caveats)?;
     drop(waiting);
-    let charged = drawn.charge(place.as_ref(), &request.subject(), request.fingerprint())?;
+    let charged = offer.charge(place.as_ref(), &request.subject(), request.fingerprint())?.draw()?;
     let clipped = request.clipped().filter(|_| arguments.for_holder);
     let shown = show(&charged, files, map, clipped, arguments, format);
     shown.map_err(|cause| cause.after_charge(charged.receipt()))

@@ -224,7 +224,7 @@ struct Released {
     receipt: Option<Receipt>,
 }
 
-/// Draws a release, charges the ledger and writes the file.
+/// Charges the ledger, draws the noise and writes the file.
 fn release<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
@@ -232,8 +232,8 @@ fn release<M: SumsModel>(
     allow_caveats: bool,
 ) -> Result<Released, CliError> {
     let ReleaseTo { privacy, place, file } = to;
-    let drawn = streamed.draw(total, privacy)?.without_exceptions(total.rows(), allow_caveats)?;
-    let charged = drawn.charge(place, &streamed.subject(privacy), total.fingerprint())?;
+    let offer = streamed.offer(total, privacy, allow_caveats)?;
+    let charged = offer.charge(place, &streamed.subject(privacy), total.fingerprint())?.draw()?;
     let receipt = charged.receipt();
     file.write(&charged).map_err(|cause| CliError::from(cause).after_charge(receipt))?;
     let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();

@@ -27,12 +27,6 @@ pub enum CellProblem {
     /// It holds a key that a row above it holds too.
     #[error("the cell stands in a row above too, where every row needs a key of its own")]
     RepeatedKey,
-    /// It holds a number that names no class.
-    #[error("the cell is none of the classes 0 to {0}")]
-    NoClass(usize),
-    /// It holds a number that is no number of records.
-    #[error("the cell is no number of records: 0, 1, 2, ..., fewer than 2^32")]
-    NoCount,
     /// It has no target, whose row may not be left out.
     #[error(
         "the cell has no target. Inputs are public, and would tell that a row is left out for its target: data.missing leaves out rows without an input. Filter by a public column, or make whole records private"

@@ -19,7 +19,7 @@ use super::error::{Action, DataError, Doing};
 use super::filter::{Filter, FilterValue};
 use super::format::{CsvFormat, repeated};
 use super::identity::RowWitness;
-use super::missing::{ExpectedCell, Missing};
+use super::missing::{ExpectedCell, Missing, is_absent};
 use super::own::is_parquet;
 use super::parquet::ParquetFile;
 use super::person::PersonId;
@@ -219,6 +219,31 @@ impl Table {
             let place = codes.iter().position(|code| code == cell);
             place.map(|at| at as f64).ok_or_else(|| CellProblem::NoCode(codes.to_vec()))
         })
+    }
+
+    /// The rows in which a column holds one of some words, or nothing: rows with other words are left out.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there.
+    pub fn of_codes(&self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+        let listed = |word: &str| is_absent(word) || codes.iter().any(|code| code == word);
+        self.keep(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
+    }
+
+    /// The table with the first of some words in place of any other word in a column.
+    ///
+    /// # Errors
+    /// [`DataError::Table`] for a column that is not there.
+    pub fn with_first_code(mut self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+        let cells = self.cells_as(column, |cell| {
+            let listed = cell.filter(|word| is_absent(word) || codes.iter().any(|code| code == word));
+            Ok(cell.map(|_| listed.or(codes.first().map(String::as_str)).unwrap_or_default().to_owned()))
+        })?;
+        let mut words = StringChunkedBuilder::new(column.into(), self.rows());
+        cells.iter().for_each(|word| words.append_option(word.as_deref()));
+        let column = words.finish().into_series().into();
+        self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
+        Ok(self)
     }
 
     /// The persons that the cells of a column name.

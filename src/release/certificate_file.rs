@@ -223,7 +223,8 @@ mod tests {
     /// The certificate of a release of this spec, which no ledger counts.
     fn certificate(spec: &str) -> Value {
         with_request(spec, |request| {
-            let charged = request.draw(false).unwrap().charge(None, &request.subject(), None).unwrap();
+            let charged =
+                request.offer(false).unwrap().charge(None, &request.subject(), None).unwrap().draw().unwrap();
             charged.certificate_json(b"1,2,3")
         })
     }

@@ -4,12 +4,12 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
-use super::draw::Noisy;
+use super::draw::Guaranteed;
 use super::sums_file::sums_json;
 use super::sums_model::{NoisyNumber, SumsModel, exact_sums, list, matrix_rows};
 use crate::setting::PrivacySetting;
 use crate::stream::{ClassSummand, ClassSums};
-use crate::task::{ClassModel, Setting, TaskError};
+use crate::task::{ClassModel, Setting, SumsGuarantee, TaskError};
 
 /// A classifier from sums over the rows of each class.
 #[derive(Debug, Clone)]
@@ -78,6 +78,11 @@ impl SumsModel for ClassSumsRelease {
         }
     }
 
+    fn guaranteed(&self, privacy: &PrivacySetting, _: &ClassSums) -> Result<Guaranteed, TaskError> {
+        let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
     /// Not even numbers of rows are there, for those of the classes are private.
     fn noisy(
         &self,
@@ -85,16 +90,16 @@ impl SumsModel for ClassSumsRelease {
         privacy: &PrivacySetting,
         sums: &ClassSums,
         noise: &mut impl Rng,
-    ) -> Result<Noisy<Value>, TaskError> {
+    ) -> Result<Value, TaskError> {
         let (model, task) = (&self.model, self.model.task());
-        let (noisy, guarantee) = model.release(sums, self.rows.units(), privacy, noise)?;
+        let noisy = model.release(sums, self.rows.units(), privacy, noise)?;
         let inducing = model.inducing()?;
         let mut weights = Vec::new();
         for posterior in model.posteriors(&inducing, &noisy)? {
             let covariance = matrix_rows(&posterior.covariance);
             weights.push(json!({ "mean": posterior.mean.as_slice(), "covariance": covariance }));
         }
-        let value = json!({
+        Ok(json!({
             "model": {
                 "inputs": setting.data.inputs, "target": setting.data.target, "filter": setting.data.filter,
                 "kernel": setting.model.as_ref().map(|model| &model.kernel),
@@ -102,7 +107,6 @@ impl SumsModel for ClassSumsRelease {
             },
             "sums": noisy.iter().map(|sums| sums_json(sums, self.rows.units())).collect::<Vec<Value>>(),
             "weights": weights,
-        });
-        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
+        }))
     }
 }

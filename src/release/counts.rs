@@ -4,11 +4,11 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
-use super::draw::Noisy;
+use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use crate::setting::{CutSetting, PrivacySetting};
 use crate::stream::{CountSummand, Counts};
-use crate::task::{HistogramModel, Setting, TaskError};
+use crate::task::{CountsGuarantee, HistogramModel, Setting, TaskError};
 
 /// Counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
@@ -94,6 +94,11 @@ impl SumsModel for CountsRelease {
         }
     }
 
+    fn guaranteed(&self, privacy: &PrivacySetting, _: &Counts) -> Result<Guaranteed, TaskError> {
+        let CountsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
     /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside all
     /// bins is there: both are private, and nothing is spent on them.
     fn noisy(
@@ -102,17 +107,16 @@ impl SumsModel for CountsRelease {
         privacy: &PrivacySetting,
         counts: &Counts,
         noise: &mut impl Rng,
-    ) -> Result<Noisy<Value>, TaskError> {
+    ) -> Result<Value, TaskError> {
         let guarantee = self.model.guarantee(privacy);
         let noisy = guarantee.release(&counts.bins, noise)?;
         let data = &setting.data;
-        let value = json!({
+        Ok(json!({
             "histogram": {
                 "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
             },
             "counts": noisy,
             "sd": guarantee.sd,
-        });
-        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
+        }))
     }
 }

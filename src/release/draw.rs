@@ -1,8 +1,15 @@
-//! Noise from the operating system, and what has to happen before anyone sees what it was added to.
+//! The order of a release: the budget is asked, the ledger is charged, the noise is drawn.
 //!
-//! This is the only file that touches the system's randomness. Its types put the steps of a release in order: [`Drawn`] is made
-//! by a draw from the system alone, and cannot be read; [`Charged`] is made by [`Drawn::charge`] alone, and is what the
-//! functions that write a release accept.
+//! This is the only file that touches the system's randomness, and its types are the order. An [`Offer`] says what a release
+//! would cost and how it would be drawn; it holds no noise. [`Offer::charge`] alone makes [`Paid`], and [`Paid::draw`] alone
+//! makes [`Charged`], which is what the functions that write a release accept.
+//!
+//! Obligation: what is seen of a release whose charge is refused (exit code, message, files) depends on the ledger and on
+//! public settings alone. *Proof.* An offer is made of public things: its certificate and the size of its noise. Noise cannot be
+//! drawn without [`Paid`], so that no private number has been read out when the ledger refuses.
+//!
+//! Obligation: whatever becomes of a draw, it has been charged. A draw whose numbers are not finite is an error after the charge,
+//! and what it cost is spent: that it failed is part of what was released.
 
 use std::convert::Infallible;
 
@@ -12,7 +19,7 @@ use rand::{Rng, TryRng};
 use serde_json::{Value, json};
 
 use super::ReleaseError;
-use super::exceptions::{design_warning, refuse_exceptions, warnings};
+use super::exceptions::{design_warning, large_delta, refuse_exceptions, warnings};
 use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
 use super::numbers::WrittenNumbers;
 use super::subject::Subject;
@@ -71,109 +78,140 @@ impl TryRng for SystemNoise {
     }
 }
 
-/// Something with noise on it, and what is guaranteed of it.
-pub struct Noisy<T> {
-    /// What has the noise.
-    pub value: T,
+/// What a release guarantees, and the noise that it gets: public, whatever the rows are.
+#[derive(Debug, Clone)]
+pub struct Guaranteed {
     /// What is guaranteed.
     pub certificate: Certificate,
-    /// The noise that was drawn.
+    /// The size of the noise, and the sensitivity that it hides.
     pub noise: RoundedNoise,
 }
 
-/// A release that nobody has seen yet: its noise comes from the operating system, and it has not been charged.
+/// How a release is drawn.
+type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a>;
+
+/// A release that could be made: what it guarantees, and how its noise would be drawn.
 ///
-/// It can be charged and nothing else. Writing it is an error of types:
+/// It can be charged and nothing else. Drawing it is an error of types:
 /// ```compile_fail
-/// use dpgp::release::{Drawn, PrivatePredictions};
+/// use dpgp::release::{Offer, PrivatePredictions};
 ///
-/// fn leak(drawn: Drawn<PrivatePredictions<'_>>) -> Option<String> {
-///     drawn.csv().ok()
+/// fn leak(offer: Offer<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     offer.draw().ok()?.csv().ok()
 /// }
 /// ```
-pub struct Drawn<T> {
-    noisy: Noisy<T>,
+pub struct Offer<'a, T> {
+    guaranteed: Guaranteed,
+    /// Whether delta was held against a public number of rows.
+    compared: bool,
+    draw: Draw<'a, T>,
 }
 
-/// A release that has been charged to its ledger, if it has one, and may be shown.
+/// A release that has been charged to its ledger, if it has one, and may be drawn.
 /// ```
-/// use dpgp::release::{Charged, PrivatePredictions};
+/// use dpgp::release::{Paid, PrivatePredictions};
 ///
-/// fn shown(charged: &Charged<PrivatePredictions<'_>>) -> Option<String> {
-///     charged.csv().ok()
+/// fn shown(paid: Paid<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     paid.draw().ok()?.csv().ok()
 /// }
 /// ```
-pub struct Charged<T> {
-    noisy: Noisy<T>,
+pub struct Paid<'a, T> {
+    offer: Offer<'a, T>,
     receipt: Option<Receipt>,
 }
 
-impl<T> Drawn<T> {
-    /// What `draw` makes of the system's randomness.
+/// A release that was charged, then drawn, and may be shown.
+pub struct Charged<T> {
+    value: T,
+    guaranteed: Guaranteed,
+    compared: bool,
+    receipt: Option<Receipt>,
+}
+
+impl<'a, T: WrittenNumbers> Offer<'a, T> {
+    /// An offer with this guarantee.
     ///
-    /// Obligation: all noise that `draw` adds comes from its argument.
+    /// Obligations: `guaranteed` depends on public things alone; all noise that `draw` adds comes from its argument.
     ///
     /// # Errors
-    /// [`ReleaseError::Randomness`] if the system gives none; [`ReleaseError::Task`] of `draw`, or for a number that is not finite,
-    /// which nobody should pay for.
+    /// [`ReleaseError::Task`] for noise that is not finite.
     pub(super) fn new(
-        draw: impl FnOnce(&mut SystemNoise) -> Result<Noisy<T>, TaskError>,
-    ) -> Result<Self, ReleaseError>
-    where
-        T: WrittenNumbers,
-    {
-        let noisy = draw(&mut SystemNoise::new()?)?;
-        let RoundedNoise { sensitivity, sd } = noisy.noise;
-        if noisy.value.are_finite() && sensitivity.is_finite() && sd.is_finite() {
-            return Ok(Self { noisy });
+        guaranteed: Guaranteed,
+        draw: impl FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a,
+    ) -> Result<Self, ReleaseError> {
+        let RoundedNoise { sensitivity, sd } = guaranteed.noise;
+        if sensitivity.is_finite() && sd.is_finite() {
+            return Ok(Self { guaranteed, compared: false, draw: Box::new(draw) });
         }
-        Err(TaskError::NotFinite { metric: "a number of the release".to_owned() }.into())
+        Err(TaskError::NotFinite { metric: "the noise of the release".to_owned() }.into())
     }
 
-    /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed.
+    /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed. The number of
+    /// rows is one that everybody may know; without one a large delta is a warning.
     ///
     /// # Errors
     /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
-    pub fn without_exceptions(self, rows: u64, allowed: bool) -> Result<Self, ReleaseError> {
-        refuse_exceptions(&self.noisy.certificate, rows, allowed)?;
-        Ok(self)
+    pub fn without_exceptions(self, public_rows: Option<u64>, allowed: bool) -> Result<Self, ReleaseError> {
+        refuse_exceptions(&self.guaranteed.certificate, public_rows, allowed)?;
+        Ok(Self { compared: public_rows.is_some(), ..self })
     }
 
     /// Charges the release to the ledger of its rows: the budget is spent when this returns. Without a place for ledgers it is
     /// not counted, which its certificate says.
     ///
     /// # Errors
-    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be shown.
+    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be drawn; [`ReleaseError::Randomness`] if the system
+    /// gives none, which is found before the charge.
     pub fn charge(
         self,
         place: Option<&LedgerPlace>,
         subject: &Subject<'_>,
         rows: Option<&Fingerprint>,
-    ) -> Result<Charged<T>, ReleaseError> {
-        let Self { noisy } = self;
-        let Some(place) = place else { return Ok(Charged { noisy, receipt: None }) };
+    ) -> Result<Paid<'a, T>, ReleaseError> {
+        let id = SystemNoise::new()?.id();
+        let Some(place) = place else { return Ok(Paid { offer: self, receipt: None }) };
         let rows = rows.ok_or(LedgerError::NoIdentity)?;
-        let entry = subject.entry(&noisy.certificate, noisy.noise.mu())?;
-        let next = Charge { place, rows, entry: LedgerEntry { id: SystemNoise::new()?.id(), ..entry } };
+        let Guaranteed { certificate, noise } = &self.guaranteed;
+        let entry = LedgerEntry { id, ..subject.entry(certificate, noise.mu())? };
+        let next = Charge { place, rows, entry };
         preview(&next)?;
-        Ok(Charged { noisy, receipt: Some(charge(&next)?) })
+        let receipt = charge(&next)?;
+        Ok(Paid { offer: self, receipt: Some(receipt) })
+    }
+}
+
+impl<T: WrittenNumbers> Paid<'_, T> {
+    /// Draws the noise.
+    ///
+    /// # Errors
+    /// [`ReleaseError::AfterCharge`] with what went wrong: what the release cost is spent.
+    pub fn draw(self) -> Result<Charged<T>, ReleaseError> {
+        let Self { offer: Offer { guaranteed, compared, draw }, receipt } = self;
+        let drawn = SystemNoise::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
+            let not_finite = || TaskError::NotFinite { metric: "a number of the release".to_owned() };
+            if value.are_finite() { Ok(value) } else { Err(not_finite().into()) }
+        });
+        match drawn {
+            Ok(value) => Ok(Charged { value, guaranteed, compared, receipt }),
+            Err(cause) => Err(cause.after_charge(receipt.as_ref())),
+        }
     }
 }
 
 impl<T> Charged<T> {
     /// What is released.
     pub(super) fn value(&self) -> &T {
-        &self.noisy.value
+        &self.value
     }
 
     /// What is guaranteed.
     pub fn certificate(&self) -> &Certificate {
-        &self.noisy.certificate
+        &self.guaranteed.certificate
     }
 
     /// The sensitivity over the standard deviation of the noise, by which releases compose.
     pub fn mu(&self) -> f64 {
-        self.noisy.noise.mu()
+        self.guaranteed.noise.mu()
     }
 
     /// What files say of all releases of its ledger; nothing without a ledger.
@@ -189,7 +227,7 @@ impl<T> Charged<T> {
 
     /// How its noise was made, as files say it.
     pub(super) fn noise_json(&self) -> Value {
-        let RoundedNoise { sensitivity, sd } = self.noisy.noise;
+        let RoundedNoise { sensitivity, sd } = self.guaranteed.noise;
         json!({ "made": RoundedNoise::MADE, "sensitivity": sensitivity, "sd": sd })
     }
 
@@ -198,10 +236,12 @@ impl<T> Charged<T> {
         self.receipt.as_ref().map(|receipt| &receipt.account)
     }
 
-    /// What is said of its guarantee, if it hides little, and of its design, if that stopped short.
+    /// What is said of its guarantee, if it hides little, of a large delta whose rows are a private number, and of its design, if that
+    /// stopped short.
     pub fn warnings(&self) -> Vec<String> {
-        let certificate = &self.noisy.certificate;
-        warnings(certificate).into_iter().chain(design_warning(certificate)).collect()
+        let certificate = &self.guaranteed.certificate;
+        let delta = large_delta(certificate).filter(|_| !self.compared);
+        warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
     }
 
     /// What was charged; none without a ledger.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::ledger::LedgerError;
+use super::ledger::{LedgerError, Receipt};
 use super::{GridError, SignatureError};
 use crate::data::DataError;
 use crate::run::RunError;
@@ -88,14 +88,28 @@ pub enum ReleaseError {
     Caveats(String),
     /// A delta that protects nobody in particular.
     #[error(
-        "nothing was released, because delta = {delta:?} is not below 1 / {rows}, one over the number of rows: a mechanism that \
-         publishes one row as it is keeps such a delta. Choose one far below, or say --allow-caveats"
+        "nothing was released, because delta = {0:?} is not below one over the number of rows: a mechanism that publishes one row as \
+         it is keeps such a delta. Choose one far below, or say --allow-caveats"
     )]
-    LargeDelta {
-        /// Delta.
-        delta: f64,
-        /// The number of rows.
-        rows: u64,
+    LargeDelta(f64),
+    /// A setting that the arithmetic does not hold.
+    #[error(
+        "{key} = {value:?} is too large or too small for a release: its numbers could overflow. Choose units in which it lies between \
+         1e-50 and 1e50"
+    )]
+    Magnitude {
+        /// The key of the spec.
+        key: String,
+        /// The number.
+        value: f64,
+    },
+    /// A failure after the charge.
+    #[error("{cause}\nThe release had been charged to the ledger {}: what it cost is spent", ledger.display())]
+    AfterCharge {
+        /// What failed.
+        cause: Box<Self>,
+        /// The ledger.
+        ledger: PathBuf,
     },
     /// The operating system gives no randomness.
     #[error("the operating system gave no randomness: {0}; nothing was released")]
@@ -214,6 +228,17 @@ pub enum ReleaseError {
 }
 
 impl ReleaseError {
+    /// The same after a release was charged, if it was.
+    #[must_use]
+    pub fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+        match receipt {
+            Some(Receipt { ledger, .. }) => {
+                Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }
+            }
+            None => self,
+        }
+    }
+
     /// Two files with the same rows.
     pub(super) fn same_rows(first: impl ToString, second: impl ToString) -> Self {
         Self::SameRows { first: first.to_string(), second: second.to_string() }

@@ -10,11 +10,14 @@ const WEAK: f64 = 10.0;
 /// Refuses a release whose guarantee has exceptions, or whose delta lets the rows of some people be published as they are:
 /// one person in `1 / delta`. Both verbs of release ask this, before anything is charged.
 ///
+/// Obligation: what is refused depends on public things alone. Where the number of rows is private, no delta is refused; a large
+/// one is told of with the release ([`large_delta`]).
+///
 /// # Errors
 /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`]; none if exceptions are `allowed`.
 pub(super) fn refuse_exceptions(
     certificate: &Certificate,
-    rows: u64,
+    public_rows: Option<u64>,
     allowed: bool,
 ) -> Result<(), ReleaseError> {
     if allowed {
@@ -24,7 +27,7 @@ pub(super) fn refuse_exceptions(
         let list = certificate.caveats.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         return Err(ReleaseError::Caveats(list));
     }
-    certificate.delta().map_or(Ok(()), |delta| refuse_large(delta, rows))
+    certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large(delta, rows))
 }
 
 /// Refuses a delta that lets some rows be published as they are.
@@ -33,7 +36,7 @@ pub(super) fn refuse_exceptions(
 /// [`ReleaseError::LargeDelta`].
 pub(super) fn refuse_large(delta: f64, rows: u64) -> Result<(), ReleaseError> {
     if is_large(delta, rows) {
-        return Err(ReleaseError::LargeDelta { delta, rows });
+        return Err(ReleaseError::LargeDelta(delta));
     }
     Ok(())
 }
@@ -41,6 +44,20 @@ pub(super) fn refuse_large(delta: f64, rows: u64) -> Result<(), ReleaseError> {
 /// Whether a mechanism that publishes one row as it is, chosen by chance, has this delta.
 fn is_large(delta: f64, rows: u64) -> bool {
     rows > 0 && delta * rows as f64 >= 1.0
+}
+
+/// Where the number of rows is private, a delta from here on is told of: it may give away one row in 10,000.
+const LARGE_DELTA: f64 = 1e-4;
+
+/// What is said of a delta where the number of rows, which it should be far below one over, is private.
+pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
+    let delta = certificate.delta().filter(|delta| *delta >= LARGE_DELTA)?;
+    Some(format!(
+        "delta = {} should be far below one over the number of people: a mechanism that publishes one row in {} as it is has such a \
+         delta",
+        exact(delta),
+        (1.0 / delta).ceil()
+    ))
 }
 
 /// What is said of a guarantee that hides little.

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::add_sums::{OTHER_KEYS, other_summand, parsed};
-use super::sum_rows::{SummedRows, columns, distinct_files, located};
+use super::sum_rows::{SummedRows, columns, distinct_files};
 use super::sums_model::SumsOf;
 use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
 use crate::data::rows::{HeldRows, Rows};
 use crate::data::{DataKey, Fingerprint};
 use crate::run::Pool;
-use crate::stream::{BLOCK, FileRecord, StreamError, Sum, SumRows, collect};
+use crate::stream::{BLOCK, FileRecord, Sum, SumRows, collect};
 
 impl<M: SumsModel> Streamed<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
@@ -45,7 +45,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     /// ```
     ///
     /// # Errors
-    /// [`ReleaseError::Data`] for a row with a number that is not finite or a target without a place in the sums;
+    /// [`ReleaseError::Data`] for a row with a number that is not finite;
     /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice, or with `data.missing = "drop"`.
     pub fn sum_held(
         &self,
@@ -67,11 +67,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         }
         let columns = self.columns();
         let mut held = HeldRows::new(rows, Path::new(name), &columns, key);
-        let part = collect(&mut held, 0..u64::MAX, self.model().rows(), pool.threads());
-        let part = part.map_err(|error| match error {
-            StreamError::Data(error) => error,
-            StreamError::Misfit(misfit) => located(misfit, Path::new(name), data),
-        })?;
+        let part = collect(&mut held, 0..u64::MAX, self.model().rows(), pool.threads())?;
         let rows = held.rows();
         let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
         let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];

@@ -1,12 +1,13 @@
 //! Private releases: predictions at the points of a grid, and sums over rows of any number.
 //!
-//! A release goes through four steps, each a type that only the step before makes:
+//! A release goes through five steps, each a type that only the step before makes:
 //!
 //! | step | type | what it may do |
 //! |---|---|---|
 //! | prepare | [`PredictionRequest`], [`Streamed`] | read the rows, fit, design the noise |
-//! | draw | [`Drawn`] | be charged: it cannot be read |
-//! | charge | [`Charged`] | be written: what it costs is in the ledger |
+//! | offer | [`Offer`] | be charged: it says what it would cost, and holds no noise |
+//! | charge | [`Paid`] | be drawn: what it costs is in the ledger |
+//! | draw | [`Charged`] | be written |
 //! | write | [`PredictionFiles`], [`SumsPlace`] | |
 //!
 //! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
@@ -38,13 +39,13 @@
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
 //! let place = LedgerPlace { state, file: None, budget, other_people: false };
 //! let privacy = streamed.privacy(None)?;
-//! let drawn = streamed.draw(&total, &privacy)?.without_exceptions(total.rows(), false)?;
-//! let charged = drawn.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?;
+//! let offer = streamed.offer(&total, &privacy, false)?;
+//! let charged = offer.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?.draw()?;
 //! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
 //! SumsPlace::open(&folder.path().join("counts.json"), None)?.write(&charged)?;
 //!
-//! // The budget is spent: another draw cannot be charged, and so cannot be written.
-//! let second = streamed.draw(&total, &privacy)?;
+//! // The budget is spent: another release cannot be charged, and so cannot be drawn.
+//! let second = streamed.offer(&total, &privacy, false)?;
 //! assert!(second.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint()).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -67,6 +68,7 @@ mod held_sums;
 pub mod ledger;
 mod little_known;
 mod long_lengthscales;
+mod magnitudes;
 mod moments;
 mod moments_file;
 mod moments_surface;
@@ -78,6 +80,7 @@ mod prediction_files;
 mod prediction_form;
 mod prediction_rows;
 mod predictions;
+mod public_rows;
 mod released_predictions;
 mod signature;
 mod statement;
@@ -98,7 +101,7 @@ pub use cell::chosen_cell;
 pub use class_sums::ClassSumsRelease;
 pub use counts::CountsRelease;
 pub use described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts, SumsDescription, SumsFacts};
-pub use draw::{Charged, Drawn};
+pub use draw::{Charged, Guaranteed, Offer, Paid};
 pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
 pub use error::ReleaseError;
 pub use exact_sums::ExactSumsFile;

@@ -5,11 +5,11 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
-use super::draw::Noisy;
+use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use crate::setting::PrivacySetting;
 use crate::stream::{LatticeSummand, LatticeSums};
-use crate::task::{MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
+use crate::task::{MomentsGuarantee, MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
 
 /// What no release of few waves can tell of its own intervals.
 pub(super) const INTERVALS: &str = "Intervals follow from the kernel and from the waves that were released: whether the function varies faster \
@@ -112,20 +112,25 @@ impl SumsModel for MomentsRelease {
         }
     }
 
+    fn guaranteed(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Guaranteed, TaskError> {
+        let MomentsGuarantee { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
     fn noisy(
         &self,
         setting: &Setting,
         privacy: &PrivacySetting,
         sums: &LatticeSums,
         noise: &mut impl Rng,
-    ) -> Result<Noisy<Value>, TaskError> {
+    ) -> Result<Value, TaskError> {
         let model = &self.model;
-        let (released, guarantee) = model.release(sums, privacy, noise)?;
+        let released = model.release(sums, privacy, noise)?;
         let surface = match self.map.nrows() {
             0 => Vec::new(),
             _ => self.surface(&model.predict(&model.posterior(&released)?, &self.map)?),
         };
-        let value = json!({
+        Ok(json!({
             "model": {
                 "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target,
                 "normalise": *setting.normalise,
@@ -136,8 +141,7 @@ impl SumsModel for MomentsRelease {
             "moments": released,
             "surface": surface,
             "intervals": INTERVALS,
-        });
-        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
+        }))
     }
 }
 

@@ -9,7 +9,7 @@ use super::sums_file::SumsFile;
 const SETTINGS: [&str; 3] = ["model", "histogram", "rows"];
 
 /// What has numbers that are written.
-pub(super) trait WrittenNumbers {
+pub trait WrittenNumbers {
     /// Whether all of them are finite.
     fn are_finite(&self) -> bool;
 }

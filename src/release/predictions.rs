@@ -3,10 +3,12 @@
 use nalgebra::DMatrix;
 
 use super::ReleaseError;
-use super::draw::{Drawn, Noisy};
-use super::exceptions::{refuse_exceptions, refuse_large};
+use super::draw::{Guaranteed, Offer};
+use super::exceptions::refuse_large;
+use super::magnitudes::ensure_moderate;
 use super::points_file::{PublicPoints, ensure_inside};
 use super::prediction_rows::PredictionRows;
+use super::public_rows::public_rows;
 use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
@@ -14,7 +16,7 @@ use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_sample,
     load_witnessed, streams,
 };
-use crate::setting::{ChosenBy, MechanismSetting};
+use crate::setting::MechanismSetting;
 use crate::task::{
     Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
     Sample, Setting, TaskError, TaskSetting, refusal,
@@ -64,6 +66,7 @@ impl<'a> PredictionRequest<'a> {
                 "weights of points are for the objective risk of cloaking",
             ));
         }
+        ensure_moderate(setting, &setting.privacy)?;
         let at = points.read(setting)?;
         if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
             ensure_inside(moments, &at.inputs)?;
@@ -79,20 +82,18 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points: at, sample, fingerprint }.checked()
     }
 
-    /// Fits the model to all rows, designs the noise and draws it. A guarantee with exceptions is refused unless they are
-    /// allowed.
+    /// Fits the model to all rows and designs the noise: what a release guarantees, and how its noise would be drawn. A guarantee
+    /// with exceptions, or a delta that is too large, is refused unless it is allowed.
     ///
     /// # Errors
     /// [`ReleaseError`] if the spec describes no release, or a number cannot be computed.
-    pub fn draw(&self, allow_caveats: bool) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
-        let privacy = &self.setting().privacy;
+    pub fn offer(&self, allow_caveats: bool) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
+        let (privacy, rows) = (&self.setting().privacy, self.public_rows());
         // Known before the work of minutes that a model of many rows is.
-        if !allow_caveats && !privacy.epsilon.is_unprotected() {
-            refuse_large(privacy.delta.get(), self.counted_rows())?;
+        if let Some(rows) = rows.filter(|_| !allow_caveats && !privacy.epsilon.is_unprotected()) {
+            refuse_large(privacy.delta.get(), rows)?;
         }
-        let prepared = self.releasable(&self.sample)?;
-        refuse_exceptions(&prepared.certificate, self.counted_rows(), allow_caveats)?;
-        self.drawn(&prepared)
+        self.offer_of(self.releasable(&self.sample)?)?.without_exceptions(rows, allow_caveats)
     }
 
     /// What predictions would err by at each epsilon under the model: of inputs and settings alone, so that nothing is charged.
@@ -125,19 +126,19 @@ impl<'a> PredictionRequest<'a> {
         RunError::Cells { experiment: self.experiment.name.clone(), failures, done: 0, all: 1 }.into()
     }
 
-    /// A draw of noise for what was prepared.
+    /// The release of what was prepared, whatever its exceptions.
     ///
     /// # Errors
-    /// As [`PredictionRequest::draw`].
-    pub(super) fn drawn(
+    /// As [`PredictionRequest::offer`].
+    pub(super) fn offer_of(
         &self,
-        prepared: &PreparedRelease,
-    ) -> Result<Drawn<PrivatePredictions<'_>>, ReleaseError> {
-        Drawn::new(|source| {
+        prepared: PreparedRelease,
+    ) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
+        let guaranteed = Guaranteed { certificate: prepared.certificate.clone(), noise: prepared.noise };
+        Offer::new(guaranteed, move |source| {
             let predictions = prepared.draw(source)?;
             let (setting, spec) = (self.setting(), self.experiment.source.text());
-            let value = PrivatePredictions { setting, spec, points: &self.points.inputs, predictions };
-            Ok(Noisy { value, certificate: prepared.certificate.clone(), noise: prepared.noise })
+            Ok(PrivatePredictions { setting, spec, points: &self.points.inputs, predictions })
         })
     }
 
@@ -169,11 +170,9 @@ impl<'a> PredictionRequest<'a> {
         self.sample.rows() as u64
     }
 
-    /// The number of rows that a delta is compared with. How many private records lack no cell must not be told by a refusal.
-    fn counted_rows(&self) -> u64 {
-        let setting = self.setting();
-        let private = setting.privacy.mechanism.chosen_by() == ChosenBy::Record;
-        if private && setting.data.drops_missing() { self.sample.read as u64 } else { self.rows() }
+    /// The number of rows that a delta is compared with.
+    pub(super) fn public_rows(&self) -> Option<u64> {
+        public_rows(self.setting(), self.rows())
     }
 
     /// How many targets were clipped to public bounds, for the holder of the data alone.
@@ -198,10 +197,10 @@ impl<'a> PredictionRequest<'a> {
         Self { experiment, cell, points, sample, fingerprint: None }.checked()
     }
 
-    /// The request, if there are rows, and memory for the matrices of a model of them.
+    /// The request, if there are rows, and memory for the matrices of a model of them. A private number of rows may be none.
     fn checked(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
-        if rows == 0 {
+        if self.public_rows() == Some(0) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
         ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;
@@ -231,45 +230,5 @@ impl<'a> PredictionRequest<'a> {
 
     pub(super) fn setting(&self) -> &Setting {
         self.cell.setting()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::Silent;
-    use crate::release::GridChoice;
-    use crate::run::DataPlaces;
-
-    const SPEC: &str = r#"experiment.title = "rows that lack a cell"
-data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y", missing = "drop" }
-normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
-model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
-task.prediction.grid = [{ from = 0.0, to = 4.0, points = 2 }]
-privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
-"#;
-
-    /// The rows that are read, of which one lacks its input, and those by which a delta is judged.
-    fn counted(spec: &str) -> (usize, u64) {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("rows.csv"), "x,y\n1,2\n,3\n3,4\n").unwrap();
-        let project = Project::at(folder.path().to_owned(), &DataPlaces::default()).unwrap();
-        let experiment = project.parse("s", spec).unwrap();
-        let points = PublicPoints::Grid(&GridChoice::Auto);
-        let request =
-            PredictionRequest::read(&project, &experiment, &experiment.cells[0], points, &Silent, None)
-                .unwrap();
-        (request.sample.read, request.counted_rows())
-    }
-
-    /// Which records lack a cell is public where inputs are, and private where whole records are.
-    #[test]
-    fn a_delta_is_judged_by_a_public_number_of_rows() {
-        assert_eq!(counted(SPEC), (3, 2));
-        let records = SPEC.replace("task.prediction.grid =", "task.surface.map =").replace(
-            r#"change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }"#,
-            "mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]], rows = 100 }",
-        );
-        assert_eq!(counted(&records), (3, 3));
     }
 }

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use super::class_sums::ClassSumsRelease;
 use super::counts::CountsRelease;
 use super::described_sums::HeldDescription;
-use super::draw::{Drawn, Noisy};
+use super::draw::Offer;
+use super::magnitudes::ensure_moderate;
 use super::moments::MomentsRelease;
+use super::public_rows::public_rows;
 use super::subject::Subject;
 use super::sum_rows::{RowSource, SummedRows, summed};
 use super::sums_file::SumsFile;
@@ -125,30 +127,36 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         Ok(self.total(add_sums::added(parts, &self.identity(), &self.model.rows().zero())?))
     }
 
-    /// Adds noise from the operating system to the sums.
+    /// What a release of the sums guarantees, and how its noise would be drawn. A guarantee with exceptions, or a delta that is too
+    /// large, is refused unless it is allowed.
     ///
     /// # Errors
-    /// [`ReleaseError`] if a matrix of the noisy sums cannot be inverted, or the system has no randomness.
-    pub fn draw(
-        &self,
-        total: &StreamedTotal<M>,
-        privacy: &PrivacySetting,
-    ) -> Result<Drawn<SumsFile>, ReleaseError> {
-        self.drawn(&total.record.part.sums, privacy)
+    /// [`ReleaseError`] if no noise can be designed; [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
+    pub fn offer<'t>(
+        &'t self,
+        total: &'t StreamedTotal<M>,
+        privacy: &'t PrivacySetting,
+        allow_caveats: bool,
+    ) -> Result<Offer<'t, SumsFile>, ReleaseError> {
+        let rows = public_rows(self.setting, total.rows());
+        if rows == Some(0) {
+            return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
+        }
+        self.offer_of(&total.record.part.sums, privacy)?.without_exceptions(rows, allow_caveats)
     }
 
-    /// The same for sums of rows in memory.
+    /// The same for sums of rows in memory, whatever its exceptions.
     ///
     /// # Errors
-    /// As [`Streamed::draw`].
-    pub(super) fn drawn(
-        &self,
-        sums: &SumsOf<M>,
-        privacy: &PrivacySetting,
-    ) -> Result<Drawn<SumsFile>, ReleaseError> {
-        Drawn::new(|noise| {
-            let Noisy { value, certificate, noise } = self.model.noisy(self.setting, privacy, sums, noise)?;
-            Ok(Noisy { value: SumsFile { value }, certificate, noise })
+    /// As [`Streamed::offer`].
+    pub(super) fn offer_of<'t>(
+        &'t self,
+        sums: &'t SumsOf<M>,
+        privacy: &'t PrivacySetting,
+    ) -> Result<Offer<'t, SumsFile>, ReleaseError> {
+        Offer::new(self.model.guaranteed(privacy, sums)?, move |noise| {
+            let value = self.model.noisy(self.setting, privacy, sums, noise)?;
+            Ok(SumsFile { value })
         })
     }
 
@@ -180,7 +188,7 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     ///
     /// # Errors
     /// [`ReleaseError::SeveralEpsilons`], or [`ReleaseError::NoGuarantee`] where it is not finite, or
-    /// [`ReleaseError::BadEpsilon`].
+    /// [`ReleaseError::BadEpsilon`]; [`ReleaseError::Magnitude`] for settings whose numbers could overflow.
     pub fn privacy(&self, epsilon: Option<f64>) -> Result<PrivacySetting, ReleaseError> {
         let cells = self.experiment.cells.iter();
         let mut found: Vec<PrivacySetting> = cells.map(|cell| (*cell.setting().privacy).clone()).collect();
@@ -197,7 +205,11 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
             (None, Some(privacy)) if found.is_empty() => privacy,
             _ => return Err(ReleaseError::SeveralEpsilons(format!("{epsilons:?}"))),
         };
-        if privacy.epsilon.is_unprotected() { Err(ReleaseError::NoGuarantee) } else { Ok(privacy) }
+        if privacy.epsilon.is_unprotected() {
+            return Err(ReleaseError::NoGuarantee);
+        }
+        ensure_moderate(self.setting, &privacy)?;
+        Ok(privacy)
     }
 
     /// The identity of what is summed: all of the setting that the sums depend on.

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::ReleaseError;
 use super::person_rows::used_rows;
 use crate::data::rows::{FileState, Files, MarkedRows, PresentRows, RowFile, Rows, is_address, row_files};
-use crate::data::{DataError, DataKey, Fingerprint, RowUnit, TableError};
+use crate::data::{DataError, DataKey, Fingerprint};
 use crate::run::{Pool, Shard};
 use crate::setting::{ChosenBy, DataSetting};
-use crate::stream::{BLOCK, FileRecord, Misfit, PartSums, StreamError, SumRows, collect};
+use crate::stream::{BLOCK, FileRecord, PartSums, SumRows, collect};
 
 /// The rows that are summed.
 pub(super) struct RowSource<'a> {
@@ -73,14 +73,7 @@ fn summed_rows<T: SumRows>(
         }
         None => of_blocks(&mut files, blocks, summand, pool),
         Some(used) => of_blocks(&mut MarkedRows::new(&mut files, &used.kept), blocks, summand, pool),
-    };
-    let part = part.map_err(|error| match error {
-        StreamError::Data(error) => error,
-        StreamError::Misfit(misfit) => {
-            let (file, row) = files.place(misfit.row);
-            located(Misfit { row, ..misfit }, file, source.data)
-        }
-    })?;
+    }?;
     if let Some(used) = &used {
         used.ensure_unchanged(&found)?;
     }
@@ -98,7 +91,7 @@ fn of_blocks<T: SumRows>(
     blocks: Range<u64>,
     summand: &T,
     pool: &Pool,
-) -> Result<PartSums<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, DataError> {
     rows.skip(blocks.start * BLOCK as u64)?;
     collect(rows, blocks, summand, pool.threads())
 }
@@ -132,12 +125,6 @@ pub(super) fn distinct_files(
 pub(super) fn columns(data: &DataSetting) -> Vec<String> {
     let filters = data.filter.iter().map(|filter| &filter.column);
     data.inputs.iter().chain(std::iter::once(&data.target)).chain(filters).cloned().collect()
-}
-
-/// A row of a file whose target has no place in the sums.
-pub(super) fn located(misfit: Misfit, file: &Path, data: &DataSetting) -> DataError {
-    let (line, column) = (misfit.row as usize + 1, data.target.clone());
-    DataError::table(file, TableError::Cell { unit: RowUnit::Row, line, column, problem: misfit.problem })
 }
 
 fn records(files: &[RowFile], rows: &[u64]) -> Result<Vec<FileRecord>, ReleaseError> {

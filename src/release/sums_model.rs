@@ -5,7 +5,7 @@ use serde_json::Value;
 use rand::Rng;
 
 use super::described_sums::HeldDescription;
-use super::draw::Noisy;
+use super::draw::Guaranteed;
 use crate::gp::variational::{Statistics, SumsUnits};
 use crate::setting::PrivacySetting;
 use crate::stream::{SumRows, Sums};
@@ -51,6 +51,14 @@ pub trait SumsModel: Clone {
     /// What there is to say of exact sums, to the holder of the rows.
     fn described(&self, sums: &SumsOf<Self>) -> HeldDescription;
 
+    /// What a release guarantees, and the size of its noise.
+    ///
+    /// Obligation: it depends on the settings, and on the number of rows where that is public.
+    ///
+    /// # Errors
+    /// [`TaskError`] if no noise can be designed.
+    fn guaranteed(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Guaranteed, TaskError>;
+
     /// The file of a release, but for what is said of its guarantee. Everything in it that depends on rows is computed from
     /// the noisy sums.
     ///
@@ -62,7 +70,7 @@ pub trait SumsModel: Clone {
         privacy: &PrivacySetting,
         sums: &SumsOf<Self>,
         noise: &mut impl Rng,
-    ) -> Result<Noisy<Value>, TaskError>;
+    ) -> Result<Value, TaskError>;
 }
 
 /// A released number and the standard deviation of its noise.

@@ -4,13 +4,13 @@ use rand::Rng;
 use serde_json::{Value, json};
 
 use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
-use super::draw::Noisy;
+use super::draw::Guaranteed;
 use super::sums_file::sums_json;
 use super::sums_model::{NoisyNumber, SumsModel, exact_sums, matrix_rows};
 use crate::gp::variational::{Located, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::{Summand, Sums};
-use crate::task::{Setting, SurfaceModel, TaskError};
+use crate::task::{Setting, SumsGuarantee, SurfaceModel, TaskError};
 
 /// A surface from sums over rows.
 #[derive(Debug, Clone)]
@@ -93,18 +93,23 @@ impl SumsModel for SurfaceSumsRelease {
         }
     }
 
+    fn guaranteed(&self, privacy: &PrivacySetting, _: &Sums) -> Result<Guaranteed, TaskError> {
+        let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
     fn noisy(
         &self,
         setting: &Setting,
         privacy: &PrivacySetting,
         sums: &Sums,
         noise: &mut impl Rng,
-    ) -> Result<Noisy<Value>, TaskError> {
+    ) -> Result<Value, TaskError> {
         let model = &self.model;
-        let (noisy, guarantee) = model.release(sums, privacy, noise)?;
+        let noisy = model.release(sums, privacy, noise)?;
         let inducing = model.inducing()?;
         let posterior = model.posterior(&inducing, &noisy)?;
-        let value = json!({
+        Ok(json!({
             "rows": setting.data.keeps_all_rows().then_some(sums.rows),
             "model": {
                 "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
@@ -115,8 +120,7 @@ impl SumsModel for SurfaceSumsRelease {
             "sums": sums_json(&noisy, self.rows().units()),
             "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
             "surface": self.surface(&inducing.locate(&model.map()), &posterior),
-        });
-        Ok(Noisy { value, certificate: guarantee.certificate, noise: guarantee.record })
+        }))
     }
 }
 

@@ -9,6 +9,7 @@ use nalgebra::DMatrix;
 use super::memory::ensure_memory;
 use super::missing::complete;
 use super::person_rows::limited;
+use super::released_rows::released;
 use super::{Project, RunError, Unit};
 use crate::data::{DataError, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own};
 use crate::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
@@ -42,7 +43,7 @@ impl SampleId {
     }
 }
 
-/// The sample of one data section, as the mechanism uses it; a missing dataset is fetched.
+/// The sample of one data section, as a release by its mechanism uses it; a missing dataset is fetched.
 ///
 /// # Errors
 /// [`RunError`] if data are missing, do not verify, lack a column, or hold a cell that is no number.
@@ -52,7 +53,13 @@ pub fn load_sample(
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
-    Loader { experiment, project, progress }.sample(&setting.data, setting.privacy.mechanism.chosen_by())
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
+    let loader = Loader { experiment, project, progress };
+    match loader.rows(data, Columns::Used)? {
+        SourceRows::Tables(tables) => joined_for_release(tables, data, chosen_by),
+        SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
+        SourceRows::Other(sample) => Ok(sample),
+    }
 }
 
 /// The inputs of a data section in another file, a row each: points to predict at, with the weights in another column.
@@ -168,6 +175,20 @@ pub(super) fn joined(
     Ok(used_rows(whole, &persons, data, chosen_by))
 }
 
+/// The same for a private release, whose rows are refused by public rules alone.
+pub(super) fn joined_for_release(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Result<Sample, RunError> {
+    let mut released_tables = Vec::with_capacity(tables.len());
+    for table in tables {
+        let table = released(table, data, chosen_by);
+        released_tables.push(table.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
+    }
+    joined(released_tables, data, chosen_by)
+}
+
 /// The rows of a table that are used, before those of a person are limited; whose they are follows in the list.
 fn part(
     table: Table,
@@ -175,7 +196,6 @@ fn part(
     chosen_by: ChosenBy,
     persons: &mut Vec<PersonId>,
 ) -> Result<Sample, DataError> {
-    let read = table.rows();
     let table = match data.missing {
         Missing::Refuse => filtered(table, data)?,
         Missing::Drop => complete(table, data, chosen_by)?,
@@ -184,7 +204,7 @@ fn part(
     if let Some(limit) = data.person_limit() {
         persons.extend(table.persons(limit.column)?);
     }
-    Ok(Sample { read, ..sample })
+    Ok(sample)
 }
 
 /// The rows of columns in the spec that pass the filters, as many of each person as are used.
@@ -238,7 +258,7 @@ fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, Dat
 }
 
 /// A column as numbers, or as codes where it has some.
-fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
+pub(super) fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
     match data.encode.get(name) {
         Some(codes) => table.coded(name, codes),
         None => table.numeric(name),

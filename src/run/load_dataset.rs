@@ -96,5 +96,5 @@ fn scaled(images: &IdxArray, labels: &IdxArray, side: usize) -> Result<Sample, &
     images.bytes.chunks_exact(height * width).for_each(|image| pixels.extend(scale.apply(image)));
     let inputs = DMatrix::from_row_slice(count, side * side, &pixels);
     let targets: Vec<f64> = labels.bytes.iter().map(|label| f64::from(*label)).collect();
-    Ok(Sample { inputs, read: targets.len(), targets, persons: Vec::new() })
+    Ok(Sample { inputs, targets, persons: Vec::new() })
 }

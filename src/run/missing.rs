@@ -42,7 +42,7 @@ fn without_missing<'c>(
 }
 
 /// What a data section expects in a column.
-fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
+pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
     match data.encode.get(column) {
         _ if data.person.as_deref() == Some(column) => ExpectedCell::Person,
         Some(codes) => ExpectedCell::Code(codes),

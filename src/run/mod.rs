@@ -28,6 +28,7 @@ mod program;
 mod progress;
 mod project;
 mod provenance;
+mod released_rows;
 mod results;
 mod shard;
 mod state;

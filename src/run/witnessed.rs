@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::{Columns, Loader, SourceRows, inline, joined, used};
+use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, used};
 use super::{Project, RunError};
 use crate::data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
 use crate::setting::{DataSetting, Sections};
@@ -16,7 +16,7 @@ pub struct WitnessedSample {
     pub fingerprint: Fingerprint,
 }
 
-/// The sample of one data section, with the identity of its rows under a key.
+/// The sample of one data section for a private release, with the identity of its rows under a key.
 ///
 /// # Errors
 /// As [`super::load_sample`], and if two of its files hold the same rows.
@@ -33,7 +33,7 @@ pub fn load_witnessed(
         SourceRows::Tables(tables) => {
             let fingerprint = witnessed(&tables, data, key);
             ensure_distinct(&tables, &fingerprint).map_err(Box::new)?;
-            Ok(WitnessedSample { sample: joined(tables, data, chosen_by)?, fingerprint })
+            Ok(WitnessedSample { sample: joined_for_release(tables, data, chosen_by)?, fingerprint })
         }
         SourceRows::Inline(columns) => Ok(WitnessedSample {
             sample: inline(columns, data, chosen_by),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::filters::passes;
-use super::{Misfit, PackedKernel, Scratch, Sum, SumRows, Sums};
-use crate::data::{CellProblem, Comparison};
+use super::{PackedKernel, Scratch, Sum, SumRows, Sums};
+use crate::data::Comparison;
 use crate::gp::variational::SumsUnits;
 
 /// The sums over the rows of each class c: `A_c = sum_i k_i` (m), `B_c = sum_i k_i k_i'` (m x m). Source: Honkela 2021,
@@ -25,7 +25,8 @@ impl Sum for ClassSums {
     }
 }
 
-/// The summand: the first columns that are read are inputs, then comes the class, then one for each filter.
+/// The summand: the first columns that are read are inputs, then comes the class, then one for each filter. A row whose target is
+/// none of the classes is left out.
 #[derive(Debug, Clone)]
 pub struct ClassSummand {
     /// The kernel and its inducing inputs.
@@ -50,13 +51,8 @@ impl SumRows for ClassSummand {
         ClassSums(vec![Sums::zero(self.kernel.size()); self.classes])
     }
 
-    fn add(
-        &self,
-        columns: &mut [Vec<f64>],
-        sums: &mut ClassSums,
-        scratch: &mut Scratch,
-    ) -> Result<(), Misfit> {
-        for (rows, sums) in self.members(columns)?.iter().zip(&mut sums.0) {
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut ClassSums, scratch: &mut Scratch) {
+        for (rows, sums) in self.members(columns).iter().zip(&mut sums.0) {
             // Rows of a class lie apart, and the kernel wants them side by side.
             let inputs: Vec<Vec<f64>> = columns[..self.inputs]
                 .iter()
@@ -66,7 +62,6 @@ impl SumRows for ClassSummand {
             // A label of 1 for every member: A is the sum of their covariances.
             self.kernel.add(&inputs, &vec![1; rows.len()], sums, scratch);
         }
-        Ok(())
     }
 }
 
@@ -77,18 +72,16 @@ impl ClassSummand {
     }
 
     /// The rows of each class that pass the filters, in their order.
-    fn members(&self, columns: &[Vec<f64>]) -> Result<Vec<Vec<usize>>, Misfit> {
+    fn members(&self, columns: &[Vec<f64>]) -> Vec<Vec<usize>> {
         let (targets, tested) = (&columns[self.inputs], &columns[self.inputs + 1..]);
         let mut members = vec![Vec::new(); self.classes];
         let kept = (0..targets.len()).filter(|row| passes(&self.filters, tested, *row));
         for row in kept {
-            let Some(class) = class_of(targets[row], self.classes) else {
-                let problem = CellProblem::NoClass(self.classes - 1);
-                return Err(Misfit { row: row as u64, problem });
-            };
-            members[class].push(row);
+            if let Some(class) = class_of(targets[row], self.classes) {
+                members[class].push(row);
+            }
         }
-        Ok(members)
+        members
     }
 }
 

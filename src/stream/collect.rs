@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::{Misfit, PartSums, StreamError, Sum, SumRows};
+use super::{PartSums, Sum, SumRows};
+use crate::data::DataError;
 use crate::data::rows::Rows;
 
 /// Rows of a block: parts of the rows are told apart by the numbers of their blocks.
@@ -18,13 +19,13 @@ pub const BLOCK: usize = 16_384;
 /// are of whole numbers, which are the same in every order.
 ///
 /// # Errors
-/// The first [`StreamError`] in the order of the rows.
+/// The [`DataError`] of rows that cannot be read.
 pub fn collect<T: SumRows>(
     rows: &mut dyn Rows,
     blocks: Range<u64>,
     summand: &T,
     threads: &rayon::ThreadPool,
-) -> Result<PartSums<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, DataError> {
     let shared = Shared::new(rows, blocks, summand);
     threads.broadcast(|_| shared.work());
     shared.end()
@@ -44,12 +45,12 @@ pub fn collect<T: SumRows>(
 /// let sums = collect_here(&mut rows, &summand)?.sums.statistics(summand.units());
 /// assert!((sums.a[0] - (2.0 + 3.0 * (-0.5f64).exp())).abs() < 1e-9);
 /// assert!((sums.b[(0, 0)] - (1.0 + (-1f64).exp())).abs() < 1e-9);
-/// # Ok::<(), dpgp::stream::StreamError>(())
+/// # Ok::<(), dpgp::data::DataError>(())
 /// ```
 ///
 /// # Errors
-/// The first [`StreamError`] in the order of the rows.
-pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<PartSums<T::Sum>, StreamError> {
+/// The [`DataError`] of rows that cannot be read.
+pub fn collect_here<T: SumRows>(rows: &mut dyn Rows, summand: &T) -> Result<PartSums<T::Sum>, DataError> {
     let shared = Shared::new(rows, 0..u64::MAX, summand);
     shared.work();
     shared.end()
@@ -76,15 +77,15 @@ impl<'a, T: SumRows> Shared<'a, T> {
         let (mut sums, mut scratch) = (self.summand.zero(), T::Scratch::default());
         loop {
             // One thread reads while the others sum: the lock is held for a block of rows at a time.
-            let Some(number) = lock(&self.source).next(&mut columns) else { break };
-            if let Err(misfit) = self.summand.add(&mut columns, &mut sums, &mut scratch) {
-                lock(&self.source).stop(number, misfit);
+            if !lock(&self.source).next(&mut columns) {
+                break;
             }
+            self.summand.add(&mut columns, &mut sums, &mut scratch);
         }
         lock(&self.total).add(&sums);
     }
 
-    fn end(self) -> Result<PartSums<T::Sum>, StreamError> {
+    fn end(self) -> Result<PartSums<T::Sum>, DataError> {
         let source = self.source.into_inner().unwrap_or_else(PoisonError::into_inner);
         let sums = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         source.failed.map_or(Ok(PartSums { blocks: self.first..source.end, sums }), Err)
@@ -103,13 +104,13 @@ struct BlockSource<'a> {
     blocks: Range<u64>,
     /// The number after the last that was read.
     end: u64,
-    failed: Option<StreamError>,
+    failed: Option<DataError>,
 }
 
 impl BlockSource<'_> {
-    /// Reads the next block into the columns and returns its number; none at the end or after an error.
-    fn next(&mut self, columns: &mut [Vec<f64>]) -> Option<u64> {
-        let number = self.blocks.next()?;
+    /// Reads the next block into the columns; whether there was one, which there is not at the end or after an error.
+    fn next(&mut self, columns: &mut [Vec<f64>]) -> bool {
+        let Some(number) = self.blocks.next() else { return false };
         columns.iter_mut().for_each(Vec::clear);
         let read = self.rows.read(columns, BLOCK);
         // A block that is not full is the last one: to read on would cut the rows elsewhere.
@@ -117,27 +118,15 @@ impl BlockSource<'_> {
             self.blocks = 0..0;
         }
         match read {
-            Ok(0) => None,
+            Ok(0) => false,
             Ok(_) => {
                 self.end = number + 1;
-                Some(number)
+                true
             }
             Err(error) => {
-                self.failed = Some(error.into());
-                None
+                self.failed = Some(error);
+                false
             }
-        }
-    }
-
-    /// Ends the reading at a row of a block. Blocks before it are already with some thread, so that the first such row
-    /// of all remains whichever thread comes first.
-    fn stop(&mut self, block: u64, misfit: Misfit) {
-        self.blocks = 0..0;
-        let misfit = Misfit { row: block * BLOCK as u64 + misfit.row, ..misfit };
-        match &self.failed {
-            Some(StreamError::Misfit(earlier)) if earlier.row < misfit.row => {}
-            // An error of reading comes after all blocks that were read.
-            _ => self.failed = Some(StreamError::Misfit(misfit)),
         }
     }
 }

@@ -4,12 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::filters::passes;
 use super::sum::are_possible;
-use super::{Misfit, Sum, SumRows};
-use crate::data::{CellProblem, Comparison};
+use super::{Sum, SumRows};
+use crate::data::Comparison;
 use crate::kernel::Bins;
-
-/// A row stands for fewer records, so that the counts of as many rows fit into 64 bits.
-const MOST: f64 = 4_294_967_296.0;
 
 /// How many records lie in each bin.
 ///
@@ -26,7 +23,7 @@ const MOST: f64 = 4_294_967_296.0;
 /// let mut rows = InMemory::new(vec![&[0.5, 1.5, 7.0], &[1.0, 2.0, 5.0]]);
 /// let counts = collect_here(&mut rows, &summand)?.sums;
 /// assert_eq!((counts.bins, counts.outside, counts.rows), (vec![1, 2], 5, 3));
-/// # Ok::<(), dpgp::stream::StreamError>(())
+/// # Ok::<(), dpgp::data::DataError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,11 +83,11 @@ impl SumRows for CountSummand {
         Counts { rows: 0, outside: 0, bins: vec![0; self.bins.len()], clipped: 0 }
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], counts: &mut Counts, point: &mut Vec<f64>) -> Result<(), Misfit> {
+    fn add(&self, columns: &mut [Vec<f64>], counts: &mut Counts, point: &mut Vec<f64>) {
         let inputs = self.bins.dimensions();
         let (weights, tested) = (&columns[inputs], &columns[inputs + 1..]);
         for row in (0..weights.len()).filter(|row| passes(&self.filters, tested, *row)) {
-            let all = records(weights[row]).map_err(|problem| Misfit { row: row as u64, problem })?;
+            let all = records(weights[row]);
             let records = self.most.map_or(all, |most| all.min(most));
             counts.clipped += u64::from(records < all);
             point.clear();
@@ -101,12 +98,12 @@ impl SumRows for CountSummand {
             }
             counts.rows += 1;
         }
-        Ok(())
     }
 }
 
-/// The number of records that a row stands for.
-fn records(weight: f64) -> Result<u64, CellProblem> {
-    let whole = (0.0..MOST).contains(&weight) && weight.fract() == 0.0;
-    if whole { Ok(weight as u64) } else { Err(CellProblem::NoCount) }
+/// The number of records that a row stands for: the whole records in its target; none for one below zero or without a number; at most
+/// 2^32 - 1, so that the counts of as many rows fit into 64 bits.
+fn records(weight: f64) -> u64 {
+    // The cast drops the fraction, saturates, and takes NaN to 0.
+    u64::from(weight as u32)
 }

@@ -2,7 +2,7 @@
 
 use super::filters::retain;
 use super::targets::WholeTarget;
-use super::{LatticeSums, Misfit, SumRows, Targets};
+use super::{LatticeSums, SumRows, Targets};
 use crate::data::Comparison;
 use crate::gp::sites::{Lattice, TARGET_BITS};
 
@@ -56,12 +56,7 @@ impl SumRows for LatticeSummand {
         LatticeSums::zero(self.lattice)
     }
 
-    fn add(
-        &self,
-        columns: &mut [Vec<f64>],
-        sums: &mut LatticeSums,
-        places: &mut Vec<usize>,
-    ) -> Result<(), Misfit> {
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut LatticeSums, places: &mut Vec<usize>) {
         let inputs = self.domain.len();
         retain(&self.filters, columns, inputs + 1);
         self.places(&columns[..inputs], places);
@@ -77,6 +72,5 @@ impl SumRows for LatticeSummand {
         sums.cells.add(rows);
         sums.squares += i128::from(squares);
         sums.rows += places.len() as u64;
-        Ok(())
     }
 }

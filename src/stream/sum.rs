@@ -3,8 +3,6 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::data::CellProblem;
-
 /// Sums over some of the rows.
 pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
     /// Adds those of other rows, in whole numbers.
@@ -15,6 +13,9 @@ pub trait Sum: Clone + PartialEq + Send + Serialize + DeserializeOwned {
 }
 
 /// Something that is summed over rows of numbers.
+///
+/// Obligation: every row of numbers has its place in the sums, or none, by a public rule. A row that was refused would tell what stands
+/// in it.
 pub trait SumRows: Sync {
     /// The sums of some rows.
     type Sum: Sum;
@@ -28,24 +29,7 @@ pub trait SumRows: Sync {
     fn zero(&self) -> Self::Sum;
 
     /// Adds a block of rows to sums: one list for each column, in the order of the rows. The columns may be changed.
-    ///
-    /// # Errors
-    /// The first row that cannot be summed; the sums are lost.
-    fn add(
-        &self,
-        columns: &mut [Vec<f64>],
-        sums: &mut Self::Sum,
-        scratch: &mut Self::Scratch,
-    ) -> Result<(), Misfit>;
-}
-
-/// A row whose target has no place in the sums.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
-    /// The row, counted from 0.
-    pub row: u64,
-    /// The problem with its target.
-    pub problem: CellProblem,
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Self::Sum, scratch: &mut Self::Scratch);
 }
 
 /// More rows than any files hold: so many numbers of 64 bits that count rows never overflow.

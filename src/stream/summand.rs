@@ -1,7 +1,7 @@
 //! The sums of a regression.
 
 use super::filters::retain;
-use super::{Misfit, PackedKernel, Scratch, SumRows, Sums, Targets};
+use super::{PackedKernel, Scratch, SumRows, Sums, Targets};
 use crate::data::Comparison;
 use crate::gp::variational::SumsUnits;
 
@@ -37,13 +37,12 @@ impl SumRows for Summand {
         Sums::zero(self.kernel.size())
     }
 
-    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Sums, scratch: &mut Scratch) -> Result<(), Misfit> {
+    fn add(&self, columns: &mut [Vec<f64>], sums: &mut Sums, scratch: &mut Scratch) {
         // Filters come before the clip: rows that do not pass are neither summed nor counted as clipped.
         retain(&self.filters, columns, self.inputs + 1);
         let targets = self.targets.whole(&columns[self.inputs]);
         sums.clipped += targets.clipped;
         let inputs: Vec<&[f64]> = columns[..self.inputs].iter().map(Vec::as_slice).collect();
         self.kernel.add(&inputs, &targets.numbers, sums, scratch);
-        Ok(())
     }
 }

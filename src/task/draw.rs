@@ -107,7 +107,7 @@ impl GaussianDraw {
         let mut targets: Vec<f64> = noisy.collect();
         targets.extend(f.iter().skip(points));
         let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
-        Sample { inputs: inputs.select_rows(&rows), read: targets.len(), targets, persons: Vec::new() }
+        Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
     }
 }
 

@@ -11,16 +11,13 @@ pub struct Sample {
     pub targets: Vec<f64>,
     /// Whose rows they are (n), where the data say so: equal numbers for rows of one person. Empty where they do not.
     pub persons: Vec<usize>,
-    /// How many rows they were taken from: with those that filters and missing cells leave out.
-    pub read: usize,
 }
 
 impl Sample {
     /// From one list of numbers per input column.
     pub fn new(inputs: &[Vec<f64>], targets: Vec<f64>) -> Self {
         let inputs = DMatrix::from_fn(targets.len(), inputs.len(), |i, j| inputs[j][i]);
-        let read = targets.len();
-        Self { inputs, targets, persons: Vec::new(), read }
+        Self { inputs, targets, persons: Vec::new() }
     }
 
     /// The rows of several samples with the same inputs, one after the other; nobody's.
@@ -32,8 +29,7 @@ impl Sample {
             inputs.rows_mut(targets.len(), part.rows()).copy_from(&part.inputs);
             targets.extend_from_slice(&part.targets);
         }
-        let read = parts.iter().map(|part| part.read).sum();
-        Self { inputs, targets, persons: Vec::new(), read }
+        Self { inputs, targets, persons: Vec::new() }
     }
 
     /// The rows at these positions, in this order.
@@ -41,7 +37,7 @@ impl Sample {
     pub fn select(&self, rows: &[usize]) -> Self {
         let targets = rows.iter().map(|&row| self.targets[row]).collect();
         let persons = rows.iter().filter_map(|&row| self.persons.get(row).copied()).collect();
-        Self { inputs: self.inputs.select_rows(rows), targets, persons, read: self.read }
+        Self { inputs: self.inputs.select_rows(rows), targets, persons }
     }
 
     /// The rows of the person that a row is of; that row alone where the data do not say whose they are.
@@ -50,6 +46,12 @@ impl Sample {
             Some(person) => (0..self.rows()).filter(|other| self.persons[*other] == *person).collect(),
             None => vec![row],
         }
+    }
+
+    /// The inputs, column by column.
+    pub fn input_columns(&self) -> Vec<&[f64]> {
+        let (inputs, rows) = (self.inputs.as_slice(), self.rows());
+        (0..self.inputs.ncols()).map(|column| &inputs[column * rows..(column + 1) * rows]).collect()
     }
 
     /// Number of rows.

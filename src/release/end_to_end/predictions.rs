@@ -84,7 +84,7 @@ impl PredictionRequest<'_> {
     ) -> Vec<EndToEndCheck> {
         let mut notes: Vec<String> = release.certificate.caveats.iter().map(ToString::to_string).collect();
         notes.extend(warnings(&release.certificate));
-        let refused = refuse_exceptions(&release.certificate, self.rows(), false);
+        let refused = refuse_exceptions(&release.certificate, self.public_rows(), false);
         notes.extend(refused.err().map(|error| error.to_string()).filter(|_| notes.is_empty()));
         notes.extend(data_caveats(self.experiment(), project, self.setting(), self.sample(), progress));
         notes.into_iter().map(|note| EndToEndCheck::new(AuditVerdict::Caveat, note)).collect()
@@ -144,7 +144,7 @@ impl PredictionRequest<'_> {
         let names = NOISY[usize::from(hides_inputs)];
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
         while made < releases(width) {
-            let charged = self.drawn(release)?.charge(None, &self.subject(), None)?;
+            let charged = self.offer_of(release.clone())?.charge(None, &self.subject(), None)?.draw()?;
             let read = numbers_of(&charged.csv()?, names)?;
             (width, made) = (read.len(), made + 1);
             numbers.extend(read);

@@ -12,12 +12,12 @@ use super::releases::{Releases, releases};
 use crate::audit::Outputs;
 use crate::data::rows::InMemory;
 use crate::privacy::Guarantee;
+use crate::release::draw::Guaranteed;
 use crate::release::person_rows::{HeldRows, all_rows};
 use crate::release::sums_model::{NoisyNumber, SumsModel, SumsOf};
 use crate::release::{ReleaseError, Streamed};
 use crate::setting::PrivacySetting;
-use crate::stream::{StreamError, collect_here};
-use crate::task::TaskError;
+use crate::stream::collect_here;
 
 /// The relative error of distances: released numbers are doubles of whole numbers.
 const TOLERANCE: f64 = 1e-6;
@@ -110,28 +110,22 @@ impl<M: SumsModel> Streamed<'_, M> {
     ) -> Result<Seen<SumsOf<M>>, ReleaseError> {
         let columns = held.marked(&self.setting().data);
         let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
-        let part = collect_here(&mut rows, self.model().rows()).map_err(|error| match error {
-            StreamError::Data(error) => ReleaseError::Data(error),
-            StreamError::Misfit(_) => {
-                ReleaseError::Task(TaskError::Missing { needed: "rows that can be summed" })
-            }
-        })?;
-        let sums = part.sums;
+        let sums = collect_here(&mut rows, self.model().rows())?.sums;
         let mut stream = Pcg64::seed_from_u64(seed);
-        let noisy = self.model().noisy(self.setting(), privacy, &sums, &mut stream)?;
-        let numbers = self.model().noisy_numbers(&noisy.value);
-        let mut public = noisy.value;
+        let Guaranteed { certificate, noise } = self.model().guaranteed(privacy, &sums)?;
+        let mut public = self.model().noisy(self.setting(), privacy, &sums, &mut stream)?;
+        let numbers = self.model().noisy_numbers(&public);
         if let Value::Object(fields) = &mut public {
             M::NOISY.iter().for_each(|name| drop(fields.remove(*name)));
         }
-        Ok(Seen { sums, numbers, public, mu: noisy.noise.mu(), claim: noisy.certificate.guarantee })
+        Ok(Seen { sums, numbers, public, mu: noise.mu(), claim: certificate.guarantee })
     }
 
     /// Releases with noise of the operating system, read from their files.
     fn outputs(&self, sums: &SumsOf<M>, privacy: &PrivacySetting) -> Result<Outputs, ReleaseError> {
         let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
         while made < releases(width) {
-            let charged = self.drawn(sums, privacy)?.charge(None, &self.subject(privacy), None)?;
+            let charged = self.offer_of(sums, privacy)?.charge(None, &self.subject(privacy), None)?.draw()?;
             // The very digits of the file.
             let file = serde_json::from_str(&charged.json().to_string()).unwrap_or(Value::Null);
             let read = self.model().noisy_numbers(&file);

@@ -30,8 +30,7 @@ impl Task for CalibrationTask {
         let (training, others) = split(&job.sample.inputs, self.train.get());
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
-        let (targets, read) = (targets.to_vec(), targets.len());
-        let training = Sample { inputs: training, targets, persons: Vec::new(), read };
+        let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
         if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
             let block = MomentsBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();

@@ -94,7 +94,7 @@ impl ClassModel {
         })
     }
 
-    /// The sums of all classes with exactly rounded noise for the guarantee of a cell, and what is guaranteed.
+    /// The sums of all classes with exactly rounded noise for the guarantee of a cell.
     ///
     /// # Errors
     /// [`TaskError::OutOfRange`] for noise beyond the arithmetic.
@@ -104,10 +104,10 @@ impl ClassModel {
         units: SumsUnits,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<(Vec<NoisyStatistics>, SumsGuarantee), TaskError> {
-        let guarantee = self.guarantee(cell);
-        let noisy = sums.0.iter().map(|sums| guarantee.noise.release_whole(sums.whole(units), source));
-        Ok((noisy.collect::<Result<_, _>>()?, guarantee))
+    ) -> Result<Vec<NoisyStatistics>, TaskError> {
+        let noise = self.guarantee(cell).noise;
+        let noisy = sums.0.iter().map(|sums| noise.release_whole(sums.whole(units), source));
+        Ok(noisy.collect::<Result<_, _>>()?)
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream.
@@ -121,7 +121,8 @@ impl ClassModel {
         (sums.iter().map(|sums| guarantee.noise.release(sums, stream)).collect(), guarantee)
     }
 
-    fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
+    /// The noise for the guarantee of a cell, and what is guaranteed.
+    pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
         let sensitivity = self.sensitivity(&sums).times(self.unit.records());
         let noise = sums.noise(cell, sensitivity);

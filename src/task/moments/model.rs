@@ -92,8 +92,8 @@ impl MomentsModel {
     /// # Errors
     /// [`TaskError::Missing`] if a row has no place in them.
     pub fn sums(&self, sample: &Sample) -> Result<LatticeSums, TaskError> {
-        let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
-        let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
+        let mut columns = sample.input_columns();
+        columns.push(&sample.targets);
         let summand = LatticeSummand { filters: Vec::new(), ..self.summand.clone() };
         let part = collect_here(&mut InMemory::new(columns), &summand);
         Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
@@ -108,11 +108,11 @@ impl MomentsModel {
         sums: &LatticeSums,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<(ReleasedMoments, MomentsGuarantee), TaskError> {
+    ) -> Result<ReleasedMoments, TaskError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
         let whole = WholeMoments::new(&design, &sums.counted())?;
         let noisy = whole.release(&guarantee.noise, self.summand.unit(), source)?;
-        Ok((ReleasedMoments::new(&design, &noisy), guarantee))
+        Ok(ReleasedMoments::new(&design, &noisy))
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the moments themselves without privacy.

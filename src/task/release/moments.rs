@@ -41,7 +41,7 @@ impl BareMoments {
     }
 
     pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
-        let (released, _) = self.model.release(&self.sums, &self.privacy, random)?;
+        let released = self.model.release(&self.sums, &self.privacy, random)?;
         let posterior = self.model.posterior(&released)?;
         let SurfacePrediction { mean, model_sd, noise_sd } = self.model.predict(&posterior, &self.points)?;
         Ok(Predictions { mean, gp_sd: model_sd, noise_sd })

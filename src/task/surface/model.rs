@@ -98,8 +98,8 @@ impl SurfaceModel {
     /// # Errors
     /// [`TaskError::Missing`] if a row has no place in them.
     pub(in crate::task) fn sums(&self, sample: &Sample) -> Result<Sums, TaskError> {
-        let inputs = sample.inputs.as_slice().chunks_exact(sample.rows().max(1));
-        let columns = inputs.chain(std::iter::once(sample.targets.as_slice())).collect();
+        let mut columns = sample.input_columns();
+        columns.push(&sample.targets);
         let summand = Summand { filters: Vec::new(), ..self.summand.clone() };
         let part = collect_here(&mut InMemory::new(columns), &summand);
         Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
@@ -129,7 +129,7 @@ impl SurfaceModel {
     }
 
     /// The noise for the guarantee of a cell, and what is guaranteed.
-    pub(in crate::task) fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
+    pub fn guarantee(&self, cell: &PrivacySetting) -> SumsGuarantee {
         let sums = self.noisy_sums();
         let (noise, certificate) = (sums.noise(cell), sums.certificate(cell).about(self.unit.clone()));
         let record = RoundedNoise { sensitivity: sums.sensitivity.least, sd: noise.sd_a };
@@ -159,9 +159,8 @@ impl SurfaceModel {
         sums: &Sums,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<(NoisyStatistics, SumsGuarantee), TaskError> {
-        let guarantee = self.guarantee(cell);
-        Ok((guarantee.noise.release_whole(sums.whole(self.summand.units()), source)?, guarantee))
+    ) -> Result<NoisyStatistics, TaskError> {
+        Ok(self.guarantee(cell).noise.release_whole(sums.whole(self.summand.units()), source)?)
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the sums themselves without privacy.

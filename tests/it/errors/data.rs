@@ -441,39 +441,6 @@ delta = 1e-6
 mechanism.sums = { target_bound = 1.0, features = "line", sensitivity = "exact" }
 "#;
 
-/// A spec that sums rows with the columns x and y by their class.
-const CLASSES: &str = r#"
-experiment.title = "sums"
-data = { source.csv.path = "own.csv", inputs = ["y"], target = "x" }
-model.kernel.eq = { variance = 1.0, lengthscale = 1.0 }
-[task.dirichlet]
-train = 1
-classes = 2
-inducing = [{ from = 0.0, to = 1.0, points = 2 }]
-alpha = 0.01
-posterior = { regularisation = "tight", correction = "none" }
-release = "class-sums"
-[privacy]
-epsilon = 1.0
-delta = 1e-6
-mechanism.sums = { features = "line", sensitivity = "exact" }
-"#;
-
-/// A spec that counts records by y.
-const HISTOGRAM: &str = r#"
-experiment.title = "sums"
-data = { source.csv.path = "own.csv", inputs = ["y"], target = "x" }
-[task.density]
-bins = [{ from = 0.0, to = 2.0, bins = 2 }]
-test = [{ from = 0.0, to = 2.0, bins = 2 }]
-draws = 1
-estimate.histogram = {}
-[privacy]
-epsilon = 1.0
-delta = 1e-6
-mechanism.histogram.relation = "add-remove"
-"#;
-
 fn streamed_parquet_errors(transcript: &mut Transcript) {
     let stats = ["stats", "study.toml", "own.parquet"];
     let cases = [
@@ -482,14 +449,6 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
         ("TableError::Parquet", "no Parquet", b"x,y\n1,2\n".to_vec()),
     ];
-    let class = project(&[]);
-    class.put("study.toml", CLASSES);
-    class.put("own.parquet", parquet(&[Some(0.0), Some(1.0), Some(2.0)], false));
-    transcript.say(("TableError::Cell CellProblem::NoClass", "a third class"), &class, &stats, 2, "");
-    let trip = project(&[]);
-    trip.put("study.toml", HISTOGRAM);
-    trip.put("own.parquet", parquet(&[Some(1.0), Some(0.5)], false));
-    transcript.say(("TableError::Cell CellProblem::NoCount", "half a record"), &trip, &stats, 2, "");
     for (errors, name, bytes) in cases {
         let project = project(&[]);
         project.put("study.toml", SURFACE);

@@ -76,7 +76,9 @@ fn damaged_parts_are_added_or_refused() {
     };
     damaged("part.json", |path| {
         let total = streamed.add(&[path.to_path_buf()])?;
-        streamed.draw(&total, &streamed.privacy(None)?).map(drop)
+        let privacy = streamed.privacy(None)?;
+        let offer = streamed.offer(&total, &privacy, true)?;
+        offer.charge(None, &streamed.subject(&privacy), None)?.draw().map(drop)
     });
 }
 

@@ -163,8 +163,8 @@ fn found<M: SumsModel>(streamed: &Streamed<'_, M>, rows: &[Row], folder: &Path) 
     file.finish().unwrap();
     let sums: Value = serde_json::from_str(&std::fs::read_to_string(&out).unwrap()).unwrap();
     let privacy = streamed.privacy(None).unwrap();
-    let drawn = streamed.draw(&total, &privacy).unwrap();
-    let released = drawn.charge(None, &streamed.subject(&privacy), None).unwrap().json();
+    let offer = streamed.offer(&total, &privacy, true).unwrap();
+    let released = offer.charge(None, &streamed.subject(&privacy), None).unwrap().draw().unwrap().json();
     let text = released["guarantee"]["text"].as_str().unwrap().to_owned();
     let mu = Positive::new(released["guarantee"]["mu"].as_f64().unwrap()).unwrap().get();
     Found { sums: in_deviations(&sums["part"]["sums"], &released), mu, text }

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use dpgp::data::DataError;
 use dpgp::data::rows::{InMemory, Rows};
-use dpgp::stream::{BLOCK, PackedKernel, PartSums, StreamError, SumRows, collect};
+use dpgp::stream::{BLOCK, PackedKernel, PartSums, SumRows, collect};
 use nalgebra::DMatrix;
 
 /// The rows: a few blocks and a part of one.
@@ -32,7 +33,7 @@ pub(super) fn summed<T: SumRows>(
     columns: &[Vec<f64>],
     blocks: Range<u64>,
     threads: usize,
-) -> Result<PartSums<T::Sum>, StreamError> {
+) -> Result<PartSums<T::Sum>, DataError> {
     let mut rows = InMemory::new(columns.iter().map(Vec::as_slice).collect());
     rows.skip(blocks.start * BLOCK as u64).unwrap();
     let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
