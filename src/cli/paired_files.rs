@@ -58,13 +58,35 @@ impl FileCells {
     /// The same rows but for some cells of one.
     #[must_use]
     pub fn with(&self, row: usize, cells: &[ReplacedCell]) -> Self {
+        cells
+            .iter()
+            .fold(self.clone(), |rows, cell| rows.with_text(row, &cell.column, &format!("{:?}", cell.value)))
+    }
+
+    /// The same rows but for one cell.
+    #[must_use]
+    pub fn with_text(mut self, row: usize, column: &str, text: &str) -> Self {
+        let place = self.names.iter().position(|name| name == column);
+        if let Some(cell) = place.and_then(|place| self.rows.get_mut(row)?.get_mut(place)) {
+            text.clone_into(cell);
+        }
+        self
+    }
+
+    /// The same rows without one.
+    #[must_use]
+    pub fn without(&self, row: usize) -> Self {
         let mut other = self.clone();
-        for (place, name) in self.names.iter().enumerate() {
-            if let Some(cell) = cells.iter().find(|cell| cell.column == *name) {
-                other.rows[row][place] = format!("{:?}", cell.value);
-            }
+        if row < other.rows.len() {
+            other.rows.remove(row);
         }
         other
+    }
+
+    /// The greatest number of a column; none if a cell is not one.
+    pub fn greatest(&self, column: &str) -> Option<f64> {
+        let numbers = (0..self.len()).map(|row| self.number(row, column));
+        numbers.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
     }
 
     /// Some columns of some rows, as the text of a file.

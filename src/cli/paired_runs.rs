@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::CliError;
+use super::paired_contexts::{AddedFilter, PairedContext};
 use super::paired_files::{FileCells, NoisyParts, files_without_noise};
 use crate::audit::AuditVerdict;
-use crate::release::{EndToEndCheck, ReplacedCell};
+use crate::release::EndToEndCheck;
 use crate::task::Experiment;
 
 /// Names in the folder of a run.
@@ -22,18 +23,14 @@ pub struct PairedPlan<'a> {
     pub experiment: &'a Experiment,
     /// The rows of the user's file.
     pub rows: FileCells,
-    /// Rows that have other cells in a neighbour.
-    pub replaced: Vec<ReplacedRow>,
+    /// What neighbours have in their place.
+    pub neighbours: Vec<FileCells>,
+    /// The situations that both are compared in; the first is the command as the user gives it.
+    pub contexts: Vec<PairedContext>,
     /// The points to predict at.
     pub points: Option<Points>,
     /// The verb and what follows the name of the spec.
     pub verb: PairedVerb,
-}
-
-/// A row with other cells.
-pub struct ReplacedRow {
-    pub row: usize,
-    pub cells: Vec<ReplacedCell>,
 }
 
 /// Where points stand.
@@ -57,22 +54,32 @@ type Shown = BTreeMap<String, String>;
 impl PairedPlan<'_> {
     /// Runs the program on the file and on each neighbour, and compares.
     pub fn check(&self) -> Result<EndToEndCheck, CliError> {
-        let before = self.run(&self.rows)?;
-        if before["the exit code"] != "0" {
-            let note =
-                format!("`dpgp {}` ends with an error: {}", self.verb.name, before["standard error"].trim());
-            return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note));
-        }
         let mut differ = BTreeSet::new();
-        for ReplacedRow { row, cells } in &self.replaced {
-            let after = self.run(&self.rows.with(*row, cells))?;
-            let names = before.keys().chain(after.keys());
-            differ.extend(names.filter(|name| before.get(*name) != after.get(*name)).cloned());
+        for context in &self.contexts {
+            let before = self.run(&self.rows, context)?;
+            if context.name.is_empty() && before["the exit code"] != "0" {
+                let error = before["standard error"].trim();
+                let note = format!("`dpgp {}` ends with an error: {error}", self.verb.name);
+                return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note));
+            }
+            for neighbour in &self.neighbours {
+                let after = self.run(neighbour, context)?;
+                let names = before.keys().chain(after.keys());
+                let names = names.filter(|name| before.get(*name) != after.get(*name));
+                differ.extend(names.map(|name| format!("{name} {}", context.name).trim_end().to_owned()));
+            }
         }
-        let (verb, runs) = (self.verb.name, self.replaced.len());
+        let (verb, runs) = (self.verb.name, self.neighbours.len());
         if differ.is_empty() {
+            let situations: Vec<&str> =
+                self.contexts.iter().map(|context| context.name).filter(|name| !name.is_empty()).collect();
+            let also = if situations.is_empty() {
+                String::new()
+            } else {
+                format!(", also {}", situations.join(", "))
+            };
             let note = format!(
-                "`dpgp {verb}` prints and writes the same of the file and of {runs} neighbours, but for numbers with noise"
+                "`dpgp {verb}` prints and writes the same of the file and of {runs} neighbours{also}, but for numbers with noise"
             );
             return Ok(EndToEndCheck::of(true, note));
         }
@@ -81,11 +88,11 @@ impl PairedPlan<'_> {
     }
 
     /// What the program shows of some rows, in a folder of their own and with a key and a ledger of their own.
-    fn run(&self, rows: &FileCells) -> Result<Shown, CliError> {
+    fn run(&self, rows: &FileCells, context: &PairedContext) -> Result<Shown, CliError> {
         let folder = tempfile::tempdir().map_err(CliError::io(&std::env::temp_dir()))?;
         let (path, spec) = (folder.path(), self.spec_name());
         put(path, ROWS, &rows.csv(None, 1)?)?;
-        put(path, &spec, &self.spec())?;
+        put(path, &spec, &self.spec(context))?;
         let points = self.put_points(path)?;
         let program = std::env::current_exe().map_err(CliError::io(Path::new("this program")))?;
         let mut command = Command::new(program);
@@ -94,7 +101,7 @@ impl PairedPlan<'_> {
             command.args(["--at", points]);
         }
         // A ledger in the state folder has a name that follows from the rows and the key.
-        command.args(["--ledger", LEDGER, "--allow-caveats", "--quiet", "--offline"]);
+        command.args(["--ledger", LEDGER, "--quiet", "--offline"]).args(&context.arguments);
         command.current_dir(path).env("DPGP_STATE", path.join(STATE)).stdin(Stdio::null());
         let output = command.output().map_err(CliError::io(Path::new("this program")))?;
         let lock = format!("{LEDGER}.lock");
@@ -112,14 +119,26 @@ impl PairedPlan<'_> {
         self.experiment.source.file().file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// The spec, which reads the rows beside it. One that is no TOML would not be an experiment.
-    fn spec(&self) -> String {
+    /// The spec in a situation, which reads the rows beside it. One that is no TOML would not be an experiment.
+    fn spec(&self, context: &PairedContext) -> String {
         let text = self.experiment.source.text();
         let Ok(mut spec) = text.parse::<toml::Table>() else { return text.to_owned() };
         if let Some(toml::Value::Table(data)) = spec.get_mut("data") {
             let path = toml::Table::from_iter([("path".to_owned(), ROWS.into())]);
             let csv = toml::Table::from_iter([("csv".to_owned(), path.into())]);
             data.insert("source".to_owned(), csv.into());
+            if let Some(AddedFilter { column, above }) = &context.filter {
+                let filters = data.entry("filter").or_insert_with(|| toml::Value::Array(Vec::new()));
+                let filter =
+                    [("column", column.as_str().into()), ("is", ">".into()), ("value", (*above).into())];
+                let filter = filter.map(|(key, value): (&str, toml::Value)| (key.to_owned(), value));
+                if let Some(filters) = filters.as_array_mut() {
+                    filters.push(toml::Table::from_iter(filter).into());
+                }
+            }
+        }
+        if let (Some(toml::Value::Table(privacy)), Some(delta)) = (spec.get_mut("privacy"), context.delta) {
+            privacy.insert("delta".to_owned(), delta.into());
         }
         spec.to_string()
     }

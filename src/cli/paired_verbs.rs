@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::CliError;
 use super::audit_end_to_end::EndToEndArguments;
+use super::paired_contexts::{contexts, odd_neighbours};
 use super::paired_files::{FileCells, NoisyParts};
-use super::paired_runs::{PairedPlan, PairedVerb, Points, ReplacedRow};
+use super::paired_runs::{PairedPlan, PairedVerb, Points};
 use crate::audit::AuditVerdict;
 use crate::data::rows::{FileState, RowFile, row_files};
 use crate::privacy::Neighbours;
 use crate::release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
-use crate::task::Experiment;
+use crate::task::{Cell, Experiment};
 
 /// The columns of predictions that are noisy where targets alone are private, and where all follow from noisy sums.
 const OF_TARGETS: &[&str] = &["private_mean", "low", "high"];
@@ -33,15 +34,18 @@ pub fn run_stats(
         return Ok(Some(not_run()));
     }
     let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
-    let mut replaced = Vec::new();
+    let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(None) };
+    let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
     for row in [0, rows.len().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
-        let Some(record) = record else { return Ok(None) };
-        replaced.extend(ends(row, streamed.replaced_cells(&record)));
+        // Words have codes, whose numbers stand in no file.
+        let Some(record) = record else { continue };
+        neighbours.extend(ends(&rows, row, streamed.replaced_cells(&record)));
     }
+    let contexts = contexts(setting, &rows);
     let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
     let verb = PairedVerb { name: "stats", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
-    PairedPlan { experiment, rows, replaced, points: None, verb }.check().map(Some)
+    PairedPlan { experiment, rows, neighbours, contexts, points: None, verb }.check().map(Some)
 }
 
 /// Runs `dpgp predict` on the user's file and its neighbours; nothing where a target is no number.
@@ -56,12 +60,14 @@ pub fn run_predict(
         return Ok(Some(not_run()));
     }
     let (rows, claim) = (FileCells::read(&files)?, request.claim()?);
-    let data = &request.subject().setting.data;
-    let mut replaced = Vec::new();
+    let setting = request.subject().setting;
+    let data = &setting.data;
+    let mut neighbours = odd_neighbours(setting, &rows, request.hides_rows());
     for row in [0, rows.len().saturating_sub(1)] {
         let Some(target) = rows.number(row, &data.target) else { return Ok(None) };
-        replaced.extend(ends(row, request.replaced_cells(claim.neighbours, target)));
+        neighbours.extend(ends(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
+    let contexts = contexts(setting, &rows);
     let points = match &arguments.at {
         Some(at) => Points::File(at.clone()),
         None => Points::Text(rows.csv(Some(&data.inputs), rows.len().div_ceil(POINTS))?),
@@ -73,7 +79,8 @@ pub fn run_predict(
         _ => FROM_SUMS,
     };
     let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
-    let mut check = PairedPlan { experiment, rows, replaced, points: Some(points), verb }.check()?;
+    let mut check =
+        PairedPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
     // What the certificate excepts, such as rows that are chosen by their target, is no break of it.
     if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
         check.verdict = AuditVerdict::Caveat;
@@ -94,8 +101,8 @@ fn not_run() -> EndToEndCheck {
 }
 
 /// The first and the last way to replace a row: opposite ends of what a neighbour may have.
-fn ends(row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<ReplacedRow> {
+fn ends(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<FileCells> {
     let last = ways.pop();
     let both = ways.into_iter().take(1).chain(last);
-    both.map(|cells| ReplacedRow { row, cells }).collect()
+    both.map(|cells| rows.with(row, &cells)).collect()
 }

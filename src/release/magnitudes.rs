@@ -77,10 +77,22 @@ privacy = { epsilon = 1.0, delta = 1e-60, mechanism.moments = { target_bound = 1
     fn numbers_beyond_the_arithmetic_are_named() {
         assert_eq!(refused(SPEC), None);
         for (number, other, key) in [
-            ("low = 0.0", "low = -1e50", None),
-            ("low = 0.0", "low = -1.1e50", Some("normalise.bounds.low")),
-            ("high = 10.0", "high = 1e300", Some("normalise.bounds.high")),
-            ("scale = 5.0", "scale = 1e-51", Some("normalise.bounds.scale")),
+            ("low = 0.0, high = 10.0, scale = 5.0", "low = -1e50, high = 1.0, scale = 1e50", None),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = -1.1e50, high = 1.0, scale = 1e50",
+                Some("normalise.bounds.low"),
+            ),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = 0.0, high = 1e-51, scale = 1e-50",
+                Some("normalise.bounds.high"),
+            ),
+            (
+                "low = 0.0, high = 10.0, scale = 5.0",
+                "low = 0.0, high = 1e50, scale = 1.1e50",
+                Some("normalise.bounds.scale"),
+            ),
             ("noise_variance = 0.05", "noise_variance = 1e-50", None),
             ("noise_variance = 0.05", "noise_variance = 1e155", Some("model.noise_variance")),
             ("variance = 0.3", "variance = 5e-324", Some("model.kernel.eq.variance")),

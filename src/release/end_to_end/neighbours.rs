@@ -1,11 +1,12 @@
 //! Records that are replaced, and by what.
 
+use crate::privacy::accounting::Relation;
 use crate::privacy::{Certificate, Neighbours};
 use crate::release::sum_rows::columns;
 use crate::release::sums_model::SumsModel;
 use crate::release::{PredictionRequest, ReleaseError, Streamed, StreamedRelease};
-use crate::setting::NormaliseSetting;
-use crate::task::Sample;
+use crate::setting::{ChosenBy, MechanismSetting, NormaliseSetting};
+use crate::task::{Sample, Setting};
 
 /// Rows whose record is replaced.
 const ROWS: usize = 6;
@@ -74,6 +75,11 @@ impl PredictionRequest<'_> {
         all
     }
 
+    /// Whether a neighbour may have another number of rows.
+    pub fn hides_rows(&self) -> bool {
+        hides_number(self.setting())
+    }
+
     /// What a release would claim.
     ///
     /// # Errors
@@ -88,7 +94,28 @@ fn hides_inputs(relation: Option<Neighbours>) -> bool {
     matches!(relation, Some(Neighbours::OneRecord(_)))
 }
 
+/// Whether the number of rows is private, and the guarantee covers a row less.
+fn hides_number(setting: &Setting) -> bool {
+    match &setting.privacy.mechanism {
+        mechanism if mechanism.chosen_by() == ChosenBy::Inputs => false,
+        MechanismSetting::Histogram(histogram) => {
+            histogram.relation == Relation::AddRemove && histogram.most_per_row.is_none()
+        }
+        _ => !setting.data.keeps_all_rows(),
+    }
+}
+
 impl StreamedRelease<'_> {
+    /// Whether a neighbour may have another number of rows.
+    pub fn hides_rows(&self) -> bool {
+        match self {
+            Self::Surface(streamed) => hides_number(streamed.setting()),
+            Self::Moments(streamed) => hides_number(streamed.setting()),
+            Self::Classes(streamed) => hides_number(streamed.setting()),
+            Self::Counts(streamed) => hides_number(streamed.setting()),
+        }
+    }
+
     /// The columns that are read of a file, each once.
     pub fn columns(&self) -> Vec<String> {
         match self {

@@ -12,6 +12,7 @@ mod moments;
 mod moments_ends;
 mod moments_posterior;
 mod moments_weights;
+mod order;
 mod persons;
 mod rounded_gaussian;
 mod safety;

@@ -1,0 +1,3 @@
+//! The system's noise, without a charge.
+
+pub use dpgp::release::draw::SystemNoise;
