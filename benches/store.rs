@@ -58,8 +58,13 @@ fn record(plan: &Plan<'_>, cell: usize) -> StoredResult {
         finished: 1,
     };
     let certificate = Certificate::none();
-    let measured =
-        vec![Measurement { metric: "rmse".to_owned(), values: vec![0.1, 0.2], certificate, jitter: 0.0 }];
+    let measured = vec![Measurement {
+        metric: "rmse".to_owned(),
+        values: vec![0.1, 0.2],
+        certificate,
+        jitter: 0.0,
+        undefined: None,
+    }];
     StoredResult { about, measured, frames: Vec::new() }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dpgp::audit::{attack, read_sampled};
+use dpgp::audit::{FirstLine, attack, read_sampled};
 use dpgp::privacy::Guarantee;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,7 +22,7 @@ pub fn audit_files<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let claim = Guarantee { epsilon, delta };
     let (bounds, most, rows) = beside(py, move |_| {
-        let read = read_sampled(&one, &other, seed)?;
+        let read = read_sampled(&one, &other, Some(FirstLine::Names), seed)?;
         let bounds = attack(read.outputs.each_ref(), claim, confidence);
         let most = read.provable_epsilon(claim, confidence);
         Ok((bounds, most, read.outputs.each_ref().map(|outputs| outputs.len())))

@@ -40,6 +40,7 @@ mod sampled;
 mod sampled_cells;
 mod selection;
 mod shaped;
+mod shared_rows;
 
 pub use attack::{LowerBounds, Outputs, attack};
 pub use attacks::Attacks;
@@ -48,4 +49,4 @@ pub use block::{AuditError, audit};
 pub use finding::{AuditVerdict, Check, Finding, Found};
 pub use mutants::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
 pub use normal::exact_delta;
-pub use sampled::{SampledOutputs, SampledProblem, read_sampled};
+pub use sampled::{FirstLine, SampledOutputs, SampledProblem, read_sampled};

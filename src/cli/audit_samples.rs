@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
@@ -10,7 +10,8 @@ use super::audit_mutants::verdict;
 use super::audit_types::AttackedSamples;
 use super::options::Format;
 use super::output::{print, print_json};
-use crate::audit::{LowerBounds, SampledOutputs, attack, read_sampled};
+use crate::audit::{FirstLine, LowerBounds, SampledOutputs, attack, read_sampled};
+use crate::number::Delta;
 use crate::privacy::Guarantee;
 use crate::publish::short;
 
@@ -26,6 +27,9 @@ pub struct SampleArguments {
     /// The epsilon that the mechanism claims
     #[arg(long, value_name = "E", requires = "samples", value_parser = epsilon, allow_negative_numbers = true)]
     epsilon: Option<f64>,
+    /// What the first line of CSV files is, where it holds numbers alone, or words that stand below it too
+    #[arg(long, value_name = "WHAT", requires = "samples")]
+    first_line: Option<FirstWord>,
     /// The delta that it claims, 0 for pure privacy
     #[arg(long, value_name = "D", requires = "samples", value_parser = delta, allow_negative_numbers = true)]
     delta: Option<f64>,
@@ -40,24 +44,46 @@ fn epsilon(text: &str) -> Result<f64, String> {
 
 fn delta(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(x) if (0.0..1.0).contains(&x) => Ok(x),
-        _ => Err("must be a number of at least 0 and less than 1".to_owned()),
+        Ok(0.0) => Ok(0.0),
+        Ok(x) if Delta::new(x).is_ok() => Ok(x),
+        _ => Err("must be 0, or a number of at least 2.2250738585072014e-308 and less than 1".to_owned()),
     }
 }
 
 /// Two files and a claim.
 pub struct SampledClaim<'a> {
     files: [&'a Path; 2],
+    first: Option<FirstWord>,
     claim: Guarantee,
+}
+
+/// What the first line of the files is.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FirstWord {
+    /// The names of the columns
+    Names,
+    /// An output like the others
+    Row,
+}
+
+impl From<FirstWord> for FirstLine {
+    fn from(word: FirstWord) -> Self {
+        match word {
+            FirstWord::Names => Self::Names,
+            FirstWord::Row => Self::Row,
+        }
+    }
 }
 
 impl SampleArguments {
     /// The files to attack, if there are any.
     pub fn asked_for(&self) -> Option<SampledClaim<'_>> {
         match (self.samples.as_slice(), self.epsilon, self.delta) {
-            ([one, other], Some(epsilon), Some(delta)) => {
-                Some(SampledClaim { files: [one, other], claim: Guarantee { epsilon, delta } })
-            }
+            ([one, other], Some(epsilon), Some(delta)) => Some(SampledClaim {
+                files: [one, other],
+                first: self.first_line,
+                claim: Guarantee { epsilon, delta },
+            }),
             _ => None,
         }
     }
@@ -70,8 +96,8 @@ pub fn audit_samples(
     confidence: f64,
     format: Format,
 ) -> Result<(), CliError> {
-    let SampledClaim { files: [one, other], claim } = *sampled;
-    let read = read_sampled(one, other, seed)?;
+    let SampledClaim { files: [one, other], claim, .. } = *sampled;
+    let read = read_sampled(one, other, sampled.first.map(FirstLine::from), seed)?;
     let bounds = attack(read.outputs.each_ref(), claim, confidence);
     let found = SampledReport { sampled, read: &read, bounds: &bounds, confidence };
     match format {
@@ -97,6 +123,11 @@ impl SampledReport<'_> {
         for (file, outputs) in self.sampled.files.iter().zip(&self.read.outputs) {
             text += &format!("{}: {} outputs\n", file.display(), outputs.len());
         }
+        for column in &self.read.cut {
+            text += &format!(
+                "{column}: numbers that differ in digits beyond a double's precision are read as equal\n"
+            );
+        }
         let (found, most) = (short(self.bounds.epsilon), short(self.most()));
         text += &format!(
             "epsilon >= {found} at delta = {delta:?}, by {set}; so many outputs prove at most {most}\n"
@@ -116,6 +147,7 @@ impl SampledReport<'_> {
         AttackedSamples {
             files: self.sampled.files.map(Path::to_path_buf),
             columns: self.read.columns.clone(),
+            cut: self.read.cut.clone(),
             rows: self.read.outputs.each_ref().map(|outputs| outputs.len()),
             epsilon,
             delta,

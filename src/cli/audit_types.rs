@@ -110,6 +110,8 @@ pub(super) struct AttackedSamples {
     pub files: [PathBuf; 2],
     /// Their columns.
     pub columns: Vec<String>,
+    /// Those with numbers that differ in digits beyond a double's precision, which are read as equal.
+    pub cut: Vec<String>,
     /// The number of outputs in each.
     pub rows: [usize; 2],
     /// The epsilon that is claimed.

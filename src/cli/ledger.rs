@@ -10,6 +10,7 @@ use super::counted::counted;
 use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use crate::number::Delta;
 use crate::publish::plain_table;
 use crate::release::ledger::{
     Entered, Ledger, LedgerEntry, LedgerState, Listed, entered, listed, listed_about, listed_file,
@@ -92,12 +93,10 @@ pub struct ShownLedgers {
     places: Places,
 }
 
-/// A probability between 0 and 1.
+/// A probability that a guarantee can have.
 fn delta(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x > 0.0 && x < 1.0 => Ok(x),
-        _ => Err("must be a number between 0 and 1".to_owned()),
-    }
+    let number = text.parse::<f64>().map_err(|_| "must be a number between 0 and 1".to_owned())?;
+    Delta::new(number).map(Delta::get).map_err(|wrong| wrong.to_string())
 }
 
 /// Shows or verifies ledgers; fails if one of them cannot be trusted.

@@ -95,8 +95,10 @@ pub(super) struct RunRow {
     pub labels: Vec<String>,
     /// The metric.
     pub metric: String,
-    /// Its mean over folds and replicates.
-    pub value: f64,
+    /// Its mean over folds and replicates; none where it is undefined.
+    pub value: Option<f64>,
+    /// Why it is undefined.
+    pub undefined: Option<String>,
     /// Its standard deviation over them.
     pub spread: Option<f64>,
     /// What is said of the number beside it; empty where there is none.

@@ -76,6 +76,8 @@ pub(super) struct CertificateFile {
     spec_sha256: Option<String>,
     /// The program and its version.
     program: String,
+    /// The digest of all other fields.
+    content_sha256: String,
 }
 
 /// What `dpgp verify` says of a release.
@@ -87,6 +89,8 @@ pub(super) struct VerifiedCertificate {
     pub program: Option<String>,
     /// What was checked, in order.
     pub checks: Vec<VerifiedCheck>,
+    /// Fields that are not there, so that they could not be checked.
+    pub skipped: Vec<String>,
     /// The signature, if there is one and no signers were named.
     pub unchecked_signature: Option<PathBuf>,
     /// Whether all of it holds.

@@ -130,6 +130,10 @@ fn answer<M: SumsModel>(
         arguments.release.as_deref().map(|path| SumsPlace::open(path, signing.as_ref())).transpose()?;
     let start = Instant::now();
     let total = total(streamed, arguments, place.as_ref())?;
+    let unchecked = total.unchecked().iter();
+    let notes: String = unchecked
+        .map(|path| format!("{}: without a checksum, of an earlier version\n", path.display()))
+        .collect();
     let seconds = start.elapsed().as_secs_f64();
     sums.as_mut().map(|sums| sums.fill(&total)).transpose()?;
     let Released { mut balance, receipt } = match (&privacy, file) {
@@ -144,7 +148,7 @@ fn answer<M: SumsModel>(
     }
     // Nothing is left of sums whose release failed.
     let finished = sums.map(ExactSumsFile::finish).transpose().map_err(CliError::from);
-    let spoken = Spoken { seconds, balance };
+    let spoken = Spoken { seconds, notes, balance };
     let shown = finished.and_then(|_| say(streamed.described(&total), arguments, &spoken, format));
     shown.map_err(|cause| cause.after_charge(receipt.as_ref()))
 }
@@ -167,6 +171,8 @@ fn total<M: SumsModel>(
 struct Spoken {
     /// How long they took.
     seconds: f64,
+    /// What is said of files that were added.
+    notes: String,
     /// What the ledger holds.
     balance: String,
 }
@@ -194,7 +200,7 @@ fn say(
     for path in arguments.out.iter().chain(&arguments.release) {
         text += &format!("written to {}\n", path.display());
     }
-    print(&(text + &spoken.balance))
+    print(&(text + &spoken.notes + &spoken.balance))
 }
 
 /// What is released, for which ledger, and where it is written.

@@ -13,9 +13,14 @@ use crate::release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_re
 use crate::run::watcher;
 
 const EXAMPLES: &str = "\
-What is checked needs neither the data nor the spec: that the certificate is about this file, byte for byte; that mu is the
-sensitivity over the noise; that the exact delta at the claimed epsilon follows from it and is at most the delta claimed; and that
-the guarantee has no exceptions. That noise was drawn at all cannot be seen in a file: trust who made it, and verify a signature.
+What is checked needs neither the data nor the spec: that the certificate is about this file of predictions, byte for byte; that mu
+is the sensitivity over the noise; that the exact delta at the claimed epsilon follows from it and is at most the delta claimed;
+that the guarantee has no exceptions; that the fields beside the certificate (the sentence, epsilon, delta, who differs, what is not
+covered, all releases) say what it says; and that content_sha256 is the digest of all fields, which covers released sums as well.
+Fields that a file of an earlier version does not have are named, and not checked.
+
+A digest is no signature: whoever edits a file can compute it anew. That noise was drawn at all cannot be seen in a file either:
+trust who made it, and verify a signature.
 
 With --signers it is checked, too, that one of them signed the certificate, by `ssh-keygen`. The same without this program:
   ssh-keygen -Y verify -f allowed_signers -I me@example.org -n dpgp-release -s surface.json.sig < surface.json
@@ -64,6 +69,7 @@ pub fn verify(arguments: &VerifyArguments, format: Format) -> Result<(), CliErro
                 guarantee: verified.guarantee.clone(),
                 program: verified.program.clone(),
                 checks: checks.collect(),
+                skipped: verified.skipped.clone(),
                 unchecked_signature: verified.unchecked.clone(),
                 holds: verified.holds(),
             }))?;
@@ -80,6 +86,9 @@ fn text(verified: &VerifiedRelease) -> String {
     }
     for VerifiedFact { fact, holds } in &verified.checks {
         text.push_str(&format!("{} {fact}\n", if *holds { "ok    " } else { "FAILED" }));
+    }
+    if !verified.skipped.is_empty() {
+        text.push_str(&format!("not there, and not checked: {}\n", verified.skipped.join(", ")));
     }
     if let Some(signature) = &verified.unchecked {
         text.push_str(&format!(

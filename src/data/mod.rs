@@ -7,6 +7,7 @@ mod archive;
 pub mod cache;
 mod cell;
 mod cell_problem;
+mod cell_rules;
 mod clock;
 mod decimal;
 mod decoding;
@@ -48,6 +49,7 @@ mod trips;
 mod whole_file;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
+pub use cell_rules::CellRules;
 pub use clock::hour_of_week;
 pub use decoding::is_decoding;
 pub use digest::{Digest, Stamp, watched_stamp};

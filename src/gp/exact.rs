@@ -3,6 +3,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::LinearMap;
+use super::jitter::ensure_same_model;
 use super::smooth::SmoothSystem;
 use super::variance::{left, unexplained};
 use crate::kernel::Kernel;
@@ -137,18 +138,21 @@ pub fn exact_variance(
     Ok(Exact::new(kernel, noise_variance, training)?.variance(test))
 }
 
+const MATRIX: &str = "K + sigma^2 I";
+
 /// The factor of `K_ff + noise_variance I`. The noise variance, in squared units of the target, bounds its smallest
-/// eigenvalue from below, so that jitter is needed only where it is tiny.
+/// eigenvalue from below, so that jitter is needed only where it is tiny; with more jitter than noise it is an error.
 pub(super) fn factor(
     kernel: &dyn Kernel,
     noise_variance: f64,
     training: &DMatrix<f64>,
 ) -> Result<Cholesky, LinalgError> {
-    Cholesky::assembled("K + sigma^2 I", || {
+    let factor = Cholesky::assembled(MATRIX, || {
         let mut k = kernel.matrix(training, training);
         (0..k.nrows()).for_each(|i| k[(i, i)] += noise_variance);
         k
-    })
+    })?;
+    ensure_same_model(MATRIX, factor, noise_variance)
 }
 
 #[cfg(test)]

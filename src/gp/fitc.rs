@@ -4,6 +4,7 @@
 use nalgebra::DMatrix;
 
 use super::LinearMap;
+use super::jitter::ensure_same_model;
 use super::variance::unexplained;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, LinalgError};
@@ -113,6 +114,7 @@ impl Factors {
         training: &DMatrix<f64>,
     ) -> Result<Self, LinalgError> {
         let k_mm = Cholesky::new("K_MM", &kernel.matrix(inducing, inducing))?;
+        let k_mm = ensure_same_model("K_MM", k_mm, noise_variance)?;
         let v = k_mm.half_solve(&kernel.matrix(inducing, training));
         let mut scaled = v.clone();
         for (i, k_nn) in kernel.diagonal(training).into_iter().enumerate() {

@@ -10,6 +10,7 @@ mod exact;
 mod features;
 mod fit;
 mod fitc;
+mod jitter;
 mod kmeans;
 mod laplace;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use exact::{Exact, exact, exact_variance};
 pub use features::{Features, exact_features, regressor_features};
 pub use fit::{Fit, fit};
 pub use fitc::{Fitc, fitc, fitc_variance};
+pub use jitter::jitter_share;
 pub use kmeans::{KMeans, kmeans};
 pub use laplace::{NewtonStep, averaged_probability, latent_variance, logistic, newton_path};
 pub use likelihood::{CovarianceFamily, negative_log_likelihood};

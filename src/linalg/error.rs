@@ -18,6 +18,21 @@ pub enum LinalgError {
         /// The largest jitter tried.
         jitter: f64,
     },
+    /// The jitter that a factorisation needs is more than the noise of the model.
+    #[error(
+        "{matrix} ({size} x {size}) is singular to rounding: {jitter:e} must be added to its diagonal, more than the noise variance \
+         {noise_variance:e}, and the result would be that of another model; a larger noise_variance, or fewer equal inputs, would do"
+    )]
+    MuchJitter {
+        /// What the matrix is.
+        matrix: &'static str,
+        /// Its number of rows.
+        size: usize,
+        /// What must be added to its diagonal.
+        jitter: f64,
+        /// The variance of the noise, in the same units.
+        noise_variance: f64,
+    },
     /// The singular value decomposition did not converge.
     #[error("the singular value decomposition of {matrix} ({rows} x {columns}) did not converge")]
     NoConvergence {

@@ -161,8 +161,15 @@ impl Epsilon {
 }
 
 real! {
-    /// Delta of (epsilon, delta)-differential privacy, `0 < x < 1`.
-    Delta(x) = x > 0.0 && x < 1.0, "greater than 0 and less than 1", { "exclusiveMinimum": 0, "exclusiveMaximum": 1 }
+    /// Delta of (epsilon, delta)-differential privacy, `2.2e-308 <= x < 1`: below the least normal number no bound on it can be told.
+    ///
+    /// ```
+    /// use dpgp::number::Delta;
+    /// assert!(Delta::new(1e-307).is_ok() && Delta::new(1e-310).is_err());
+    /// ```
+    Delta(x) = x >= f64::MIN_POSITIVE && x < 1.0, "at least 2.2250738585072014e-308 and less than 1", {
+        "minimum": f64::MIN_POSITIVE, "exclusiveMaximum": 1
+    }
 }
 
 #[cfg(test)]
@@ -182,6 +189,7 @@ mod tests {
             Share::new(1.0).is_ok(),
             Tolerance::new(0.0).is_ok(),
             Epsilon::new(f64::INFINITY).is_ok(),
+            Delta::new(f64::MIN_POSITIVE).is_ok(),
         ];
         let refused = [
             Positive::new(f64::INFINITY).is_err(),
@@ -194,8 +202,9 @@ mod tests {
             Epsilon::new(0.0).is_err(),
             Delta::new(1.0).is_err(),
             Delta::new(0.0).is_err(),
+            Delta::new(f64::MIN_POSITIVE.next_down()).is_err(),
         ];
-        assert_eq!((accepted, refused), ([true; 7], [true; 10]));
+        assert_eq!((accepted, refused), ([true; 8], [true; 11]));
     }
 
     #[test]

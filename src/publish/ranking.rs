@@ -244,10 +244,11 @@ impl Board<'_> {
         let repeats = self.committed.field(row, "repeats").parse().unwrap_or(1);
         let [exact, claimed] = ["delta_exact", "delta"].map(|column| self.number(row, column));
         let exceeds = exact.zip(claimed).is_some_and(|(exact, claimed)| exact > claimed * (1.0 + 1e-9));
+        let value = self.number(row, "value");
         RankedMethod {
-            place: (!exceeds).then_some(0),
+            place: (!exceeds && value.is_some()).then_some(0),
             method: self.labels(row, &self.layout.rows),
-            value: self.number(row, "value").unwrap_or(f64::NAN),
+            value: value.unwrap_or(f64::NAN),
             standard_error: standard_error(self.number(row, "spread"), kind, repeats),
             level_with_best: false,
             hides: Hides::of(guarantee),

@@ -106,7 +106,7 @@ impl<'a> Report<'a> {
     }
 
     /// A cell by its labels; a number is named by its axis.
-    fn place_of(&self, cell: usize) -> String {
+    pub(super) fn place_of(&self, cell: usize) -> String {
         let cell = &self.experiment.cells[cell];
         let labels = self.experiment.axes.iter().zip(cell.labels()).map(|(axis, label)| named(axis, label));
         let labels: Vec<String> = labels.collect();
@@ -122,7 +122,8 @@ impl<'a> Report<'a> {
     /// The part of it that its figure shows.
     pub(super) fn shown(&self) -> Self {
         let mut shown = self.clone();
-        shown.rows.retain(|row| self.is_shown(row.row.cell));
+        // What is undefined has no place in a figure.
+        shown.rows.retain(|row| self.is_shown(row.row.cell) && row.row.undefined.is_none());
         shown.frames.retain(|(cell, _)| self.is_shown(*cell));
         shown
     }

@@ -31,7 +31,7 @@ pub(super) fn added<S: Sum>(
     }
     let Some(first) = parts.first() else {
         let part = PartSums { blocks: 0..0, sums: zero.clone() };
-        return Ok(SummedRows { files: Vec::new(), identity: None, part });
+        return Ok(SummedRows { files: Vec::new(), identity: None, part, unchecked: Vec::new() });
     };
     if first.record.summand != identity {
         return Err(other_summand(first.path));
@@ -42,7 +42,9 @@ pub(super) fn added<S: Sum>(
     let part = whole(&found, first.record.blocks().unwrap_or(u64::MAX), zero)?;
     let (files, identity) = (first.record.files.clone(), identity_of(&parts));
     distinct_files(&files, identity.as_ref())?;
-    Ok(SummedRows { files, identity, part })
+    let unchecked = parts.iter().filter(|part| part.record.checksum.is_none());
+    let unchecked = unchecked.map(|part| part.path.clone()).collect();
+    Ok(SummedRows { files, identity, part, unchecked })
 }
 
 /// That of all rows; none if some part was summed without a key.
@@ -109,6 +111,9 @@ pub(super) fn other_summand(path: &Path) -> ReleaseError {
 /// The record in the text of a file of sums.
 pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
     let cause = match serde_json::from_str::<Record<S>>(text) {
+        Ok(record) if !record.is_as_written() => {
+            "its checksum is not that of what it holds: the file was edited, or is damaged".to_owned()
+        }
         Ok(record) if record.is_sound(zero) => return Ok(record),
         Ok(_) => {
             "they are of another number of inducing inputs, classes or bins, or of blocks of another size"
@@ -158,6 +163,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add
             let mut record: serde_json::Value = serde_json::from_str(&total.text().unwrap()).unwrap();
             record["files"][0]["rows"] = json!(3 * BLOCK);
             record["part"]["blocks"] = json!(self.blocks);
+            record.as_object_mut().unwrap().remove("checksum");
             (record.to_string(), streamed.identity())
         }
     }

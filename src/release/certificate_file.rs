@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::content_digest::with_digest;
 use super::far_points::far_warning;
 use super::little_known::little_known;
 use super::long_lengthscales::long_lengthscales;
@@ -81,10 +82,8 @@ impl Charged<PrivatePredictions<'_>> {
         let certificate = self.certificate();
         let PrivatePredictions { setting, spec, .. } = self.value();
         let inline = matches!(setting.data.source, SourceSetting::Inline(_));
-        let about = ABOUT[usize::from(self.hides_records())];
-        let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
         let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
-        json!({
+        with_digest(json!({
             "guarantee": certificate.to_string(),
             "neighbours": certificate.between(),
             "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
@@ -99,14 +98,14 @@ impl Charged<PrivatePredictions<'_>> {
             "warnings": self.all_warnings(),
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
-            "columns": columns.collect::<Map<String, Value>>(),
+            "columns": columns_about(self.hides_records()),
             "intervals": matches!(setting.privacy.mechanism, MechanismSetting::Moments(_)).then_some(INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
             "predictions_sha256": Digest::of(predictions).to_string(),
             "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
             "program": PROGRAM,
-        })
+        }))
     }
 
     /// What is said of the guarantee and the design, and of points that the model knows nothing of.
@@ -130,13 +129,7 @@ impl Charged<PrivatePredictions<'_>> {
     /// What the guarantee does not speak of.
     pub fn not_covered(&self) -> Vec<String> {
         let mut list = self.taken_as_public().into_iter().collect::<Vec<String>>();
-        list.extend([
-            "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look \
-             at the targets, they leak"
-                .to_owned(),
-            "the points of the grid, which are taken as public".to_owned(),
-            "time, memory and other side channels of the computation".to_owned(),
-        ]);
+        list.extend(ALWAYS_OPEN.map(str::to_owned));
         list.push(match self.value().setting.data.person.as_deref() {
             Some(column) => several_names(column),
             None => SEVERAL_ROWS.to_owned(),
@@ -157,17 +150,7 @@ impl Charged<PrivatePredictions<'_>> {
     fn taken_as_public(&self) -> Option<String> {
         let data = &self.value().setting.data;
         if self.hides_records() {
-            let rows = match data.drops_missing() {
-                false => {
-                    "the number of rows of the file, which is taken as public: a record is replaced by another, which \
-                     filters may keep or drop"
-                }
-                true => {
-                    "the number of rows of the file, which is taken as public: a record is replaced by another, which \
-                     filters and missing cells may keep or drop"
-                }
-            };
-            return data.person.is_none().then(|| rows.to_owned());
+            return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
         }
         let (inputs, mut also) = (data.inputs.join(", "), String::new());
         if let Some(person) = &data.person {
@@ -176,9 +159,7 @@ impl Charged<PrivatePredictions<'_>> {
         if data.drops_missing() {
             also += ", which rows lack an input and are left out,";
         }
-        Some(format!(
-            "the inputs ({inputs}), the number of rows{also} and the columns that rows are filtered by, which are taken as public"
-        ))
+        Some(format!("{INPUTS_PUBLIC}{inputs}), the number of rows{also}{FILTERS_PUBLIC}"))
     }
 
     /// A change of a target beyond what is protected, where the bounds allow one.
@@ -189,11 +170,7 @@ impl Charged<PrivatePredictions<'_>> {
             Some(_) => normalise.width_beyond(change)?,
             None => f64::INFINITY,
         };
-        Some(format!(
-            "a change of a target by more than {} (privacy.change), although targets may differ by {}",
-            exact(change),
-            exact(width)
-        ))
+        Some(wider_than(change, width))
     }
 
     /// What is guaranteed for a change of a target by the whole width of the bounds, where less is protected.
@@ -202,6 +179,40 @@ impl Charged<PrivatePredictions<'_>> {
         let width = self.value().setting.normalise.width_beyond(change)?;
         Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
     }
+}
+
+/// What the columns of a file of predictions are.
+pub(super) fn columns_about(hides_records: bool) -> Value {
+    let about = ABOUT[usize::from(hides_records)];
+    let columns = COLUMNS.iter().zip(about).map(|(name, about)| ((*name).to_owned(), Value::from(about)));
+    Value::Object(columns.collect::<Map<String, Value>>())
+}
+
+/// What no certificate of predictions covers.
+pub(super) const ALWAYS_OPEN: [&str; 3] = [
+    "the hyperparameters, the bounds and all other settings of the spec, which are taken as public: chosen by a look at the targets, they leak",
+    "the points of the grid, which are taken as public",
+    "time, memory and other side channels of the computation",
+];
+
+/// What is public where records are private; with rows that are left out for a missing cell.
+pub(super) const ROWS_PUBLIC: [&str; 2] = [
+    "the number of rows of the file, which is taken as public: a record is replaced by another, which filters may keep or drop",
+    "the number of rows of the file, which is taken as public: a record is replaced by another, which filters and missing cells may keep or drop",
+];
+
+/// How what is public begins and ends where inputs are.
+pub(super) const INPUTS_PUBLIC: &str = "the inputs (";
+pub(super) const FILTERS_PUBLIC: &str =
+    " and the columns that rows are filtered by, which are taken as public";
+
+/// A change of a target beyond what is protected.
+pub(super) fn wider_than(change: f64, width: f64) -> String {
+    format!(
+        "a change of a target by more than {} (privacy.change), although targets may differ by {}",
+        exact(change),
+        exact(width)
+    )
 }
 
 /// What a guarantee about one row does not tell of a person.

@@ -119,6 +119,10 @@ impl GridInput {
 
 /// `FROM..TO:POINTS` after its first dots.
 fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
+    // A dot more than two could belong to either end: 0...40 is 0 to .40, or 0. to 40.
+    if from.ends_with('.') || rest.starts_with('.') || rest.contains("..") {
+        return Err(wrong(part, DOTS));
+    }
     let Some((to, points)) = rest.rsplit_once(':') else {
         return Err(wrong(part, "a range needs the number of its points, as in FROM..TO:40"));
     };
@@ -134,6 +138,8 @@ fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> 
 }
 
 const ENDS: &str = "both ends must be finite numbers, the second the greater, as in 20..80:7";
+
+const DOTS: &str = "two dots, once, stand between the ends of a range, as in 0..40:3";
 
 /// What a decimal comma leaves.
 const CUT: &str =
@@ -240,6 +246,18 @@ mod tests {
         assert!("x=0..1:200,y=0..1:100".parse::<GridChoice>().is_ok());
     }
 
+    /// Decimals without a whole part are read where nothing else can be meant.
+    #[test]
+    fn ends_may_begin_with_a_point() {
+        let places = |text: &str| match text.parse::<GridChoice>().unwrap() {
+            GridChoice::Inputs(inputs) => inputs[0].places.clone(),
+            GridChoice::Auto => panic!("{text}"),
+        };
+        let range = RangeSetting { from: -0.5, to: 0.5, points: 3 };
+        assert_eq!(places("x=-.5..+.5:3"), GridPlaces::Range(range.clone()));
+        assert_eq!(places("x=-0.5..0.5:3"), GridPlaces::Range(range));
+    }
+
     #[test]
     fn wrong_parts_are_named() {
         for (text, says) in [
@@ -254,6 +272,12 @@ mod tests {
             ("x=a..1:3", "finite"),
             ("x=2..1:3", "the greater"),
             ("x=-1e308..1e308:3", "finite"),
+            ("x=0...40:3", "\"x=0...40:3\": two dots, once"),
+            ("x=-5...5:3", "two dots, once"),
+            ("x=0....40:3", "two dots, once"),
+            ("x=0..40..50:3", "two dots, once"),
+            ("x=0..40..:3", "two dots, once"),
+            ("y=1,x=0...40", "two dots, once"),
             ("x=1,x=2", "\"x\" is named twice"),
             ("x=0..1:200,y=0..1:200", "40000 points; at most 20000"),
         ] {

@@ -71,7 +71,7 @@ impl<M: SumsModel> Streamed<'_, M> {
         let rows = held.rows();
         let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
         let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];
-        Ok(self.total(SummedRows { files, identity: held.fingerprint(), part }))
+        Ok(self.total(SummedRows { files, identity: held.fingerprint(), part, unchecked: Vec::new() }))
     }
 
     /// Sums from their text: all of some rows, as [`StreamedTotal::text`] and `dpgp stats --out` write them.
@@ -88,7 +88,8 @@ impl<M: SumsModel> Streamed<'_, M> {
             let missing = all.saturating_sub(blocks.end - blocks.start);
             return Err(ReleaseError::SumsIncomplete { missing, all });
         }
-        Ok(StreamedTotal { record })
+        let unchecked = record.checksum.is_none().then(|| name.to_path_buf());
+        Ok(StreamedTotal { record, unchecked: unchecked.into_iter().collect() })
     }
 }
 
@@ -214,6 +215,11 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         let wider = SPEC.replace("to = 2.0", "to = 4.0");
         assert!(summed(&wider, &[1.0], Some(&text)).is_err());
         let mut shard: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut edited = shard.clone();
+        edited["files"][0]["bytes"] = serde_json::json!(7);
+        let said = summed(SPEC, &[1.0], Some(&edited.to_string())).unwrap_err();
+        assert!(said.contains("its checksum is not that"), "{said}");
+        shard.as_object_mut().unwrap().remove("checksum");
         shard["part"]["blocks"] = serde_json::json!({ "start": 1, "end": 1 });
         assert!(summed(SPEC, &[1.0], Some(&shard.to_string())).is_err());
         assert!(summed(SPEC, &[1.0], Some("{}")).is_err());
@@ -226,6 +232,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
         let record: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(record["files"], serde_json::json!([{ "name": "rows", "bytes": 32, "rows": 2 }]));
         let mut shard = record.clone();
+        shard.as_object_mut().unwrap().remove("checksum");
         shard["part"]["blocks"] = serde_json::json!({ "start": 0, "end": 0 });
         shard["files"][0]["rows"] = serde_json::json!(3 * BLOCK);
         let said = summed(SPEC, &[1.0], Some(&shard.to_string())).unwrap_err();

@@ -24,7 +24,7 @@ pub(super) fn used_rows(
 ) -> Result<Option<UsedRows>, ReleaseError> {
     let Some(limit) = data.person_limit() else { return Ok(None) };
     let names = columns(data);
-    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column, data.missing)?;
+    let rows = Files::of_persons(files, &data.source.text_layout(), &names, limit.column, data.cell_rules())?;
     let mut rows = rows.watched(pool.row_meter("choosing", None))?;
     let before = file_states(files)?;
     let mut offered = OfferedRows::new(data, limit.rows);
@@ -74,11 +74,11 @@ pub(super) fn all_rows(files: &[PathBuf], data: &DataSetting) -> Result<HeldRows
     let mut all = HeldRows::new(names.len());
     match &data.person {
         None => {
-            let mut rows = Files::open(files, &layout, &names, data.missing)?;
+            let mut rows = Files::open(files, &layout, &names, data.cell_rules())?;
             while rows.read(&mut all.columns, BLOCK)? > 0 {}
         }
         Some(person) => {
-            let mut rows = Files::of_persons(files, &layout, &names, person, data.missing)?;
+            let mut rows = Files::of_persons(files, &layout, &names, person, data.cell_rules())?;
             while rows.read_persons(&mut all.columns, &mut all.persons, BLOCK)? > 0 {}
         }
     }

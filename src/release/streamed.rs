@@ -49,6 +49,8 @@ pub struct Streamed<'a, M> {
 /// Sums over all rows; exact, and as private as the rows.
 pub struct StreamedTotal<M: SumsModel> {
     pub(super) record: Record<SumsOf<M>>,
+    /// Files of sums that have no checksum.
+    pub(super) unchecked: Vec<PathBuf>,
 }
 
 impl<'a> StreamedRelease<'a> {
@@ -219,6 +221,9 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         if let Some(limit) = data.person_limit() {
             all["person"] = json!([limit.column, limit.rows]);
         }
+        if !data.encode.is_empty() {
+            all["encode"] = json!(data.encode);
+        }
         if data.drops_missing() {
             all["missing"] = json!(data.missing);
         }
@@ -229,8 +234,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
     }
 
     pub(super) fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
-        let SummedRows { files, identity, part } = summed;
-        StreamedTotal { record: Record::new(self.identity(), files, part).identified(identity) }
+        let SummedRows { files, identity, part, unchecked } = summed;
+        StreamedTotal { record: Record::new(self.identity(), files, part).identified(identity), unchecked }
     }
 }
 
@@ -240,7 +245,12 @@ impl<M: SumsModel> StreamedTotal<M> {
     /// # Errors
     /// [`serde_json::Error`] if they cannot be written.
     pub fn text(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&self.record)
+        serde_json::to_string(&self.record.clone().checked()?)
+    }
+
+    /// The files of sums among those that were added which are of an earlier version, without a checksum.
+    pub fn unchecked(&self) -> &[PathBuf] {
+        &self.unchecked
     }
 
     /// Which rows they are of, by which a ledger knows them; none of sums that were made without a key.

@@ -28,6 +28,8 @@ pub(super) struct SummedRows<S> {
     pub files: Vec<FileRecord>,
     pub identity: Option<Fingerprint>,
     pub part: PartSums<S>,
+    /// Files of sums that have no checksum.
+    pub unchecked: Vec<PathBuf>,
 }
 
 /// Sums the rows of the files, or those of a shard.
@@ -57,8 +59,8 @@ fn summed_rows<T: SumRows>(
     let used = used_rows(&found, source.data, pool)?;
     let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
     let files = match source.key {
-        Some(key) => Files::witnessed(&found, &layout, &columns, source.data.missing, key)?,
-        None => Files::open(&found, &layout, &columns, source.data.missing)?,
+        Some(key) => Files::witnessed(&found, &layout, &columns, source.data.cell_rules(), key)?,
+        None => Files::open(&found, &layout, &columns, source.data.cell_rules())?,
     };
     let counted = source.shard.map(|_| files.count()).transpose()?;
     let blocks = match (source.shard, &counted) {
@@ -82,7 +84,7 @@ fn summed_rows<T: SumRows>(
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
-    Ok(SummedRows { files, identity, part })
+    Ok(SummedRows { files, identity, part, unchecked: Vec::new() })
 }
 
 /// The sums of some blocks.

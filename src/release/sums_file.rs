@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::certificate_file::{SEVERAL_ROWS, several_names};
+use super::content_digest::with_digest;
 use super::new_file::SignedFile;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError, SigningKey};
@@ -32,16 +33,21 @@ impl Charged<SumsFile> {
         });
         value["release_id"] = json!(self.release_id());
         value["all_releases"] = json!(self.all_releases());
-        let mut not_covered = vec![match &certificate.unit {
-            PrivacyUnit::Person { column, .. } => several_names(column),
-            _ => SEVERAL_ROWS.to_owned(),
-        }];
-        if self.account().is_none() {
-            not_covered.push(NOT_COUNTED.to_owned());
-        }
-        value["not_covered"] = json!(not_covered);
-        value
+        value["not_covered"] = json!(not_covered_of_sums(&certificate.unit, self.account().is_some()));
+        with_digest(value)
     }
+}
+
+/// What the guarantee of released sums does not speak of.
+pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
+    let mut list = vec![match unit {
+        PrivacyUnit::Person { column, .. } => several_names(column),
+        _ => SEVERAL_ROWS.to_owned(),
+    }];
+    if !counted {
+        list.push(NOT_COUNTED.to_owned());
+    }
+    list
 }
 
 /// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.

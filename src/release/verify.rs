@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::new_file::signature_of;
+use super::stated::{Stated, StatedChecks};
 use super::{ReleaseError, Signers};
 use crate::data::{Digest, Progress, watched_stamp, whole_text};
 use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
@@ -34,6 +35,8 @@ pub struct VerifiedRelease {
     pub program: Option<String>,
     /// What was checked, in order.
     pub checks: Vec<VerifiedFact>,
+    /// Fields that are not there, so that they could not be checked: earlier versions wrote fewer.
+    pub skipped: Vec<String>,
     /// The signature, if there is one and no signers were named.
     pub unchecked: Option<PathBuf>,
 }
@@ -48,7 +51,7 @@ pub struct VerifiedFact {
 }
 
 impl VerifiedFact {
-    fn new(fact: String, holds: bool) -> Self {
+    pub(super) fn new(fact: String, holds: bool) -> Self {
         Self { fact, holds }
     }
 }
@@ -61,8 +64,8 @@ impl VerifiedRelease {
 }
 
 /// Checks a certificate, and the file of predictions that it speaks of, if there is one: that the digest is that of the file, that
-/// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, and that it is at most what
-/// is claimed. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
+/// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, that it is at most what
+/// is claimed, and that the fields beside the certificate and the digest of all of them say the same. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
 ///
 /// With signers, the signature beside the certificate is checked, too.
 ///
@@ -75,7 +78,7 @@ pub fn verify(
     progress: &dyn Progress,
 ) -> Result<VerifiedRelease, ReleaseError> {
     let text = whole_text(path).map_err(ReleaseError::io(path))?;
-    let published = read(path, &text)?;
+    let PublishedFile { whole, published } = read(path, &text)?;
     let mut checks = Vec::new();
     if let Some(signers) = signers {
         // Of the very text that was read.
@@ -93,9 +96,12 @@ pub fn verify(
         (None, None) => {}
     }
     checks.extend(guarantee_checks(&published));
+    let StatedChecks { checks: stated, skipped } =
+        Stated::checks(&whole, &published.certificate, published.noise.mu());
+    checks.extend(stated);
     let CertificateRead { certificate, program, .. } = published;
     let unchecked = Some(signature_of(path)).filter(|file| signers.is_none() && file.exists());
-    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, unchecked })
+    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, skipped, unchecked })
 }
 
 /// A certificate whose text was checked.
@@ -115,7 +121,7 @@ pub(super) fn verify_text(
     text: &str,
     predictions: Option<&str>,
 ) -> Result<VerifiedText, ReleaseError> {
-    let published = read(path, text)?;
+    let PublishedFile { whole, published } = read(path, text)?;
     let mut checks = Vec::new();
     if let Some(csv) = predictions {
         let found = Some(Digest::of(csv.as_bytes()).to_string());
@@ -123,18 +129,27 @@ pub(super) fn verify_text(
         checks.push(VerifiedFact::new("the digest is that of the predictions".to_owned(), holds));
     }
     checks.extend(guarantee_checks(&published));
+    checks.extend(Stated::checks(&whole, &published.certificate, published.noise.mu()).checks);
     Ok(VerifiedText { certificate: published.certificate, checks })
 }
 
-fn read(path: &Path, text: &str) -> Result<CertificateRead, ReleaseError> {
-    let value: Value =
+/// A file that was published, and the certificate in it.
+struct PublishedFile {
+    whole: Value,
+    published: CertificateRead,
+}
+
+fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
+    let whole: Value =
         serde_json::from_str(text).map_err(|error| no_certificate(path, &error.to_string()))?;
     // The certificate of predictions is the file; sums and counts carry theirs.
-    let value = match value.get("guarantee") {
+    let value = match whole.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),
-        _ => value,
+        _ => whole.clone(),
     };
-    serde_json::from_value(value).map_err(|error| no_certificate(path, &error.to_string()))
+    let published =
+        serde_json::from_value(value).map_err(|error| no_certificate(path, &error.to_string()))?;
+    Ok(PublishedFile { whole, published })
 }
 
 fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
@@ -189,7 +204,13 @@ mod tests {
     /// A certificate of predictions that is about no file, with these checks.
     fn of_checks(holds: &[bool]) -> VerifiedRelease {
         let checks = holds.iter().map(|holds| VerifiedFact::new(String::new(), *holds)).collect();
-        VerifiedRelease { guarantee: String::new(), program: None, checks, unchecked: None }
+        VerifiedRelease {
+            guarantee: String::new(),
+            program: None,
+            checks,
+            skipped: Vec::new(),
+            unchecked: None,
+        }
     }
 
     #[test]

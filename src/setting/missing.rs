@@ -2,7 +2,7 @@
 
 use super::rules::{Checked, fail};
 use super::{ChosenBy, DataSetting, MechanismSetting, Problem};
-use crate::data::{DataError, Missing};
+use crate::data::{CellRules, DataError, Missing};
 
 const PATH: &str = "data.missing";
 
@@ -34,6 +34,11 @@ impl DataSetting {
     /// Whether rows that lack a cell are left out.
     pub fn drops_missing(&self) -> bool {
         self.missing == Missing::Drop
+    }
+
+    /// How the cells of rows are read that come one after the other.
+    pub fn cell_rules(&self) -> CellRules {
+        CellRules { missing: self.missing, codes: self.encode.clone() }
     }
 
     /// Whether every row counts. How many pass a filter depends on private records, and so does how many lack no cell; how many a

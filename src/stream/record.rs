@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::collect::BLOCK;
 use super::{PartSums, Sum};
-use crate::data::Fingerprint;
+use crate::data::{Digest, Fingerprint};
 
 /// The version of the form of a record.
 const VERSION: u32 = 4;
@@ -30,6 +30,9 @@ pub struct Record<S> {
     pub identity: Option<Fingerprint>,
     /// The sums.
     pub part: PartSums<S>,
+    /// SHA-256 of the record without it; none in files of earlier versions. It tells damage, and is no signature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
 }
 
 /// A file of rows.
@@ -48,13 +51,42 @@ impl<S: Sum> Record<S> {
     /// The record of a part of the rows of some files.
     pub fn new(summand: String, files: Vec<FileRecord>, part: PartSums<S>) -> Self {
         let note = "exact sums, not private: share them no more than the rows".to_owned();
-        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part }
+        Self { version: VERSION, note, block: BLOCK, summand, files, identity: None, part, checksum: None }
     }
 
     /// The same with what is known of the rows.
     #[must_use]
     pub fn identified(self, identity: Option<Fingerprint>) -> Self {
         Self { identity, ..self }
+    }
+
+    /// The same with its checksum.
+    ///
+    /// # Errors
+    /// [`serde_json::Error`] if it cannot be written.
+    pub fn checked(self) -> serde_json::Result<Self>
+    where
+        S: Serialize,
+    {
+        let checksum = Some(self.sum_of_text()?);
+        Ok(Self { checksum, ..self })
+    }
+
+    /// Whether it is what its checksum is of; one without a checksum is not known to be another.
+    pub fn is_as_written(&self) -> bool
+    where
+        S: Serialize,
+    {
+        self.checksum.as_ref().is_none_or(|checksum| self.sum_of_text().is_ok_and(|found| found == *checksum))
+    }
+
+    /// Numbers are written in one way, so that layout does not count.
+    fn sum_of_text(&self) -> serde_json::Result<String>
+    where
+        S: Serialize,
+    {
+        let bare = Self { checksum: None, ..self.clone() };
+        Ok(Digest::of(serde_json::to_string(&bare)?.as_bytes()).to_string())
     }
 
     /// Whether this program makes such blocks, of the files, and their sums fit others. What is known of the rows must be of the
@@ -102,6 +134,13 @@ mod tests {
         let read: Record<Sums> = serde_json::from_str(&serde_json::to_string(&record).unwrap()).unwrap();
         assert_eq!(read, record);
         assert!(read.is_sound(&Sums::zero(3)) && !read.is_sound(&Sums::zero(2)));
+        assert!(read.is_as_written());
+        let checked = record.checked().unwrap();
+        let text = serde_json::to_string_pretty(&checked).unwrap();
+        let mut read: Record<Sums> = serde_json::from_str(&text).unwrap();
+        assert!(read == checked && read.is_as_written());
+        read.part.sums.squares += 1;
+        assert!(!read.is_as_written());
     }
 
     /// Whether a part of seven rows is sound.

@@ -3,6 +3,7 @@
 use nalgebra::DMatrix;
 use rand::seq::SliceRandom;
 
+use super::against_constant::unless_rounding;
 use super::normalise::Normalised;
 use super::{Sample, Streams};
 use crate::setting::SplitSetting;
@@ -62,7 +63,8 @@ impl FoldRows {
     pub fn error_of_constant(&self) -> f64 {
         let mean = self.targets.iter().sum::<f64>() / self.targets.len() as f64;
         let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
-        squares / self.truth.len() as f64
+        let largest = self.targets.iter().chain(&self.truth).fold(0.0, |most: f64, y| most.max(y.abs()));
+        unless_rounding(squares / self.truth.len() as f64, largest, self.targets.len())
     }
 
     /// The folds of a sample, one after the other.

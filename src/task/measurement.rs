@@ -1,6 +1,6 @@
 //! The outcome of one replicate of one cell.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Frame, Job, Sampled, TaskError};
 use crate::privacy::{Caveat, Certificate};
@@ -10,17 +10,28 @@ use crate::privacy::{Caveat, Certificate};
 pub struct Measurement {
     /// The metric.
     pub metric: String,
-    /// Its values, one a fold; a single one where it is exact.
+    /// Its values, one a fold; a single one where it is exact. One that is undefined is NaN.
+    #[serde(deserialize_with = "or_nan")]
     pub values: Vec<f64>,
+    /// Why some of them are undefined; none if all are numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
     /// What is guaranteed about the release behind it.
     pub certificate: Certificate,
     /// The largest jitter that a factorisation needed; zero if none did.
     pub jitter: f64,
 }
 
+/// JSON has no NaN: it is written as null.
+fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
+}
+
 impl Measurement {
     fn is_finite(&self) -> bool {
-        self.values.iter().all(|v| v.is_finite()) && self.certificate.is_finite()
+        self.values.iter().all(|value| value.is_finite() || (value.is_nan() && self.undefined.is_some()))
+            && self.certificate.is_finite()
     }
 }
 
@@ -44,6 +55,17 @@ impl Measured {
     #[must_use]
     pub(super) fn with_frames(self, frames: Vec<Frame>) -> Self {
         Self { frames, ..self }
+    }
+
+    /// With the reason why a metric may have no value, said where one is NaN.
+    #[must_use]
+    pub(super) fn undefined_where_nan(mut self, metric: &str, reason: &str) -> Self {
+        for one in self.metrics.iter_mut().filter(|one| one.metric == metric) {
+            if one.values.iter().any(|value| value.is_nan()) {
+                one.undefined = Some(reason.to_owned());
+            }
+        }
+        self
     }
 
     /// # Errors
@@ -132,6 +154,7 @@ impl Certified {
         let metrics = metrics.into_iter().map(|(name, values)| Measurement {
             metric: name.into(),
             values,
+            undefined: None,
             certificate: certificate.clone(),
             jitter,
         });
@@ -184,6 +207,21 @@ privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { ob
         }
         let whole = certify(true, claim(), linear(vec![vec![release.clone()], vec![release]])).unwrap();
         assert_eq!(whole.measured(0.0, [("m", 1.0)]).evidence().len(), 1);
+    }
+
+    /// What is NaN without a reason, or infinite, overflowed. What is undefined is read as it was written.
+    #[test]
+    fn a_metric_without_a_value_has_a_reason() {
+        let of = |value: f64| Certified::nothing().measured(0.0, [("a", 1.0), ("r2", value)]);
+        assert!(of(f64::NAN).ensure_finite().is_err());
+        let explained = of(f64::NAN).undefined_where_nan("r2", "nothing varies");
+        explained.ensure_finite().unwrap();
+        assert!(of(f64::INFINITY).undefined_where_nan("r2", "nothing varies").ensure_finite().is_err());
+        assert_eq!(of(0.5).undefined_where_nan("r2", "nothing varies").metrics[1].undefined, None);
+        let text = serde_json::to_string(&explained.metrics).unwrap();
+        let read: Vec<Measurement> = serde_json::from_str(&text).unwrap();
+        assert!(read[1].values[0].is_nan() && read[0].values == [1.0]);
+        assert_eq!((&read[0].undefined, read[1].undefined.as_deref()), (&None, Some("nothing varies")));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a cell measures. A task sees a sample, a setting and random streams; it knows no files and no threads.
 
+mod against_constant;
 mod binned;
 mod calibration;
 mod classification;

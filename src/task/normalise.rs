@@ -106,6 +106,10 @@ fn mean(values: &[f64]) -> f64 {
 
 /// One where all values are equal, so that they can be divided by it.
 fn population_sd(values: &[f64]) -> f64 {
+    // The mean of equal numbers may be another one, by rounding.
+    if values.iter().all(|value| *value == values[0]) {
+        return 1.0;
+    }
     let mean = mean(values);
     let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / values.len() as f64;
     if variance > 0.0 { variance.sqrt() } else { 1.0 }
@@ -129,6 +133,15 @@ mod tests {
         let setting = NormaliseSetting::Private { clip: None, centre: CentreSetting::Midrange, scale: true };
         let normalised = normalise(&[0.0, 2.0, 2.0, 0.0], &setting);
         assert_eq!((normalised.targets[0], normalised.scale), (-1.0, 1.0));
+    }
+
+    #[test]
+    fn equal_targets_keep_their_scale() {
+        let setting = NormaliseSetting::Private { clip: None, centre: CentreSetting::Mean, scale: true };
+        for target in [7.0, 0.1] {
+            let normalised = normalise(&[target; 7], &setting);
+            assert!(normalised.scale == 1.0 && normalised.targets.iter().all(|y| y.abs() < 1e-15));
+        }
     }
 
     #[test]

@@ -14,8 +14,10 @@ pub struct Row {
     pub cell: usize,
     /// The metric.
     pub metric: String,
-    /// Mean of all values.
+    /// Mean of all values; NaN where one of them is undefined.
     pub value: f64,
+    /// Why it is undefined; none where it is a number.
+    pub undefined: Option<String>,
     /// Sample standard deviation, if there is more than one value.
     pub spread: Option<f64>,
     /// What the spread is.
@@ -62,11 +64,13 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
 fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
+    let spreads = spreads.filter(|spreads| spreads.iter().all(|spread| spread.is_finite()));
     let spread = spreads.as_deref().map(mean);
     Row {
         cell,
         metric: replicates[0].metric.clone(),
         value: mean(&means),
+        undefined: reason(replicates),
         replicates: means,
         fold_spreads: spreads.unwrap_or_default(),
         spread,
@@ -81,12 +85,14 @@ fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> 
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
     // What does not depend on the streams is the same in every replicate, and is given without rounding.
     let exact = means.iter().all(|m| *m == means[0]);
+    let spread = if exact { None } else { sample_sd(&means).filter(|spread| spread.is_finite()) };
     Row {
         cell,
         metric,
         value: if exact { means[0] } else { mean(&means) },
-        spread: if exact { None } else { sample_sd(&means) },
-        spread_kind: if exact { SpreadKind::None } else { SpreadKind::SdReplicates },
+        undefined: reason(replicates),
+        spread,
+        spread_kind: if spread.is_some() { SpreadKind::SdReplicates } else { SpreadKind::None },
         repeats: replicates.len(),
         replicates: means,
         fold_spreads: Vec::new(),
@@ -105,6 +111,11 @@ fn quantile(cell: usize, replicates: &[&Measurement], end: &str, share: f64) -> 
     let metric = format!("{}-{end}", replicates[0].metric);
     let value = means[below] + part * (means[above] - means[below]);
     Row { value, spread: None, spread_kind: SpreadKind::None, ..over_replicates(cell, replicates, metric) }
+}
+
+/// Why a metric is undefined in some replicate.
+fn reason(replicates: &[&Measurement]) -> Option<String> {
+    replicates.iter().find_map(|measurement| measurement.undefined.clone())
 }
 
 /// The certificate with the largest exact delta and gap of all replicates.
@@ -137,6 +148,7 @@ mod tests {
         Measurement {
             metric: "m".into(),
             values: values.to_vec(),
+            undefined: values.iter().any(|value| value.is_nan()).then(|| "nothing varies".to_owned()),
             certificate: Certificate::none(),
             jitter: 0.0,
         }
@@ -149,6 +161,18 @@ mod tests {
         let rows = summarise(0, &replicates);
         let of = |metric: &str| rows.iter().find(|row| row.metric == metric).unwrap().value;
         assert_eq!((of("m-low"), of("m-high"), of("m-replicates")), (5.0, 195.0, 100.0));
+    }
+
+    /// One fold of one replicate is enough: a mean over the others would be one of other rows. All rows of the metric are there.
+    #[test]
+    fn what_is_undefined_once_is_undefined() {
+        let replicates = [vec![measurement(&[1.0, f64::NAN])], vec![measurement(&[4.0, 8.0])]];
+        let rows = summarise(0, &replicates);
+        assert_eq!(rows.iter().map(|row| row.metric.as_str()).collect::<Vec<_>>(), ["m", "m-replicates"]);
+        for row in rows {
+            assert!(row.value.is_nan() && row.undefined.as_deref() == Some("nothing varies"));
+            assert_eq!((row.spread, row.spread_kind), (None, SpreadKind::None));
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::partitioned::{count, open};
 use super::{Beside, FileRows, FileState, ReadColumns, RowFile, RowMeter, Rows};
 use crate::data::DataError;
+use crate::data::cell_rules::CellRules;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
-use crate::data::missing::Missing;
 use crate::data::person::PersonId;
 use crate::data::text_layout::TextLayout;
 
@@ -38,10 +38,10 @@ impl Files {
         files: &[RowFile],
         layout: &TextLayout,
         columns: &[String],
-        missing: Missing,
+        rules: impl Into<CellRules>,
     ) -> Result<Self, DataError> {
-        let numbers = columns.to_vec();
-        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person: None, missing })
+        let (numbers, rules) = (columns.to_vec(), rules.into());
+        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person: None, rules })
     }
 
     /// The same; [`Files::read_persons`] also reads whose row each is, which a column of text or numbers says.
@@ -53,10 +53,10 @@ impl Files {
         layout: &TextLayout,
         columns: &[String],
         person: &str,
-        missing: Missing,
+        rules: impl Into<CellRules>,
     ) -> Result<Self, DataError> {
-        let (numbers, person) = (columns.to_vec(), Some(person.to_owned()));
-        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person, missing })
+        let (numbers, person, rules) = (columns.to_vec(), Some(person.to_owned()), rules.into());
+        Self::of(files, layout, ReadColumns { numbers, witnessed: false, person, rules })
     }
 
     fn of(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
@@ -84,10 +84,10 @@ impl Files {
         paths: &[RowFile],
         layout: &TextLayout,
         columns: &[String],
-        missing: Missing,
+        rules: impl Into<CellRules>,
         key: &DataKey,
     ) -> Result<Self, DataError> {
-        let mut files = Self::open(paths, layout, columns, missing)?;
+        let mut files = Self::open(paths, layout, columns, rules)?;
         files.columns.witnessed = true;
         let seen = paths.first().map(|file| open(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();

@@ -37,9 +37,9 @@ pub(super) use source::open_file;
 pub(super) use unpacked::{DamagedGzip, RowText};
 pub use write::RowWriter;
 
+use super::cell_rules::CellRules;
 use super::error::DataError;
 use super::identity::RowWitness;
-use super::missing::Missing;
 use super::person::PersonId;
 
 /// Rows that come one after the other.
@@ -77,8 +77,8 @@ struct ReadColumns {
     witnessed: bool,
     /// The one that says whose row it is.
     person: Option<String>,
-    /// Whether cells of these columns may be missing.
-    missing: Missing,
+    /// How cells of these columns are read.
+    rules: CellRules,
 }
 
 /// The rows of one file, which a witness may see.

@@ -6,7 +6,8 @@ use polars::prelude::{AnyValue, Series};
 
 use super::place::places;
 use super::{Beside, FileRows, ReadColumns};
-use crate::data::cell::{append_numbers, person, show};
+use crate::data::cell::{person, show};
+use crate::data::cell_rules::CellRules;
 use crate::data::error::DataError;
 use crate::data::identity::RowWitness;
 use crate::data::missing::{Missing, is_nothing};
@@ -35,8 +36,8 @@ pub(super) struct ParquetRows {
     groups: std::iter::Enumerate<std::vec::IntoIter<usize>>,
     /// Rows read or passed over.
     row: usize,
-    /// Whether cells may be missing.
-    missing: Missing,
+    /// How cells are read.
+    rules: CellRules,
 }
 
 impl ParquetRows {
@@ -48,7 +49,11 @@ impl ParquetRows {
         let places = self::places(&names, &known).map_err(|problem| file.wrong(problem))?;
         for place in &places {
             let field = file.fields().swap_remove(*place);
-            if !field.is_numeric() {
+            let is_read = match columns.rules.codes(&field.name) {
+                Some(_) => field.holds.is_some(),
+                None => field.is_numeric(),
+            };
+            if !is_read {
                 return Err(file.wrong(field.refused()));
             }
         }
@@ -76,7 +81,7 @@ impl ParquetRows {
             left: 0,
             groups,
             row: 0,
-            missing: columns.missing,
+            rules: columns.rules.clone(),
         })
     }
 
@@ -111,7 +116,7 @@ impl ParquetRows {
         for (from, place) in self.open_person.iter_mut().zip(&self.person) {
             let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
             for (row, cell) in cells.iter().enumerate() {
-                if self.missing == Missing::Drop && is_nothing(&cell) {
+                if self.rules.missing == Missing::Drop && is_nothing(&cell) {
                     persons.push(None);
                     continue;
                 }
@@ -141,7 +146,7 @@ impl ParquetRows {
             for column in &asked {
                 let numbers = &columns[*column];
                 let number = numbers[numbers.len() - rows + row];
-                match number.is_nan() {
+                match number.is_nan() || self.rules.codes(&self.names[*column]).is_some() {
                     true => show(&read[*column].get(row).unwrap_or(AnyValue::Null), witness, true),
                     false => witness.number(number, true),
                 }
@@ -168,7 +173,7 @@ impl FileRows for ParquetRows {
             let mut read = Vec::with_capacity(self.open.len());
             for ((from, to), name) in self.open.iter_mut().zip(columns.iter_mut()).zip(&self.names) {
                 let cells = from.read(rows).map_err(|cause| self.file.broken(cause))?;
-                append_numbers(&cells, self.missing, to).map_err(|bad| {
+                self.rules.append(name, &cells, to).map_err(|bad| {
                     let (line, column) = (self.row + bad.row + 1, name.clone());
                     let problem = bad.problem;
                     self.file.wrong(TableError::Cell { unit: RowUnit::Row, line, column, problem })
@@ -271,7 +276,7 @@ mod tests {
                 numbers: names.to_vec(),
                 witnessed: false,
                 person: None,
-                missing: Missing::Refuse,
+                rules: CellRules::default(),
             };
             let mut rows = ParquetRows::open(&path, &read).unwrap();
             assert_eq!(rows.skip(skipped).unwrap(), skipped.min(300));

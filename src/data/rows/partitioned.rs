@@ -75,10 +75,10 @@ fn naming_partitions(error: DataError, file: &RowFile) -> DataError {
 impl PartitionedRows {
     fn new(file: &RowFile, rows: Box<dyn FileRows>, columns: &ReadColumns) -> Result<Self, TableError> {
         file.ensure_apart(&rows.columns())?;
-        let numbers = columns.numbers.iter().map(|name| file.number(name, columns.missing));
+        let numbers = columns.numbers.iter().map(|name| file.number(name, &columns.rules));
         let numbers = numbers.collect::<Result<_, _>>()?;
         let person = columns.person.as_ref().and_then(|name| file.partition(name));
-        let person = person.map(|person| person_of(person, columns.missing)).transpose()?;
+        let person = person.map(|person| person_of(person, columns.rules.missing)).transpose()?;
         Ok(Self { rows, partitions: file.partitions.clone(), numbers, person })
     }
 }

@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::Partition;
-use crate::data::cell::parsed;
+use crate::data::cell_rules::CellRules;
 use crate::data::identity::RowWitness;
-use crate::data::missing::Missing;
-use crate::data::table_error::{CellProblem, TableError};
+use crate::data::table_error::TableError;
 
 /// A file of rows, and the columns that its path names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,11 +50,10 @@ impl RowFile {
     ///
     /// # Errors
     /// [`TableError::PathCell`].
-    pub(in crate::data) fn number(&self, column: &str, missing: Missing) -> Result<Option<f64>, TableError> {
+    pub(in crate::data) fn number(&self, column: &str, rules: &CellRules) -> Result<Option<f64>, TableError> {
         let Some(Partition { name, value }) = self.partition(column) else { return Ok(None) };
-        let number = value.as_deref().map_or(Err(CellProblem::Missing), parsed);
-        missing
-            .or_nan(number)
+        rules
+            .number(column, value.as_deref().unwrap_or_default())
             .map(Some)
             .map_err(|problem| TableError::PathCell { column: name.clone(), problem })
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::place::places;
 use super::{Beside, FileRows, ReadColumns, RowText};
-use crate::data::cell::parsed;
+use crate::data::cell_rules::CellRules;
 use crate::data::error::DataError;
 use crate::data::format::repeated;
 use crate::data::identity::RowWitness;
@@ -23,8 +23,8 @@ pub(super) struct TextRows {
     asked: Vec<Option<usize>>,
     /// The column that says whose row it is, and its place in the file.
     person: Option<PersonColumn>,
-    /// Whether cells may be missing.
-    missing: Missing,
+    /// How cells are read.
+    rules: CellRules,
 }
 
 /// The column that says whose row it is.
@@ -48,13 +48,13 @@ impl TextRows {
         let mut asked = vec![None; reader.names().len()];
         // A column that is asked for twice is known by the first place, which is written last.
         places.iter().enumerate().rev().for_each(|(column, place)| asked[*place] = Some(column));
-        Ok(Self { reader, names, places, asked, person, missing: columns.missing })
+        Ok(Self { reader, names, places, asked, person, rules: columns.rules.clone() })
     }
 
     /// How many rows there are.
     pub fn count(path: &Path, layout: &TextLayout) -> Result<u64, DataError> {
         let columns =
-            ReadColumns { numbers: Vec::new(), witnessed: false, person: None, missing: Missing::Refuse };
+            ReadColumns { numbers: Vec::new(), witnessed: false, person: None, rules: CellRules::default() };
         Self::open(path, layout, &columns)?.skip(u64::MAX)
     }
 
@@ -62,8 +62,10 @@ impl TextRows {
     fn show(&self, columns: &[Vec<f64>], witness: &mut RowWitness) {
         for (place, asked) in self.asked.iter().enumerate() {
             match asked.and_then(|column| columns[column].last()) {
-                // What stands for nothing is known by its word.
-                Some(number) if number.is_nan() => witness.text(self.reader.cell(place), true),
+                // What stands for nothing is known by its word, and so is a word of a list.
+                Some(number) if number.is_nan() || self.is_coded(asked) => {
+                    witness.text(self.reader.cell(place), true)
+                }
                 Some(number) => witness.number(*number, true),
                 None => witness.text(self.reader.cell(place), false),
             }
@@ -71,21 +73,26 @@ impl TextRows {
         witness.end_row();
     }
 
+    /// Whether a column that is asked for holds words of a list.
+    fn is_coded(&self, asked: &Option<usize>) -> bool {
+        asked.is_some_and(|column| self.rules.codes(&self.names[column]).is_some())
+    }
+
     /// A cell of the row as a number. Only columns that are asked for need be UTF-8.
     fn number(&self, column: usize) -> Result<f64, DataError> {
         let cell = self.reader.cell(self.places[column]);
         let number = match std::str::from_utf8(cell) {
-            Ok(text) => parsed(text),
+            Ok(text) => self.rules.number(&self.names[column], text),
             Err(_) => Err(CellProblem::NotANumber),
         };
-        self.missing.or_nan(number).map_err(|problem| self.bad_cell(&self.names[column], problem))
+        number.map_err(|problem| self.bad_cell(&self.names[column], problem))
     }
 
     /// Whose row it is; nobody's if that is missing and may be.
     fn person(&self, column: &PersonColumn) -> Result<Option<PersonId>, DataError> {
         let text = self.reader.text(column.place)?;
         let person = PersonId::of(text);
-        match self.missing {
+        match self.rules.missing {
             Missing::Drop => Ok(person.filter(|_| !is_absent(text))),
             Missing::Refuse if person.is_none() => Err(self.bad_cell(&column.name, CellProblem::NoPerson)),
             Missing::Refuse => Ok(person),

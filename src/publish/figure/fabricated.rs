@@ -82,6 +82,7 @@ pub fn row(cell: usize, metric: &str, value: f64, spread: Option<f64>) -> Row {
         fold_spreads: Vec::new(),
         certificate: Certificate::none(),
         jitter: 0.0,
+        undefined: None,
     }
 }
 

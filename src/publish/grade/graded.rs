@@ -227,6 +227,7 @@ impl GivenTable {
             fold_spreads: Vec::new(),
             certificate: Certificate::none(),
             jitter: 0.0,
+            undefined: None,
         }
     }
 }

@@ -99,6 +99,10 @@ impl Compared {
     /// A difference whose error nobody knows, not a number, decides nothing.
     fn outcome(&self, is: Relation) -> Outcome {
         let (excess, chance) = (self.excess(is), WITHIN * self.error);
+        // A number that is undefined decides nothing.
+        if excess.is_nan() {
+            return Outcome::Undecided;
+        }
         if chance == 0.0 {
             return if excess < 0.0 { Outcome::Holds } else { Outcome::Fails };
         }
@@ -152,9 +156,12 @@ pub fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
         quote: claim.quote.clone(),
         text: claim.text.clone(),
         outcome,
-        left: worst.map(|pair| pair.left),
-        right: worst.map(|pair| pair.right),
-        error: worst.map(|pair| pair.error).filter(|error| !error.is_nan()),
+        left: worst.map(|pair| pair.left).filter(|left| !left.is_nan()),
+        right: worst.map(|pair| pair.right).filter(|right| !right.is_nan()),
+        error: worst
+            .filter(|pair| !pair.excess(claim.is).is_nan())
+            .map(|pair| pair.error)
+            .filter(|error| !error.is_nan()),
     }
 }
 
@@ -203,6 +210,7 @@ mod tests {
             fold_spreads: Vec::new(),
             certificate: Certificate::none(),
             jitter: 0.0,
+            undefined: None,
         }
     }
 
@@ -223,6 +231,16 @@ mod tests {
         assert_eq!(Compared::rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
         assert_eq!(Compared::rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
         assert_eq!(Compared::number(&one, 0.5).outcome(Relation::Above), Outcome::Holds);
+    }
+
+    /// Where one of two numbers is undefined nothing is decided, whichever it is.
+    #[test]
+    fn undefined_numbers_decide_nothing() {
+        let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
+        for pair in [Compared::rows(&one, &undefined), Compared::number(&undefined, 0.5)] {
+            assert_eq!(pair.outcome(Relation::Below), Outcome::Undecided);
+            assert_eq!(pair.outcome(Relation::Above), Outcome::Undecided);
+        }
     }
 
     /// The differences -2 and -6 have the mean -4 and the standard error 2, twice of which is 4: that is not enough, a little more is. The

@@ -40,7 +40,7 @@ fn values(row: &ReportRow) -> [String; 22] {
     let p_value = published.and_then(Judged::p_value);
     [
         csv_cell(&row.row.metric).into_owned(),
-        exact(row.row.value),
+        optional(row.row.undefined.is_none().then_some(row.row.value)),
         optional(row.row.spread),
         row.row.spread_kind.name().to_owned(),
         row.row.repeats.to_string(),

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::markdown_text::markdown_text;
-use super::number::short;
-use super::terminal::{printed, with_spread};
+use super::terminal::{ours, printed};
 use super::verdict::Verdict;
 use crate::publish::report::{Report, ReportRow, named};
 use crate::spec::{Best, TableLayout};
@@ -62,7 +61,7 @@ impl LaidOut<'_> {
     /// Ours, and what the paper prints, with a mark for the verdict; bold where ours is the best of its column.
     fn cell(&self, left: &Labels, top: &Labels) -> String {
         let Some(row) = self.at(left, top) else { return String::new() };
-        let ours = with_spread(short(row.row.value), row.row.spread.map(short));
+        let ours = ours(row);
         let ours = if self.is_best(row, top) { format!("**{ours}**") } else { ours };
         match &row.published {
             None => ours,
@@ -82,6 +81,8 @@ impl LaidOut<'_> {
         let (private, others): (Vec<&ReportRow>, Vec<&ReportRow>) =
             column.partition(|other| other.row.certificate.guarantee.is_some());
         let rivals = if private.is_empty() { &others } else { &private };
+        let rivals: Vec<&ReportRow> =
+            rivals.iter().copied().filter(|rival| rival.row.undefined.is_none()).collect();
         if !rivals.iter().any(|rival| std::ptr::eq(*rival, row)) {
             return false;
         }

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 
 use super::constant::worse_than_a_constant;
+use super::jitter::jitter_that_shows;
 use super::laid_out::laid_out;
 use super::lines::Lines;
 use super::markdown_text::markdown_text;
 use super::terminal::said;
+use super::undefined::undefined;
 use crate::publish::report::Report;
 use crate::run::Provenance;
 use crate::spec::DeviationKind;
@@ -39,6 +41,10 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
     if let Some(worse) = worse_than_a_constant(report, usize::MAX) {
         let _ = writeln!(text, "\n{}", markdown_text(&worse));
     }
+    undefined(report, usize::MAX)
+        .iter()
+        .for_each(|said| text.push_str(&format!("\n{}\n", markdown_text(said))));
+    text.extend(jitter_that_shows(report).map(|shows| format!("\n{}\n", markdown_text(&shows))));
     failures(&mut text, report);
     provenance
         .clipped

@@ -2,7 +2,7 @@
 
 use super::number::short;
 use super::spreads::{Spread, legend};
-use super::terminal::with_spread;
+use super::terminal::{UNDEFINED, with_spread};
 use crate::publish::report::named;
 use crate::publish::results::Committed;
 use crate::spec::{Axis, SpreadKind, TableLayout};
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
         let Some(row) = self.rows.first() else { return String::new() };
         let [value, spread] =
             ["value", "spread"].map(|column| self.committed.field(row, column).parse().ok());
-        shown(value.unwrap_or(f64::NAN), spread)
+        value.map_or_else(|| UNDEFINED.to_owned(), |value| shown(value, spread))
     }
 }
 

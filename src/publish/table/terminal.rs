@@ -5,10 +5,12 @@ use comfy_table::presets::UTF8_BORDERS_ONLY;
 use super::claims::{ClaimOutcome, Outcome};
 use super::constant::{better_than_a_constant, worse_than_a_constant};
 use super::fitted::Fitted;
+use super::jitter::jitter_that_shows;
 use super::lines::Lines;
 use super::number::{exact, short};
 use super::predictive::Predictive;
 use super::spreads::{Spread, legend};
+use super::undefined::undefined;
 use super::verdict::{Judged, Verdict};
 use super::width::folded;
 use super::without_privacy::worse_without_privacy;
@@ -85,11 +87,14 @@ fn below(report: &Report<'_>, lines: &Lines) -> String {
     if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
         text.push_str(&format!("{}\n", shown_line(&worse)));
     }
-    if report.jitter() > 0.0 {
-        text.push_str(&format!(
+    undefined(report, MOST_NAMED).iter().for_each(|said| text.push_str(&format!("{}\n", shown_line(said))));
+    match jitter_that_shows(report) {
+        Some(shows) => text.push_str(&format!("{shows}\n")),
+        None if report.jitter() > 0.0 => text.push_str(&format!(
             "jitter of up to {} was added to a covariance matrix\n",
             short(report.jitter())
-        ));
+        )),
+        None => {}
     }
     if report.experiment.left_out > 0 {
         let experiment = &report.experiment;
@@ -123,7 +128,7 @@ pub(super) fn cells(row: &ReportRow) -> [String; 9] {
     [
         exact(certificate.epsilon()),
         row.row.metric.clone(),
-        with_spread(short(row.row.value), row.row.spread.map(short)),
+        ours(row),
         interval
             .map(|Predictive { low, high, .. }| format!("{} to {}", short(low), short(high)))
             .unwrap_or_default(),
@@ -133,6 +138,17 @@ pub(super) fn cells(row: &ReportRow) -> [String; 9] {
         certificate.delta_exact.map(short).unwrap_or_default(),
         certificate.gap.map(short).unwrap_or_default(),
     ]
+}
+
+/// What stands for a number that there is not.
+pub(super) const UNDEFINED: &str = "-";
+
+/// The number of a row with its spread.
+pub(super) fn ours(row: &ReportRow) -> String {
+    match row.row.undefined {
+        Some(_) => UNDEFINED.to_owned(),
+        None => with_spread(short(row.row.value), row.row.spread.map(short)),
+    }
 }
 
 /// What is said of a number, and of its spread.

@@ -114,7 +114,7 @@ pub fn verdict_by(
 /// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another
 /// split would move their mean.
 fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
-    if row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds {
+    if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
         return None;
     }
     let interval = Predictive::of_run(&row.replicates, counterpart.runs);
@@ -123,7 +123,7 @@ fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
 
 /// Where a spread like that of the counterpart lies; none where ours does not tell.
 fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
-    let several = row.replicates.len() > 1;
+    let several = row.replicates.len() > 1 && row.undefined.is_none();
     match (counterpart.spread_kind, counterpart.count) {
         (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
             Some(Predictive::of_run(&row.fold_spreads, 1))
@@ -176,6 +176,7 @@ mod tests {
             fold_spreads: replicates.iter().map(|value| 0.1 * value).collect(),
             certificate: Certificate::none(),
             jitter: 0.0,
+            undefined: None,
         }
     }
 

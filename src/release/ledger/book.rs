@@ -9,6 +9,7 @@ use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use crate::data::Fingerprint;
+use crate::number::Delta;
 use crate::privacy::composed_mu;
 
 /// The form of the file that this program writes.
@@ -115,10 +116,7 @@ pub(super) fn check_budget(BudgetSetting { epsilon, delta }: BudgetSetting) -> R
     if !(epsilon > 0.0 && epsilon.is_finite()) {
         return Err(format!("epsilon must be greater than 0 and finite, found {epsilon}"));
     }
-    if !(delta > 0.0 && delta < 1.0) {
-        return Err(format!("delta must be greater than 0 and less than 1, found {delta}"));
-    }
-    Ok(())
+    Delta::new(delta).map(|_| ()).map_err(|wrong| format!("delta {wrong}"))
 }
 
 /// Refuses numbers that no budget and no release have.

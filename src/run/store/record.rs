@@ -119,5 +119,6 @@ fn both(a: Option<f64>, b: Option<f64>, close: fn(f64, f64) -> bool) -> bool {
 }
 
 fn close(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= SAME * a.abs().max(b.abs())
+    // What is undefined is not a number.
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= SAME * a.abs().max(b.abs())
 }

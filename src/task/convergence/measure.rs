@@ -11,6 +11,9 @@ use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 /// Newton steps after which the mode is found to rounding.
 const TO_THE_MODE: usize = 100;
 
+/// Why `first-step-share` is undefined.
+const NO_WAY: &str = "the mode is zero, where the first step begins";
+
 /// The metrics `first-step-share` (what the first step does of the way from zero to the mode, in the sum of absolute
 /// values) and `accuracy` (of the last step, on the test rows). Frame `trace`: the absolute distance of each latent value
 /// from the mode after each step.
@@ -61,12 +64,15 @@ fn measured(
 ) -> Measured {
     let mut distances = vec![mode.abs()];
     distances.extend(path.iter().map(|weights| (classifier.latent(weights) - mode).abs()));
-    let share = distances.get(1).map_or(0.0, |first| 1.0 - first.sum() / mode.abs().sum());
+    let way = mode.abs().sum();
+    let share =
+        distances.get(1).map_or(0.0, |first| if way > 0.0 { 1.0 - first.sum() / way } else { f64::NAN });
     let accuracy = path.last().map_or(0.0, |weights| classifier.accuracy(weights));
     let mut frame = Frame::new("trace").with("iteration", (0..distances.len()).map(|i| i as f64));
     for i in 0..mode.len() {
         frame = frame.with(format!("element{}", i + 1), distances.iter().map(|d| d[i]));
     }
     let metrics = ConvergenceTask::METRICS.into_iter().zip([share, accuracy]);
-    certified.measured(classifier.features.jitter, metrics).with_frames(vec![frame])
+    let measured = certified.measured(classifier.features.jitter, metrics);
+    measured.undefined_where_nan(ConvergenceTask::METRICS[0], NO_WAY).with_frames(vec![frame])
 }

@@ -5,6 +5,7 @@ use super::scores::{Scorer, Scores};
 use crate::privacy::Caveat;
 use crate::setting::PrivacySetting;
 use crate::task::LeaderboardTask;
+use crate::task::against_constant::NO_ERROR;
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::noise_variance;
 use crate::task::normalise::{caveats, normalise};
@@ -50,7 +51,9 @@ impl Leaderboard<'_> {
         let certified = certified.into_iter().reduce(Certified::and);
         let certified = certified.ok_or(TaskError::Missing { needed: "a fold" })?.with_caveats(caveats);
         let jitter = folds.iter().map(|fold| fold.method.jitter()).fold(0.0, f64::max);
-        Ok(certified.measured_often(jitter, LeaderboardTask::METRICS.into_iter().zip(scores)))
+        Ok(certified
+            .measured_often(jitter, LeaderboardTask::METRICS.into_iter().zip(scores))
+            .undefined_where_nan(LeaderboardTask::METRICS[1], NO_ERROR))
     }
 
     /// The mean over runs of each metric.

@@ -2,6 +2,7 @@
 
 use super::predicted::{MASS, Predicted};
 use crate::task::LeaderboardTask;
+use crate::task::against_constant::against_constant;
 use crate::task::cross_validation::FoldRows;
 
 /// One value for each of [`LeaderboardTask::METRICS`], in that order.
@@ -43,7 +44,7 @@ impl Scorer {
         let covered = masses.iter().filter(|mass| **mass <= level).count() as f64;
         [
             scale * rmse,
-            1.0 - rmse * rmse / self.constant,
+            against_constant(rmse * rmse, self.constant),
             mean(&targets.log_densities(truth)) - scale.ln(),
             scale * mean(&targets.ranked_probability_scores(truth)),
             covered / truth.len() as f64,

@@ -13,6 +13,9 @@ use crate::task::{Certified, Job, Measured, Sample, Sampled, Task, TaskError};
 /// The largest element of the gradient at the mode.
 const STATIONARY: f64 = 1e-6;
 
+/// Why `looseness` is undefined.
+const NOTHING_SPENT: &str = "the epsilon of this noise is 0 at that delta, of which no epsilon is a multiple";
+
 /// The metrics `accuracy` (share of the test rows whose class is the sign of the mean's margin), and with privacy
 /// `sigma` (noise sd over twice the clip), `tight-epsilon` (what loss distributions give the same noise, sampling taken
 /// as Poisson) and `looseness` (claimed over tight epsilon).
@@ -89,9 +92,9 @@ impl Models {
             ("accuracy", accuracy),
             ("sigma", 0.5 * price.multiplier),
             ("tight-epsilon", price.tight),
-            ("looseness", cell.epsilon.get() / price.tight),
+            ("looseness", if price.tight > 0.0 { cell.epsilon.get() / price.tight } else { f64::NAN }),
         ];
-        Ok(certified.measured(0.0, metrics))
+        Ok(certified.measured(0.0, metrics).undefined_where_nan("looseness", NOTHING_SPENT))
     }
 
     fn accuracy(&self, advi: &AdviSetting, clip: Option<f64>, noise: f64, job: &Job<'_>) -> f64 {

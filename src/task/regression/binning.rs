@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use crate::privacy::Caveat;
 use crate::setting::{BinningEstimate, BinningSetting, PrivacySetting};
 use crate::task::RegressionTask;
+use crate::task::against_constant::NO_ERROR;
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
 use crate::task::denoised_bins::DenoisedBins;
@@ -52,7 +53,9 @@ impl Binning<'_> {
             self.folds.iter().map(|fold| fold.constant * self.scale * self.scale).collect();
         let released: Vec<&Binned> = self.folds.iter().map(|fold| &fold.binned).collect();
         let certified = noise.certify(job, &released, &self.caveats)?;
-        Ok(certified.measured_often(0.0, self.task.scored(values, &constants)))
+        Ok(certified
+            .measured_often(0.0, self.task.scored(values, &constants))
+            .undefined_where_nan(RegressionTask::AGAINST_CONSTANT, NO_ERROR))
     }
 }
 

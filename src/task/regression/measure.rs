@@ -9,6 +9,7 @@ use crate::linalg::largest;
 use crate::privacy::{Caveat, Cloak, Release};
 use crate::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 use crate::task::RegressionTask;
+use crate::task::against_constant::{NO_ERROR, against_constant};
 use crate::task::cross_validation::FoldRows;
 use crate::task::model::Process;
 use crate::task::noise::Noise;
@@ -41,7 +42,8 @@ impl RegressionTask {
     /// The errors of the folds, and what they are beside those of a constant (mean squared errors, in squared units of the target).
     pub(super) fn scored(&self, rmse: Vec<f64>, constants: &[f64]) -> [(&'static str, Vec<f64>); 2] {
         let beside =
-            rmse.iter().zip(constants).map(|(rmse, constant)| 1.0 - rmse * rmse / constant).collect();
+            rmse.iter().zip(constants).map(|(rmse, constant)| against_constant(rmse * rmse, *constant));
+        let beside = beside.collect();
         [(self.metric(), rmse), (Self::AGAINST_CONSTANT, beside)]
     }
 }
@@ -57,7 +59,9 @@ fn measured(
     let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect::<Result<Vec<f64>, TaskError>>()?;
     let constants: Vec<f64> = folds.iter().map(|fold| fold.constant).collect();
     let jitter = largest(folds.iter().map(|fold| fold.map.jitter()));
-    Ok(certified(job, target, folds, caveats)?.measured_often(jitter, task.scored(rmse, &constants)))
+    Ok(certified(job, target, folds, caveats)?
+        .measured_often(jitter, task.scored(rmse, &constants))
+        .undefined_where_nan(RegressionTask::AGAINST_CONSTANT, NO_ERROR))
 }
 
 /// The guarantee of the worst fold: each is a release of its own.

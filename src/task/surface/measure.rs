@@ -8,6 +8,7 @@ use crate::gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use crate::setting::{MechanismSetting, PrivacySetting};
 use crate::stream::Sums;
 use crate::task::SurfaceTask;
+use crate::task::against_constant::{NO_VARIANCE, against_constant};
 use crate::task::grid::grid;
 use crate::task::{Frame, Job, Measured, Task, TaskError};
 
@@ -75,7 +76,9 @@ impl SurfaceBlock<'_> {
         let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
         let jitter = posterior.jitter.max(self.inducing.jitter());
         let metrics = SurfaceTask::METRICS.into_iter().zip(self.values(&posterior, &added));
-        Ok(certified.measured(jitter, metrics).with_frames(self.frames(&posterior, &added)))
+        let measured =
+            certified.measured(jitter, metrics).undefined_where_nan(SurfaceTask::METRICS[1], NO_VARIANCE);
+        Ok(measured.with_frames(self.frames(&posterior, &added)))
     }
 
     /// In the order of the task's metrics.
@@ -87,7 +90,7 @@ impl SurfaceBlock<'_> {
         let errors = squares - 2.0 * a.dot(v) + form(b, v);
         let apart = form(b, &(v - &self.exact.mean));
         let noise = b.component_mul(added).sum();
-        let r2 = 1.0 - errors.max(0.0) / rows / self.variance;
+        let r2 = against_constant(errors.max(0.0) / rows, self.variance);
         let [rmse, difference, noise] =
             [errors, apart, noise].map(|sum| self.model.scale() * (sum.max(0.0) / rows).sqrt());
         [rmse, r2, difference, noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
@@ -115,6 +118,9 @@ impl SurfaceBlock<'_> {
 fn targets_variance(targets: &[i64]) -> f64 {
     let rows = targets.len().max(1) as f64;
     let sum: i128 = targets.iter().map(|target| i128::from(*target)).sum();
+    if targets.iter().all(|target| *target == targets[0]) {
+        return 0.0;
+    }
     let mean = sum as f64 / rows;
     targets.iter().map(|target| (*target as f64 - mean).powi(2)).sum::<f64>() / rows
 }

@@ -6,6 +6,7 @@ use crate::gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
 use crate::number::Epsilon;
 use crate::setting::PrivacySetting;
 use crate::stream::LatticeSums;
+use crate::task::against_constant::{NO_VARIANCE, against_constant};
 use crate::task::moments::SimulatedMoments;
 use crate::task::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
 
@@ -67,7 +68,9 @@ impl<'a> MomentsBlock<'a> {
         let values = self.values(&posterior, noise);
         let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
         let metrics = SurfaceTask::METRICS.into_iter().zip(values);
-        Ok(certified.measured(0.0, metrics).with_frames(self.frames(&posterior)?))
+        let measured =
+            certified.measured(0.0, metrics).undefined_where_nan(SurfaceTask::METRICS[1], NO_VARIANCE);
+        Ok(measured.with_frames(self.frames(&posterior)?))
     }
 
     /// Means at the places of rows.
@@ -89,7 +92,10 @@ impl<'a> MomentsBlock<'a> {
             apart += count * (mean - exact).powi(2);
             sum += cell.targets as f64 * unit;
         }
-        let r2 = 1.0 - errors.max(0.0) / (squares - sum * sum / rows);
+        // The difference of two numbers that rounding leaves of equal ones is none.
+        let around = squares - sum * sum / rows;
+        let rounding = (self.rows.cells.len() as f64 + 4.0) * f64::EPSILON * squares;
+        let r2 = against_constant(errors.max(0.0), if around <= rounding { 0.0 } else { around });
         let rmse = targets.scale * (errors.max(0.0) / rows).sqrt();
         [rmse, r2, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
     }

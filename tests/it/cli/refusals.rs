@@ -120,8 +120,8 @@ fn what_cannot_be_charged_is_not_released() {
     for (epsilon, delta, why) in [
         ("0", "1e-5", "the budget: epsilon must be greater than 0 and finite, found 0"),
         ("inf", "1e-5", "the budget: epsilon must be greater than 0 and finite, found inf"),
-        ("1", "0", "the budget: delta must be greater than 0 and less than 1, found 0"),
-        ("1", "1", "the budget: delta must be greater than 0 and less than 1, found 1"),
+        ("1", "0", "the budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 0"),
+        ("1", "1", "the budget: delta must be at least 2.2250738585072014e-308 and less than 1, found 1"),
     ] {
         let budget = ["--budget-epsilon", epsilon, "--budget-delta", delta];
         refused(&project, &[STATS, &["energy.csv"], &release, &budget], 2, why);

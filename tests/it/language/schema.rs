@@ -182,9 +182,11 @@ fn what_verbs_print_is_as_their_schema_says() {
     let mut outputs = "x\n".to_owned();
     (0..200).for_each(|i| outputs.push_str(&format!("{}\n", i % 7)));
     project.write("a.csv", &outputs);
+    project
+        .write("b.csv", &format!("x\n{}", (0..200).map(|i| format!("{}\n", i * i % 7)).collect::<String>()));
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
     let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
-    let samples = ["audit", "--samples", "a.csv", "a.csv", "--epsilon", "1", "--delta", "0"];
+    let samples = ["audit", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"];
     let commands: [(&str, &[&str]); 39] = [
         ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
         ("run", &["run", "energy.toml", "--quiet"]),

@@ -9,10 +9,80 @@ fn answers(project: &Project, name: &str, yes: usize, no: usize) {
     project.write(name, &format!("answer\n{}{}", "yes\n".repeat(yes), "no\n".repeat(no)));
 }
 
-/// Whole numbers from a start on, a row each, in their order.
-fn numbers(project: &Project, name: &str, start: usize) {
-    let rows: Vec<String> = (start..start + 20_000).map(|x| format!("{x}\n")).collect();
+/// Draws of whole numbers from a start on, evenly from 20,000, a row each, in their order.
+fn numbers(project: &Project, name: &str, start: u64) {
+    let mut draws = draws(start);
+    draws.sort_unstable();
+    let rows: Vec<String> = draws.into_iter().map(|x| format!("{}\n", x % 20_000 + start)).collect();
     project.write(name, &format!("y\n{}", rows.concat()));
+}
+
+/// 20,000 numbers of 31 bits by a generator of Park and Miller, each sequence with a start of its own.
+fn draws(seed: u64) -> Vec<u64> {
+    let next = |x: &u64| Some(x * 48_271 % 2_147_483_647);
+    std::iter::successors(Some(seed + 12_345), next).skip(10).take(20_000).collect()
+}
+
+/// A file with these rows.
+fn rows(project: &Project, name: &str, header: &str, rows: &[String]) {
+    project.write(name, &format!("{header}\n{}\n", rows.join("\n")));
+}
+
+/// One file twice, its copy in any order, and files that have rows in common are no outputs of two inputs.
+#[test]
+fn rows_that_both_files_hold_are_refused() {
+    let project = Project::empty();
+    let all: Vec<String> =
+        draws(7).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
+    let own: Vec<String> =
+        draws(8).into_iter().map(|x| format!("{:.3}", (x % 10_000) as f64 / 1000.0)).collect();
+    let (mut reversed, mut mixed) = (all[..4000].to_vec(), own[..4000].to_vec());
+    reversed.reverse();
+    mixed[..2000].clone_from_slice(&all[1000..3000]);
+    rows(&project, "one.csv", "y", &all[..4000]);
+    let run = project
+        .dpgp(&["audit", "--samples", "one.csv", "one.csv", "--epsilon", "0.3", "--delta", "0"])
+        .expect(2);
+    assert!(run.err.contains("one.csv is named twice"), "{}", run.err);
+    for shared in [&all[..4000], &reversed, &mixed] {
+        rows(&project, "other.csv", "y", shared);
+        let run = samples(&project, &["--epsilon", "0.3"]).expect(2);
+        assert!(run.err.contains("hold the same rows"), "{}", run.err);
+    }
+    rows(&project, "other.csv", "y", &own[..4000]);
+    samples(&project, &["--epsilon", "0.3"]).expect(0);
+}
+
+/// Nanoseconds that differ by one, also beside a word for no output.
+#[test]
+fn long_whole_numbers_are_told_apart() {
+    let project = Project::empty();
+    let at =
+        |last: u32| [vec![format!("170000000000000000{last}"); 300], vec!["late".to_owned(); 20]].concat();
+    rows(&project, "one.csv", "y", &at(1));
+    rows(&project, "other.csv", "y", &at(2));
+    let run = samples(&project, &["--epsilon", "1"]).expect(1);
+    assert!(run.out.contains("violated"), "{}", run.out);
+    rows(&project, "one.csv", "y", &vec!["0.12345678901234567891".to_owned(); 150]);
+    rows(&project, "other.csv", "y", &vec!["0.12345678901234567892".to_owned(); 150]);
+    let run = samples(&project, &["--epsilon", "1"]).expect(0);
+    assert!(run.out.contains("y: numbers that differ in digits"), "{}", run.out);
+}
+
+/// A file without a header loses no row in silence.
+#[test]
+fn a_first_line_of_numbers_is_asked_for() {
+    let project = Project::empty();
+    for (name, seed) in [("one.csv", 1), ("other.csv", 2)] {
+        let numbers: Vec<String> = draws(seed)[..500].iter().map(u64::to_string).collect();
+        rows(&project, name, "17", &numbers);
+    }
+    let run = samples(&project, &["--epsilon", "1"]).expect(2);
+    assert!(run.err.contains("--first-line names or --first-line row"), "{}", run.err);
+    for (what, count) in [("names", "500 outputs"), ("row", "501 outputs")] {
+        let run = samples(&project, &["--epsilon", "1", "--first-line", what]).expect(0);
+        assert_eq!(run.out.matches(count).count(), 2, "{}", run.out);
+    }
 }
 
 fn samples(project: &Project, more: &[&str]) -> Run {
