@@ -1,7 +1,7 @@
 //! The lock file: what the files without a published digest were when they first arrived.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -104,9 +104,17 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
 /// Waits until no other process holds the file at `path`, and holds it until the result is dropped.
 /// `None` where the file system knows no locks.
 pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
-    let file = File::options().create(true).append(true).open(path).doing(Action::Lock, path)?;
+    let file = unlinked().create(true).append(true).open(path).doing(Action::Lock, path)?;
     match file.lock() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
         locked => locked.doing(Action::Lock, path).map(|()| Some(file)),
     }
+}
+
+/// Options to open a file that do not follow a link in its place.
+pub(super) fn unlinked() -> OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    options
 }

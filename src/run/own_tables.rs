@@ -2,18 +2,31 @@
 
 use super::RunError;
 use super::load::{Columns, Loader, parsed};
+use super::outside::tell_outside;
 use crate::data::rows::{RowFile, row_files};
 use crate::data::{DataError, Table};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::task::Experiment;
 
-/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none.
+/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none. Those
+/// outside of its folder are told.
 ///
 /// # Errors
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
 pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
     let names: Vec<&str> = source.own_file().into_iter().collect();
-    Ok(row_files(&experiment.beside(""), &names).map_err(Box::new)?)
+    let files = row_files(&experiment.beside(""), &names).map_err(Box::new)?;
+    tell_outside(experiment, &files);
+    Ok(files)
+}
+
+/// Says which of the files that the first cell of an experiment reads stand outside of the folder of its spec.
+///
+/// # Errors
+/// [`RunError::Data`] where a folder or a pattern leads to no file.
+pub fn tell_own_files(experiment: &Experiment) -> Result<(), RunError> {
+    let first = experiment.cells.first().map(|cell| &cell.setting().data.source);
+    first.map_or(Ok(()), |source| own_files(experiment, source).map(drop))
 }
 
 impl Loader<'_> {

@@ -12,6 +12,7 @@ mod emit;
 mod end_to_end;
 mod escapes;
 mod extremes;
+mod foreign;
 mod forms;
 mod grade;
 mod grids;
