@@ -51,7 +51,9 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     if let Some(path) = arguments.directories.iter().find(|directory| !directory.is_dir()) {
         return Err(CliError::NotAFolder(path.clone()));
     }
-    let runs = merge(&arguments.store.writable(&project)?, &arguments.directories)?;
+    let store = arguments.store.folder(&project);
+    project.ensure_no_links(&store)?;
+    let runs = merge(&store, &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
     // What was changed for one run is known to nobody else.

@@ -81,14 +81,11 @@ impl Places {
     /// The project around the working directory; one above it is told.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
-        let local_urls = std::env::var_os(LOCAL_URLS).is_some_and(|value| value == "1");
+        let local_urls = DataPlaces::lets_local_urls();
         let (mirror, cache, offline) = (mirror.clone(), cache.clone(), *offline);
         Ok(told(Project::open(&DataPlaces { mirror, cache, offline, local_urls })?))
     }
 }
-
-/// Whether a manifest may name services of this machine and its networks: 1.
-const LOCAL_URLS: &str = "DPGP_LOCAL_URLS";
 
 /// Says which project is used, where that is not plain to see.
 pub fn told(project: Project) -> Project {
@@ -112,19 +109,9 @@ impl StorePlace {
         named.unwrap_or_else(|| project.own("data/store"))
     }
 
-    /// The same, to be written to: in the project no link leads to it.
-    pub fn writable(&self, project: &Project) -> Result<PathBuf, RunError> {
-        let folder = self.folder(project);
-        if folder == project.own("data/store") {
-            let path = folder.clone();
-            refuse_links(project.root(), &folder).map_err(|cause| RunError::Io { path, cause })?;
-        }
-        Ok(folder)
-    }
-
     /// A study with this store; what is torn in the store is said on standard error.
     pub fn study<'p>(&self, project: &'p Project) -> Result<Study<'p>, RunError> {
-        let study = Study::open(project, &self.writable(project)?)?;
+        let study = Study::open(project, &self.folder(project))?;
         study.store().warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
         Ok(study)
     }

@@ -9,6 +9,7 @@ use super::expected::Expected;
 use super::fetch::{FetchOptions, fetch};
 use super::lock::Lock;
 use super::manifest::{DataFile, Dataset};
+use super::outside::tell_outside;
 use super::progress::Progress;
 use super::shipped::{place_shipped, shipped_data};
 use super::way::refuse_links;
@@ -177,6 +178,7 @@ impl Cache {
         let expected = self.expected(file)?;
         let (place, path, found) = match self.find(file) {
             Some((place, path)) => {
+                self.tell_outside(place, &path);
                 let found = stamp(&path)?;
                 (place, path, found)
             }
@@ -199,6 +201,15 @@ impl Cache {
         let lock = (expected != file.expected).then(|| Lock::path(&self.directory));
         let stamps = Box::new(Stamps { expected, found, lock });
         Err(DataError::Mismatch { dataset: dataset.name.clone(), path, place, stamps })
+    }
+
+    /// Names a file that a link in the project leads to from elsewhere, before it is read. The mirror is the user's own.
+    fn tell_outside(&self, place: Place, path: &Path) {
+        match place {
+            Place::Bundled => tell_outside(path, &self.bundled, "project"),
+            Place::Cache => tell_outside(path, &self.vouched, "project"),
+            Place::Mirror => {}
+        }
     }
 
     fn download(

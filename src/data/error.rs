@@ -8,8 +8,8 @@ use super::digest::Stamp;
 use super::expected::Expected;
 use super::fetch_failure::{UrlFailure, failure_advice, list_failures};
 use super::manifest_problem::ManifestProblem;
-use super::outside::is_withheld;
 use super::table_error::TableError;
+use super::withheld::is_withheld;
 
 /// Any failure of the data room.
 #[derive(Debug, thiserror::Error)]

@@ -45,8 +45,7 @@ pub enum FetchFailure {
     Insecure,
     /// The address, or one that it redirects to, is not one of the internet.
     #[error(
-        "it leads to this machine or to a network of its own, which a manifest may not have asked; if you trust the manifest, set \
-         DPGP_LOCAL_URLS=1"
+        "it leads to this machine or to a network of its own, which a manifest may not have asked; if you trust the manifest, set DPGP_LOCAL_URLS=1"
     )]
     OwnNetwork,
 }

@@ -1,7 +1,7 @@
 //! The lock file: what the files without a published digest were when they first arrived.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::digest::Stamp;
 use super::error::{Action, DataError, Doing};
 use super::temporary::temporary_file;
+use super::way::unlinked;
 
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
@@ -109,12 +110,4 @@ pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
         locked => locked.doing(Action::Lock, path).map(|()| Some(file)),
     }
-}
-
-/// Options to open a file that do not follow a link in its place.
-pub(super) fn unlinked() -> OpenOptions {
-    let mut options = File::options();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
-    options
 }

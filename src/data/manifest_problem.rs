@@ -8,8 +8,7 @@ pub enum ManifestProblem {
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
     #[error(
-        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", none that begins with \".\" or \"-\", and none of the \
-         files that downloads use"
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", none that begins with \".\" or \"-\", and none of the files that downloads use"
     )]
     Path(String),
     /// Two files have the same path.

@@ -49,6 +49,7 @@ mod text_layout;
 mod trips;
 mod way;
 mod whole_file;
+mod withheld;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
 pub use clock::hour_of_week;
@@ -67,7 +68,7 @@ pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
 pub use missing::{ExpectedCell, Missing};
-pub use outside::withhold;
+pub use outside::tell_outside;
 pub use own::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
     read_own,
@@ -83,5 +84,5 @@ pub use table_error::{CellProblem, RowUnit, TableError};
 pub use temporary::{delete_temporary_files, temporary_file};
 pub use text_layout::TextLayout;
 pub use trips::Trips;
-pub use way::{leads_out, real, refuse_links};
+pub use way::{leads_out, real, refuse_links, unlinked_text};
 pub use whole_file::whole_text;

@@ -9,7 +9,8 @@ use tempfile::TempPath;
 use super::digest::{Stamp, stamp};
 use super::error::{Action, DataError, Doing};
 use super::expected::Expected;
-use super::lock::{create_folder, guard, unlinked};
+use super::lock::{create_folder, guard};
+use super::way::unlinked;
 
 /// A partial download beside its final place.
 ///

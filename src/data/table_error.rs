@@ -160,7 +160,7 @@ pub enum TableError {
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
     /// What is wrong with a file whose contents are not shown.
-    #[error("{0}; no more is shown of a file outside of the folder of the spec")]
+    #[error("{0}; no more is shown of a file outside of the folder of its spec or project")]
     Withheld(String),
 }
 

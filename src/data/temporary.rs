@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::lock::unlinked;
+use super::way::unlinked;
 
 const BEGINNING: &str = ".dpgp-";
 const ENDING: &str = ".tmp";

@@ -1,5 +1,6 @@
 //! The way to what is written: below a folder that the user vouches for it has no links.
 
+use std::fs::{File, OpenOptions};
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -23,12 +24,32 @@ pub fn refuse_links(trusted: &Path, path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Options to open a file that do not follow a link in its place.
+pub(super) fn unlinked() -> OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+    options
+}
+
 /// The error for a link where something would be written.
-pub(super) fn link_error(path: &Path) -> Error {
+fn link_error(path: &Path) -> Error {
     Error::other(format!(
         "{} is a link, and nothing is written where a link leads; name the folder itself (--data, --store, --results)",
         path.display()
     ))
+}
+
+/// The text of a file, unless it is a link that leads out of its folder: what stands elsewhere is no result, and is shown to nobody.
+///
+/// # Errors
+/// The I/O error.
+pub fn unlinked_text(path: &Path) -> Result<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_symlink() && leads_out(folder, path) {
+        return Err(Error::other("it is a link that leads out of its folder, and is not read"));
+    }
+    std::fs::read_to_string(path)
 }
 
 /// Whether a path leads out of a folder, by links or otherwise. Of what is not there the nearest folder above counts.

@@ -20,7 +20,6 @@ mod memory;
 mod missing;
 mod new_file;
 mod options;
-mod outside;
 mod own_tables;
 mod owner;
 mod person_rows;

@@ -1,10 +1,11 @@
 //! Tables of the user's own files.
 
+use std::path::Path;
+
 use super::RunError;
 use super::load::{Columns, Loader, parsed};
-use super::outside::tell_outside;
-use crate::data::rows::{RowFile, row_files};
-use crate::data::{DataError, Table};
+use crate::data::rows::{RowFile, is_address, row_files};
+use crate::data::{DataError, Table, tell_outside};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::task::Experiment;
 
@@ -15,8 +16,13 @@ use crate::task::Experiment;
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
 pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
     let names: Vec<&str> = source.own_file().into_iter().collect();
-    let files = row_files(&experiment.beside(""), &names).map_err(Box::new)?;
-    tell_outside(experiment, &files);
+    let folder = experiment.beside("");
+    // To ask what stands at an address is to read it.
+    for name in names.iter().map(Path::new).filter(|name| is_address(name)) {
+        tell_outside(name, &folder, "spec");
+    }
+    let files = row_files(&folder, &names).map_err(Box::new)?;
+    files.iter().for_each(|file| tell_outside(&file.path, &folder, "spec"));
     Ok(files)
 }
 

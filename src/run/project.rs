@@ -8,7 +8,7 @@ use super::owner::ensure_own;
 use super::pool::Pool;
 use super::store::RunHeader;
 use super::{RunError, folder_of};
-use crate::data::{Cache, DataError, Manifest, leads_out};
+use crate::data::{Cache, DataError, Manifest, leads_out, refuse_links};
 use crate::setting::SourceSetting;
 use crate::spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, SpecError, spec_name};
 use crate::task::Experiment;
@@ -24,6 +24,13 @@ pub struct DataPlaces {
     pub offline: bool,
     /// Whether the manifest may name this machine and its networks, and not the internet alone.
     pub local_urls: bool,
+}
+
+impl DataPlaces {
+    /// Whether the environment lets a manifest name this machine and its networks: `DPGP_LOCAL_URLS=1`.
+    pub fn lets_local_urls() -> bool {
+        std::env::var_os("DPGP_LOCAL_URLS").is_some_and(|value| value == "1")
+    }
 }
 
 /// A folder with `experiments` and `data/datasets.toml`; or any folder, in which the experiments that come with the program run.
@@ -112,6 +119,18 @@ impl Project {
     pub fn own(&self, name: &str) -> PathBuf {
         let own = self.root.join(name);
         own.strip_prefix(".").unwrap_or(&own).to_path_buf()
+    }
+
+    /// Fails if a link in the project leads to a store that would be written to. A store elsewhere is where the user says.
+    ///
+    /// # Errors
+    /// [`RunError::Io`].
+    pub fn ensure_no_links(&self, store: &Path) -> Result<(), RunError> {
+        let own = self.own("data/store");
+        if store != own {
+            return Ok(());
+        }
+        refuse_links(&self.root, &own).map_err(|cause| RunError::Io { path: own, cause })
     }
 
     /// The shipped specs.

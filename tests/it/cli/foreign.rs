@@ -245,6 +245,30 @@ fn errors_show_nothing_of_files_outside() {
     assert!(run.code != 0 && run.err.contains("/environ") && !run.err.contains("hunter2"), "{}", run.err);
 }
 
+/// A file of a dataset that is a link out of the project is named, too, and a link in the place of a result is not read.
+#[test]
+fn errors_show_nothing_behind_linked_rows_and_results() {
+    let project = fetching("w/rows.csv", "https://example.invalid/rows.csv");
+    std::fs::create_dir_all(project.path("data/cache")).unwrap();
+    let outer = tempfile::tempdir().unwrap();
+    std::fs::write(outer.path().join("rows.csv"), "hunter2-decoy\n1\n").unwrap();
+    symlink(outer.path(), project.path("data/cache/w")).unwrap();
+    let inline = STUDY.lines().find(|line| line.starts_with("source.inline")).unwrap();
+    project.write("study.toml", &STUDY.replace(inline, "source.dataset = \"rows\""));
+    let run = inside(&project, "", &["run", "study.toml", "--quiet"]).expect(2);
+    let file = outer.path().join("rows.csv").canonicalize().unwrap();
+    let told = format!("reading {} (outside of the folder of the project)\n", file.display());
+    assert!(run.err.starts_with(&told) && !run.err.contains("hunter2"), "{}", run.err);
+    project.write("study.toml", STUDY);
+    inside(&project, "", &["run", "study.toml", "--quiet"]).expect(0);
+    std::fs::remove_file(project.path("results/study/table.csv")).unwrap();
+    symlink(&file, project.path("results/study/table.csv")).unwrap();
+    for verb in [&["table", "study.toml"][..], &["check", "study.toml", "--quiet"], &["show", "study.toml"]] {
+        let run = inside(&project, "", verb);
+        assert!(run.code != 0 && !(run.out + &run.err).contains("hunter2"), "{verb:?}");
+    }
+}
+
 /// A link in the place of a spec, a manifest or a list of coverage that leads to a file with secrets in the same language.
 #[test]
 fn errors_show_nothing_behind_linked_specs() {
