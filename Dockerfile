@@ -10,5 +10,7 @@ COPY --from=build /source/target/release/dpgp /usr/local/bin/dpgp
 COPY --from=build /source/LICENSE-MIT /source/LICENSE-APACHE /usr/share/doc/dpgp/
 USER 1000
 WORKDIR /work
+# What is mounted was chosen by whoever starts the container, whatever number its owner has there.
+ENV DPGP_SAFE_PROJECTS=*
 ENTRYPOINT ["dpgp"]
 CMD ["list"]

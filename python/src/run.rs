@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use dpgp::data::{Silent, shipped_text};
+use dpgp::data::{Silent, shipped_text, unlinked_text};
 use dpgp::prelude::{DataPlaces, Pool, Project, RunOptions, Shard, Study};
-use dpgp::publish::{Report, publish, table_csv};
+use dpgp::publish::{Report, ensure_no_links, publish, table_csv};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -44,6 +44,9 @@ fn ran(asked: &Asked, offline: bool, gate: &Gate) -> Result<String, Failure> {
     let [experiment] = project.selected(&names, asked.quick)?.try_into().map_err(|several: Vec<_>| {
         Failure::input(format!("{} means {} experiments; name one", asked.name, several.len()))
     })?;
+    if let Some(folder) = &asked.results {
+        ensure_no_links(folder, &folder.join(experiment.folder()))?;
+    }
     let store = asked.store.clone().unwrap_or_else(|| project.own("data/store"));
     let mut study = Study::open(&project, &store)?;
     let pool = Pool::new(asked.threads)?;
@@ -71,7 +74,7 @@ pub fn results(name: &str, folder: Option<PathBuf>) -> PyResult<String> {
     let experiment = project.only(name).map_err(Failure::from)?;
     let own = Path::new(&experiment.folder()).join("table.csv");
     let path = folder.unwrap_or_else(|| project.own("results")).join(&own);
-    if let Ok(text) = std::fs::read_to_string(&path) {
+    if let Ok(text) = unlinked_text(&path) {
         return Ok(text);
     }
     let shipped = shipped_text(&Path::new("results").join(&own).to_string_lossy());
@@ -87,7 +90,8 @@ pub fn names() -> PyResult<Vec<String>> {
 }
 
 fn opened(offline: bool) -> Result<Project, Failure> {
-    let places = DataPlaces { mirror: named("DPGP_MIRROR"), cache: named("DPGP_DATA"), offline };
+    let (mirror, cache) = (named("DPGP_MIRROR"), named("DPGP_DATA"));
+    let places = DataPlaces { mirror, cache, offline, local_urls: DataPlaces::lets_local_urls() };
     Ok(Project::open(&places)?)
 }
 

@@ -14,7 +14,7 @@ use super::paired_verbs::{run_predict, run_stats};
 use crate::audit::AuditVerdict;
 use crate::data::rows::beside;
 use crate::release::{EndToEndCheck, PointsFile, PredictionRequest, StreamedRelease, chosen_cell};
-use crate::run::{Project, watcher};
+use crate::run::{Project, tell_own_files, watcher};
 use crate::task::Experiment;
 
 /// An attack on what a spec would release.
@@ -80,7 +80,10 @@ fn checks(
     seed: u64,
 ) -> Result<Vec<EndToEndCheck>, CliError> {
     let files = match arguments.rows.as_slice() {
-        [] => own_file(experiment).into_iter().collect(),
+        [] => {
+            tell_own_files(experiment)?;
+            own_file(experiment).into_iter().collect()
+        }
         files => files.to_vec(),
     };
     let streamed = StreamedRelease::of(experiment).ok();

@@ -1,6 +1,6 @@
 //! `dpgp collect`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
@@ -51,12 +51,14 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
     if let Some(path) = arguments.directories.iter().find(|directory| !directory.is_dir()) {
         return Err(CliError::NotAFolder(path.clone()));
     }
-    let runs = merge(&arguments.store.folder(&project), &arguments.directories)?;
+    let store = arguments.store.folder(&project);
+    project.ensure_no_links(&store)?;
+    let runs = merge(&store, &arguments.directories)?;
     let study = arguments.store.study(&project)?;
     let mut all = Vec::new();
     // What was changed for one run is known to nobody else.
     for header in runs.iter().filter(|header| !is_changed(&header.experiment)) {
-        all.push(collected(header, &study, &arguments.results.folder(&project))?);
+        all.push(collected(header, &study, &arguments.results)?);
     }
     if format == Format::Json {
         print_json(&json!(all.iter().map(Collected::described).collect::<Vec<_>>()))?;
@@ -70,10 +72,10 @@ pub fn collect(arguments: &CollectArguments, format: Format) -> Result<(), CliEr
 }
 
 /// Publishes what is stored of a run, if it is complete.
-fn collected(header: &RunHeader, study: &Study<'_>, results: &Path) -> Result<Collected, CliError> {
+fn collected(header: &RunHeader, study: &Study<'_>, results: &ResultsPlace) -> Result<Collected, CliError> {
     let (experiment, report) = study.stored(header)?;
     let (name, done, total) = (experiment.folder(), report.stored, report.total);
-    let folder = results.join(&name);
+    let folder = results.writable(study.project(), &experiment)?;
     let Some(found) = report.results else {
         return Ok(Collected { name, done, total, folder: None });
     };

@@ -166,7 +166,10 @@ fn of_commit(commit: &str, tables: &mut Tables) -> Result<(), CliError> {
     for path in listing.lines() {
         let inside = path.strip_prefix("results/").and_then(|path| path.strip_suffix("/table.csv"));
         if let Some(name) = inside {
-            tables.insert(name.to_owned(), git(commit, &["show", &format!("{commit}:{path}")])?);
+            tables.insert(
+                name.to_owned(),
+                git(commit, &["show", "--no-textconv", &format!("{commit}:{path}")])?,
+            );
         }
     }
     Ok(())

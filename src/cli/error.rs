@@ -326,6 +326,7 @@ fn of_release(error: &ReleaseError) -> u8 {
             LedgerError::Io { .. }
             | LedgerError::Malformed { .. }
             | LedgerError::Gone { .. }
+            | LedgerError::Forgotten { .. }
             | LedgerError::Held { .. }
             | LedgerError::OtherKey(_),
         ) => IO,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use super::CliError;
@@ -35,6 +35,12 @@ pub fn end_at_signal() -> Result<(), CliError> {
             stopped();
         }
     })
+}
+
+/// From here on a write beyond the most bytes that a file may have (`ulimit -f`) is an error, and ends the program with its exit code.
+pub fn outlive_file_limits() {
+    // A handler that does nothing but set a flag: without it the signal ends the process before it can say anything.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 /// Hands the signals that end the program to a thread of their own.

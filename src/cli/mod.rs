@@ -73,6 +73,7 @@ use crate::data::is_decoding;
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
+    interrupt::outlive_file_limits();
     environment::answer();
     outcome_code(dispatch(&environment::arguments()))
 }

@@ -10,7 +10,7 @@ use super::emit::shell;
 use super::new_ask::asked;
 use super::new_columns::{ChosenColumns, Roles, column_name};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
-use super::options::Format;
+use super::options::{Format, told};
 use super::output::{print, print_json, refused, write_new};
 use super::output_types::NewSpec;
 use super::waiting::Waiting;
@@ -146,7 +146,7 @@ fn described(roles: &Roles) -> String {
 
 /// The spec of a shipped experiment, for changes.
 fn copy_of(name: &str) -> Result<String, CliError> {
-    let experiment = Project::open(&DataPlaces::default())?.only(name)?;
+    let experiment = told(Project::open(&DataPlaces::default())?).only(name)?;
     let settings = copied(experiment.source.text()).unwrap_or_default();
     let (name, version) = (&experiment.name, env!("CARGO_PKG_VERSION"));
     Ok(format!(

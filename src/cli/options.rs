@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 use super::CliError;
 use super::completed::experiments;
 use super::output::complain;
-use crate::publish::{Committed, Shelf};
+use crate::data::refuse_links;
+use crate::publish::{Committed, REPRODUCTION, Shelf, ensure_no_links};
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
 use crate::task::Experiment;
 
@@ -77,11 +78,21 @@ pub struct ResultsPlace {
 }
 
 impl Places {
-    /// The project around the working directory.
+    /// The project around the working directory; one above it is told.
     pub fn project(&self) -> Result<Project, RunError> {
         let Self { mirror, cache, offline } = self;
-        Project::open(&DataPlaces { mirror: mirror.clone(), cache: cache.clone(), offline: *offline })
+        let local_urls = DataPlaces::lets_local_urls();
+        let (mirror, cache, offline) = (mirror.clone(), cache.clone(), *offline);
+        Ok(told(Project::open(&DataPlaces { mirror, cache, offline, local_urls })?))
     }
+}
+
+/// Says which project is used, where that is not plain to see.
+pub fn told(project: Project) -> Project {
+    if project.is_above() {
+        complain(&format!("the project is in {}, above this folder", project.root().display()));
+    }
+    project
 }
 
 impl Selection {
@@ -110,6 +121,26 @@ impl ResultsPlace {
     /// The folder: the one named, else the project's own.
     pub fn folder(&self, project: &Project) -> PathBuf {
         self.directory.clone().unwrap_or_else(|| project.own("results"))
+    }
+
+    /// The folder of an experiment, to be written to: no link leads to it or stands in it, but where the user names a folder that is one.
+    pub fn writable(&self, project: &Project, experiment: &Experiment) -> Result<PathBuf, CliError> {
+        let results = self.folder(project);
+        let folder = results.join(experiment.folder());
+        ensure_no_links(self.vouched(project), &folder)?;
+        Ok(folder)
+    }
+
+    /// The same of the summary of all experiments.
+    pub fn writable_summary(&self, project: &Project) -> Result<PathBuf, CliError> {
+        let path = self.folder(project).join(REPRODUCTION);
+        refuse_links(self.vouched(project), &path).map_err(CliError::io(&path))?;
+        Ok(path)
+    }
+
+    /// What the user vouches for: the folder that he names, else the project.
+    fn vouched<'a>(&'a self, project: &'a Project) -> &'a Path {
+        self.directory.as_deref().unwrap_or(project.root())
     }
 
     /// What was published of an experiment: in the folder, else what comes with the program with its own experiments.

@@ -12,8 +12,8 @@ use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
 use super::output_types::{RunClaim, RunExperiment, RunRow, RunShard};
 use crate::publish::{
-    Judged, NOT_PRIVATE, REPRODUCTION, Report, ReportRow, closing_sentence, folded, publish,
-    reproduction_markdown, table_terminal,
+    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, reproduction_markdown,
+    table_terminal,
 };
 use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
 use crate::spec::Change;
@@ -72,6 +72,8 @@ pub struct RunArguments {
 pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     let project = arguments.places.project()?;
     let experiments = project.changed(arguments.selection.of(&project)?, &arguments.set)?;
+    // Before anything is computed or written.
+    experiments.iter().try_for_each(|each| arguments.results.writable(&project, each).map(drop))?;
     let mut study = arguments.store.study(&project)?;
     let (pool, watcher, stop) = (arguments.work.pool()?, watcher(arguments.work.quiet), watch_signals()?);
     let options = RunOptions {
@@ -136,7 +138,7 @@ fn run_one(
         return Err(failed.unwrap_or_else(|| CliError::Incomplete(experiment.name.clone())));
     };
     let report = Report::new(experiment, results.rows, results.frames).with_failed(results.failed);
-    let folder = arguments.results.folder(study.project()).join(experiment.folder());
+    let folder = arguments.results.writable(study.project(), experiment)?;
     let shown = publish(&folder, &report, &done.provenance).map_err(CliError::from);
     let shown = shown.and_then(|()| said(&report, &done, &folder, told));
     // The table of the other cells stands; the failure is the last word, and the exit code. What is wrong with a figure then comes
@@ -192,7 +194,7 @@ fn write_reproduction(
 ) -> Result<(), CliError> {
     let results = arguments.results.folder(project);
     let text = reproduction_markdown(&results, experiments, &project.coverage()?)?;
-    let path = results.join(REPRODUCTION);
+    let path = arguments.results.writable_summary(project)?;
     let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
     written.map_err(CliError::io(&path))
 }

@@ -4,19 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::digest::{Digest, Stamp, stamp};
-use super::error::{DataError, Place, Stamps};
+use super::error::{Action, DataError, Doing, Place, Stamps};
 use super::expected::Expected;
 use super::fetch::{FetchOptions, fetch};
 use super::lock::Lock;
 use super::manifest::{DataFile, Dataset};
+use super::outside::tell_outside;
 use super::progress::Progress;
 use super::shipped::{place_shipped, shipped_data};
+use super::way::refuse_links;
 
 /// The places that files are looked for in, and how missing ones are fetched.
 #[derive(Debug, Clone)]
 pub struct Cache {
     directory: PathBuf,
     bundled: PathBuf,
+    /// The folder that the user vouches for: no link below it is written through.
+    vouched: PathBuf,
     mirror: Option<PathBuf>,
     offline: bool,
     options: FetchOptions,
@@ -74,7 +78,22 @@ impl Cache {
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>, bundled: impl Into<PathBuf>) -> Self {
         let (directory, bundled) = (directory.into(), bundled.into());
-        Self { directory, bundled, mirror: None, offline: false, options: FetchOptions::default() }
+        let vouched = directory.clone();
+        Self { directory, bundled, vouched, mirror: None, offline: false, options: FetchOptions::default() }
+    }
+
+    /// Vouches for a folder above the cache only, so that the cache itself may be no link either.
+    #[must_use]
+    pub fn within(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.vouched = folder.into();
+        self
+    }
+
+    /// Lets addresses lead to this machine and its networks, and not to the internet alone.
+    #[must_use]
+    pub fn with_local_urls(mut self, local_urls: bool) -> Self {
+        self.options.local_urls = local_urls;
+        self
     }
 
     /// Looks in a mirror too: a folder laid out like the cache, whose files are used in place.
@@ -135,7 +154,7 @@ impl Cache {
     /// folder that is not there is put into the cache, if it comes with the program.
     ///
     /// # Errors
-    /// [`DataError::Mismatch`] for a wrong file, which stays as it is; [`DataError::MissingOffline`],
+    /// [`DataError::Io`] for a link on the way to what would be written; [`DataError::Mismatch`] for a wrong file, which stays as it is; [`DataError::MissingOffline`],
     /// [`DataError::NoAddress`], [`DataError::NoMirror`] or [`DataError::Download`] for a missing one;
     /// [`DataError::Io`].
     pub fn ensure(&self, dataset: &Dataset, progress: &dyn Progress) -> Result<Vec<PathBuf>, DataError> {
@@ -159,6 +178,7 @@ impl Cache {
         let expected = self.expected(file)?;
         let (place, path, found) = match self.find(file) {
             Some((place, path)) => {
+                self.tell_outside(place, &path);
                 let found = stamp(&path)?;
                 (place, path, found)
             }
@@ -183,6 +203,15 @@ impl Cache {
         Err(DataError::Mismatch { dataset: dataset.name.clone(), path, place, stamps })
     }
 
+    /// Names a file that a link in the project leads to from elsewhere, before it is read. The mirror is the user's own.
+    fn tell_outside(&self, place: Place, path: &Path) {
+        match place {
+            Place::Bundled => tell_outside(path, &self.bundled, "project"),
+            Place::Cache => tell_outside(path, &self.vouched, "project"),
+            Place::Mirror => {}
+        }
+    }
+
     fn download(
         &self,
         dataset: &Dataset,
@@ -194,6 +223,7 @@ impl Cache {
         if let Some(mirror) = self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
             return Err(DataError::NoMirror(mirror.clone()));
         }
+        refuse_links(&self.vouched, target).doing(Action::Write, target)?;
         if let Some(stamp) = place_shipped(file, target)? {
             return Ok(stamp);
         }
@@ -221,6 +251,8 @@ impl Cache {
         if let Expected::Known(_) = file.expected {
             return Ok(file.expected);
         }
+        let lock = Lock::path(&self.directory);
+        refuse_links(&self.vouched, &lock).doing(Action::Read, &lock)?;
         let first = Lock::read(&self.directory)?.get(&file.path);
         Ok(first.map_or(file.expected, Expected::Known))
     }

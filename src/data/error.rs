@@ -9,6 +9,7 @@ use super::expected::Expected;
 use super::fetch_failure::{UrlFailure, failure_advice, list_failures};
 use super::manifest_problem::ManifestProblem;
 use super::table_error::TableError;
+use super::withheld::is_withheld;
 
 /// Any failure of the data room.
 #[derive(Debug, thiserror::Error)]
@@ -179,7 +180,19 @@ impl DataError {
         self.exit_code() == 3
     }
 
+    /// A manifest that a link leads to from elsewhere, and that is none: what stands in it is not shown.
+    pub(crate) fn linked_manifest(path: &Path) -> Self {
+        let why =
+            "it is no manifest of datasets; no more is shown, because a link leads to it from another folder";
+        Self::Io {
+            action: Action::Read,
+            path: path.to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidData, why),
+        }
+    }
+
     pub(crate) fn table(file: &Path, problem: TableError) -> Self {
+        let problem = if is_withheld(file) { problem.withheld() } else { problem };
         let (file, problem) = (file.to_owned(), Box::new(problem));
         Self::Table { file, problem }
     }

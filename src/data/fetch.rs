@@ -8,7 +8,7 @@ use super::digest::{Stamp, stamp};
 use super::error::DataError;
 use super::expected::Expected;
 use super::fetch_failure::{FetchFailure, UrlFailure};
-use super::http::{Answer, Client};
+use super::http::{Answer, Client, ensure_reach};
 use super::manifest::DataFile;
 use super::part::Part;
 use super::progress::Progress;
@@ -27,6 +27,8 @@ pub struct FetchOptions {
     pub connect_timeout: Duration,
     /// How long the server may be silent.
     pub read_timeout: Duration,
+    /// Whether this machine and its networks may be asked, too, and not the internet alone.
+    pub local_urls: bool,
 }
 
 impl Default for FetchOptions {
@@ -36,6 +38,7 @@ impl Default for FetchOptions {
             base_delay: Duration::from_millis(500),
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
+            local_urls: false,
         }
     }
 }
@@ -72,6 +75,15 @@ pub fn fetch(
     options: &FetchOptions,
     progress: &dyn Progress,
 ) -> Result<Stamp, DataError> {
+    // Where no address may be asked, nothing is written.
+    let mut failures = Vec::new();
+    for url in &file.urls {
+        let refused = ensure_reach(url, options).err();
+        failures.extend(refused.map(|failure| UrlFailure { url: url.clone(), failure }));
+    }
+    if failures.len() == file.urls.len() {
+        return Err(DataError::Download { file: file.path.clone(), failures });
+    }
     let mut part = Part::open(target, &file.expected)?;
     if let Some(found) = already(file, target)? {
         part.discard()?;
@@ -200,7 +212,7 @@ impl Download<'_> {
             if read == 0 {
                 return Ok(());
             }
-            if part.bytes() + read as u64 > bound {
+            if part.bytes().saturating_add(read as u64) > bound {
                 return too_large(bound, part);
             }
             part.append(&block[..read])?;

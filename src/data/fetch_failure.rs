@@ -43,6 +43,11 @@ pub enum FetchFailure {
     /// The address, or one that it redirects to, is not safe.
     #[error("it leads to an address that does not begin with https://, or names a user")]
     Insecure,
+    /// The address, or one that it redirects to, is not one of the internet.
+    #[error(
+        "it leads to this machine or to a network of its own, which a manifest may not have asked; if you trust the manifest, set DPGP_LOCAL_URLS=1"
+    )]
+    OwnNetwork,
 }
 
 /// The failure of one address.
@@ -60,7 +65,7 @@ impl FetchFailure {
         match self {
             Self::Status(status) => *status >= 500 || matches!(status, 408 | 425 | 429),
             Self::TimedOut | Self::Transport(_) | Self::Truncated { .. } | Self::RangeRefused => true,
-            Self::TooLarge(_) | Self::Mismatch { .. } | Self::Insecure => false,
+            Self::TooLarge(_) | Self::Mismatch { .. } | Self::Insecure | Self::OwnNetwork => false,
         }
     }
 

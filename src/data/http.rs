@@ -2,14 +2,18 @@
 
 use std::error::Error;
 use std::io::Read;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::blocking::{Client as Inner, ClientBuilder, Response};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_RANGE, RANGE};
 use reqwest::redirect::{Attempt, Policy};
 
 use super::fetch::FetchOptions;
 use super::fetch_failure::FetchFailure;
+use super::reach::is_public;
 
 const USER_AGENT: &str = concat!("dpgp/", env!("CARGO_PKG_VERSION"));
 
@@ -39,15 +43,16 @@ pub(super) struct Answer {
 impl Client {
     /// A client for `url`. The proxies of the environment are used, except for this machine itself.
     pub(super) fn new(url: &str, options: &FetchOptions) -> Result<Self, FetchFailure> {
-        if !safe_url(url) {
-            return Err(FetchFailure::Insecure);
-        }
+        ensure_reach(url, options)?;
+        let reach = Reach::of(options);
         install_cryptography();
         let builder = Inner::builder()
             .user_agent(USER_AGENT)
             .connect_timeout(options.connect_timeout)
             .timeout(options.read_timeout)
-            .redirect(Policy::custom(redirect));
+            .redirect(Policy::custom(move |attempt| redirect(attempt, reach)));
+        let builder =
+            if reach == Reach::Internet { builder.dns_resolver(Arc::new(PublicNames)) } else { builder };
         let inner = for_this_machine(builder, url).build().map_err(transport)?;
         let url = url.to_owned();
         Ok(Self { inner, url })
@@ -97,12 +102,91 @@ fn for_this_machine(builder: ClientBuilder, url: &str) -> ClientBuilder {
     if url.starts_with(PLAIN) { builder.no_proxy() } else { builder }
 }
 
-/// Follows redirects, but never from a safe address to an unsafe one.
-fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+/// Which machines are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Those of the internet alone: a manifest may be somebody else's, and must not have this machine ask its neighbours.
+    Internet,
+    /// This machine and its networks, too.
+    Anywhere,
+}
+
+/// Fails for an address that may not be asked, as far as its text tells.
+pub(super) fn ensure_reach(url: &str, options: &FetchOptions) -> Result<(), FetchFailure> {
+    Reach::of(options).ensure(url)
+}
+
+impl Reach {
+    fn of(options: &FetchOptions) -> Self {
+        if options.local_urls { Self::Anywhere } else { Self::Internet }
+    }
+
+    /// Whether an address may be asked, as far as its text tells; names are looked at when they are resolved.
+    fn ensure(self, text: &str) -> Result<(), FetchFailure> {
+        if !safe_url(text) {
+            return Err(FetchFailure::Insecure);
+        }
+        match self {
+            Self::Internet if !names_public_host(text) => Err(FetchFailure::OwnNetwork),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the host is a number of the internet, or a name that may be one. The parser knows every spelling of a number.
+fn names_public_host(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else { return false };
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
+    match host.trim_matches(['[', ']']).parse() {
+        Ok(number) => is_public(number),
+        Err(_) => {
+            host != "localhost"
+                && !host.ends_with(".localhost")
+                && !proxies().iter().any(|proxy| proxy == host)
+        }
+    }
+}
+
+/// Resolves names, but none to a machine that is not of the internet. The proxies that the user names are his own.
+struct PublicNames;
+
+impl Resolve for PublicNames {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(std::future::ready(resolved(name.as_str())))
+    }
+}
+
+fn resolved(name: &str) -> Result<Addrs, Box<dyn Error + Send + Sync>> {
+    let found: Vec<SocketAddr> = (name, 0).to_socket_addrs()?.collect();
+    let all_public = found.iter().map(SocketAddr::ip).all(is_public);
+    if all_public || proxies().iter().any(|proxy| proxy == name) {
+        return Ok(Box::new(found.into_iter()));
+    }
+    Err(Box::new(FetchFailure::OwnNetwork))
+}
+
+/// The names of the proxies of the environment.
+fn proxies() -> Vec<String> {
+    let named = PROXIES.iter().filter_map(|name| std::env::var(name).ok());
+    named.filter_map(|proxy| host_of(&proxy).or_else(|| host_of(&format!("{PLAIN}{proxy}")))).collect()
+}
+
+const PROXIES: [&str; 6] =
+    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"];
+
+fn host_of(url: &str) -> Option<String> {
+    Url::parse(url).ok()?.host_str().filter(|host| host.parse::<IpAddr>().is_err()).map(str::to_owned)
+}
+
+/// Follows redirects, but never from an address that may be asked to one that may not.
+fn redirect(attempt: Attempt<'_>, reach: Reach) -> reqwest::redirect::Action {
     if attempt.previous().len() > REDIRECTS {
         return attempt.error("too many redirects");
     }
-    if safe_url(attempt.url().as_str()) { attempt.follow() } else { attempt.error(FetchFailure::Insecure) }
+    match reach.ensure(attempt.url().as_str()) {
+        Ok(()) => attempt.follow(),
+        Err(refused) => attempt.error(refused),
+    }
 }
 
 /// `bytes 100-199/200` starts at 100.
@@ -113,16 +197,18 @@ fn range_start(response: &Response) -> Option<u64> {
 
 fn transport(error: impl Error + Send + Sync + 'static) -> FetchFailure {
     if timed_out(&error) {
-        FetchFailure::TimedOut
-    } else if insecure(&error) {
-        FetchFailure::Insecure
-    } else {
-        FetchFailure::Transport(Box::new(error))
+        return FetchFailure::TimedOut;
     }
+    refused(&error).unwrap_or_else(|| FetchFailure::Transport(Box::new(error)))
 }
 
-fn insecure(error: &(dyn Error + 'static)) -> bool {
-    matches!(error.downcast_ref(), Some(FetchFailure::Insecure)) || error.source().is_some_and(insecure)
+/// Our own refusal of an address, among the causes of an error.
+fn refused(error: &(dyn Error + 'static)) -> Option<FetchFailure> {
+    match error.downcast_ref() {
+        Some(FetchFailure::Insecure) => Some(FetchFailure::Insecure),
+        Some(FetchFailure::OwnNetwork) => Some(FetchFailure::OwnNetwork),
+        _ => error.source().and_then(refused),
+    }
 }
 
 fn timed_out(error: &(dyn Error + 'static)) -> bool {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::digest::Stamp;
 use super::error::{Action, DataError, Doing};
 use super::temporary::temporary_file;
+use super::way::unlinked;
 
 /// The name of the lock file in the cache folder.
 const NAME: &str = "datasets.lock.toml";
@@ -104,7 +105,7 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), DataError> {
 /// Waits until no other process holds the file at `path`, and holds it until the result is dropped.
 /// `None` where the file system knows no locks.
 pub(super) fn guard(path: &Path) -> Result<Option<File>, DataError> {
-    let file = File::options().create(true).append(true).open(path).doing(Action::Lock, path)?;
+    let file = unlinked().create(true).append(true).open(path).doing(Action::Lock, path)?;
     match file.lock() {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
         locked => locked.doing(Action::Lock, path).map(|()| Some(file)),

@@ -12,10 +12,14 @@ use super::expected::Expected;
 use super::format::Format;
 use super::http::safe_url;
 use super::manifest_problem::ManifestProblem;
+use super::shown::is_hidden;
 use super::suggest::closest;
 
 /// The manifest that the project ships.
 const SHIPPED: &str = include_str!("../../data/datasets.toml");
+
+/// The most bytes that a file may have or be allowed: far beyond any table that memory holds, and a disk has room for it.
+const MOST_BYTES: u64 = 16 << 30;
 
 /// Every dataset, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,6 +206,9 @@ impl RawFile {
             return Err(ManifestProblem::Url { path, url });
         }
         let expected = self.expected()?;
+        if expected.bound() > MOST_BYTES {
+            return Err(ManifestProblem::TooLarge { path, most: MOST_BYTES >> 30 });
+        }
         let Some(format) = self.format.or_else(|| format.cloned()) else {
             return Err(ManifestProblem::NoFormat(path));
         };
@@ -246,9 +253,13 @@ fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
     }
 }
 
-/// Relative, with plain names only, on every system.
+/// Relative, with plain names only, on every system: none that is hidden, looks like an option, or is that of a file which downloads use.
 fn plain_path(path: &str) -> bool {
-    let plain =
-        |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
-    path.split('/').all(plain)
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with(['.', '-'])
+            && !part.contains(|c: char| "\\:".contains(c) || is_hidden(c))
+    };
+    let ours = [".lock", ".guard", ".part", "datasets.lock.toml"];
+    path.split('/').all(plain) && !ours.iter().any(|ending| path.ends_with(ending))
 }

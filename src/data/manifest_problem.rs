@@ -7,7 +7,9 @@ pub enum ManifestProblem {
     #[error("it has no file: add a [[dataset.NAME.file]]")]
     NoFile,
     /// The path leaves the data folder, or is not in plain form.
-    #[error("path {0:?} must be relative, with \"/\" between plain names and no \"..\"")]
+    #[error(
+        "path {0:?} must be relative, with \"/\" between plain names: no \"..\", none that begins with \".\" or \"-\", and none of the files that downloads use"
+    )]
     Path(String),
     /// Two files have the same path.
     #[error("path {0:?} is listed twice")]
@@ -23,6 +25,16 @@ pub enum ManifestProblem {
     /// `bytes` and `max_bytes` do not suit the digest.
     #[error("{0:?} needs `bytes` when its sha256 is known, `max_bytes` when it is \"unknown\", and not both")]
     Size(String),
+    /// More bytes than any dataset has.
+    #[error(
+        "the size of {path:?} (`bytes` or `max_bytes`) is above {most} GiB, the most that a file of a dataset may have"
+    )]
+    TooLarge {
+        /// The file.
+        path: String,
+        /// The most, in GiB.
+        most: u64,
+    },
     /// The address is no https address.
     #[error(
         "url {url:?} of {path:?} must begin with https:// (or be http:// on this machine) and name no user"

@@ -26,6 +26,7 @@ pub mod lock;
 pub mod manifest;
 pub mod manifest_problem;
 mod missing;
+mod outside;
 pub mod own;
 mod parquet;
 mod parquet_source;
@@ -34,6 +35,7 @@ mod parquet_type;
 mod part;
 pub mod person;
 pub mod progress;
+mod reach;
 pub mod rows;
 mod schema;
 mod shipped;
@@ -46,7 +48,9 @@ mod temporary;
 mod text;
 mod text_layout;
 mod trips;
+mod way;
 mod whole_file;
+mod withheld;
 
 pub use cache::{Cache, FileCheck, Outcome, Status};
 pub use cell_rules::CellRules;
@@ -66,6 +70,7 @@ pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
 pub use missing::{ExpectedCell, Missing};
+pub use outside::tell_outside;
 pub use own::{
     ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
     read_own,
@@ -81,4 +86,5 @@ pub use table_error::{CellProblem, RowUnit, TableError};
 pub use temporary::{delete_temporary_files, temporary_file};
 pub use text_layout::TextLayout;
 pub use trips::Trips;
+pub use way::{leads_out, real, refuse_links, unlinked_text};
 pub use whole_file::whole_text;

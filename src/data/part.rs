@@ -10,6 +10,7 @@ use super::digest::{Stamp, stamp};
 use super::error::{Action, DataError, Doing};
 use super::expected::Expected;
 use super::lock::{create_folder, guard};
+use super::way::unlinked;
 
 /// A partial download beside its final place.
 ///
@@ -138,7 +139,7 @@ fn opened(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(trap);
     }
-    let file = File::options().create(true).append(true).open(path)?;
+    let file = unlinked().create(true).append(true).open(path)?;
     if path.is_symlink() || has_other_names(&file)? { Err(trap) } else { Ok(file) }
 }
 

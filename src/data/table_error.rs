@@ -159,6 +159,9 @@ pub enum TableError {
     /// An archive cannot be read or holds no table.
     #[error("the rows cannot be read: {0}")]
     Body(Box<dyn Error + Send + Sync>),
+    /// What is wrong with a file whose contents are not shown.
+    #[error("{0}; no more is shown of a file outside of the folder of its spec or project")]
+    Withheld(String),
 }
 
 /// The columns that there are. A first line with numbers may be a row, which is not told.
@@ -189,6 +192,25 @@ fn shortened(name: &str) -> String {
 }
 
 impl TableError {
+    /// The same without anything that stands in the file but places: names of columns that a spec gives stay.
+    pub(super) fn withheld(self) -> Self {
+        Self::Withheld(match self {
+            Self::UnknownColumn { column, .. } => format!("there is no column {column:?}"),
+            Self::Header { line, .. } => format!("line {line}: the header is not the one that is listed"),
+            Self::RepeatedColumn(_) => "two columns have the same name".to_owned(),
+            Self::ColumnInPath(_) => "a column stands in the file, and its path names it too".to_owned(),
+            Self::NotNumeric { .. } => "a column holds no numbers".to_owned(),
+            Self::ColumnType { .. } => "a column holds neither numbers nor text".to_owned(),
+            Self::DateOrTime { .. } => "a column holds dates or times".to_owned(),
+            Self::Codec { .. } => "a column is compressed in a way that cannot be read".to_owned(),
+            Self::Parquet(_) => "cannot be read as a Parquet file".to_owned(),
+            Self::Gzip(_) => "cannot be unpacked as a gzip file".to_owned(),
+            Self::Body(_) => "the rows cannot be read".to_owned(),
+            // These tell places and what a spec says.
+            other => return other,
+        })
+    }
+
     pub(super) fn unknown_column(column: &str, known: Vec<String>) -> Self {
         let suggestion = closest(column, known.iter().map(String::as_str)).map(str::to_owned);
         Self::UnknownColumn { column: column.to_owned(), known, suggestion }

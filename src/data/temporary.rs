@@ -1,35 +1,48 @@
 //! Temporary files, and what processes that were killed left of them.
 
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::way::unlinked;
+
 const BEGINNING: &str = ".dpgp-";
 const ENDING: &str = ".tmp";
 
-/// How long a file is left alone: its process may have made it and not locked it yet.
+/// How a name goes on for this start of this machine; nothing where the system does not tell. Locks between its processes are seen by
+/// all of them, which a folder of several machines may not promise.
+static MACHINE: LazyLock<String> = LazyLock::new(|| {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = boot.chars().take_while(char::is_ascii_hexdigit).collect();
+    if digits.is_empty() { digits } else { format!("{digits}-") }
+});
+
+/// How long a file of another machine, or of an earlier version, is left alone: its process may have made it and not locked it yet.
 const YOUNG: Duration = Duration::from_secs(60);
 
 /// The temporary files that this process has made, also those that have another name by now.
 static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// A file in a folder that is deleted unless it gets another name, with this mode on Unix, less the umask. What processes that were
-/// killed left in the folder is deleted: a file of a process that lives is locked.
+/// A file in a folder that is deleted unless it gets another name, with this mode on Unix, less the umask. What processes of the same user
+/// that were killed left in the folder is deleted: a file of a process that lives is locked.
 ///
 /// # Errors
 /// The I/O error.
 pub fn temporary_file(folder: &Path, mode: u32) -> std::io::Result<NamedTempFile> {
-    delete_left(folder);
+    let beginning = format!("{BEGINNING}{}", *MACHINE);
     let mut builder = Builder::new();
-    builder.prefix(BEGINNING).suffix(ENDING);
+    builder.prefix(&beginning).suffix(ENDING);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    let file = builder.tempfile_in(folder)?;
-    // Where the file system knows no locks nobody gets one, and what is left stays.
-    let _ = file.as_file().try_lock();
+    let mut file = builder.tempfile_in(folder)?;
+    // Another process may take it for one that was left before it is locked.
+    while !is_kept(&file) {
+        file = builder.tempfile_in(folder)?;
+    }
+    delete_left(folder, &file);
     MADE.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
     Ok(file)
 }
@@ -42,32 +55,50 @@ pub fn delete_temporary_files() {
     }
 }
 
-/// A file that cannot be deleted does no harm.
-fn delete_left(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten().filter(is_left) {
-        let _ = fs::remove_file(entry.path());
+/// Locks a new file; whether it has its name still, so that from here on nobody deletes it. Where the file system knows no locks nobody
+/// gets one, and what is left stays.
+fn is_kept(file: &NamedTempFile) -> bool {
+    match file.as_file().try_lock() {
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(_)) => true,
+        Ok(()) => file.path().symlink_metadata().is_ok(),
     }
 }
 
-fn is_left(entry: &DirEntry) -> bool {
+/// Deletes what is left in the folder of a new file. What cannot be deleted does no harm.
+fn delete_left(folder: &Path, new: &NamedTempFile) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.path() != new.path() && may_be_left(&entry, new.as_file()) {
+            let Ok(file) = unlinked().append(true).open(entry.path()) else { continue };
+            // The lock is held until the name is gone.
+            if file.try_lock().is_ok() {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+/// Whether a file has such a name and owner as a new one; links are not followed.
+fn may_be_left(entry: &DirEntry, new: &File) -> bool {
     let name = entry.file_name();
     let name = name.to_string_lossy();
-    let ours = name.starts_with(BEGINNING) && name.ends_with(ENDING);
-    ours && is_old_file(entry) && !is_locked(&entry.path())
-}
-
-/// Links are not followed.
-fn is_old_file(entry: &DirEntry) -> bool {
-    let Ok(found) = entry.metadata() else { return false };
+    let Some(rest) = name.strip_prefix(BEGINNING).filter(|rest| rest.ends_with(ENDING)) else { return false };
+    let (Ok(found), Ok(new)) = (entry.metadata(), new.metadata()) else { return false };
     let age = found.modified().ok().and_then(|time| time.elapsed().ok());
-    found.is_file() && age.is_some_and(|age| age > YOUNG)
+    let is_near = !MACHINE.is_empty() && rest.starts_with(&*MACHINE);
+    found.is_file() && is_same_owner(&found, &new) && (is_near || age.is_some_and(|age| age > YOUNG))
 }
 
-/// Also where that cannot be told.
-fn is_locked(path: &Path) -> bool {
-    let file = File::options().append(true).open(path);
-    !file.is_ok_and(|file| file.try_lock().is_ok())
+#[cfg(unix)]
+fn is_same_owner(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.uid() == other.uid()
+}
+
+#[cfg(not(unix))]
+fn is_same_owner(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    true
 }
 
 #[cfg(test)]
@@ -92,5 +123,36 @@ mod tests {
             assert_eq!(path.exists(), stays, "{name}");
             assert!(living.path().exists() && young.exists());
         }
+    }
+
+    /// A file that a process of this machine left a moment ago is gone after the next; a link of its name, and what it leads to, stays.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_of_this_machine_are_deleted_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let living = temporary_file(folder.path(), 0o600).unwrap();
+        let name = |word: &str| folder.path().join(format!(".dpgp-{}{word}.tmp", *MACHINE));
+        File::create(name("left")).unwrap();
+        File::create(folder.path().join("mine")).unwrap();
+        std::os::unix::fs::symlink("mine", name("link")).unwrap();
+        temporary_file(folder.path(), 0o600).unwrap();
+        assert!(!name("left").exists() && name("link").is_symlink());
+        assert!(folder.path().join("mine").exists() && living.path().exists());
+    }
+
+    /// Many threads that make files and collect them at once: each file is there until it is dropped.
+    #[test]
+    fn no_file_of_a_living_process_is_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let file = temporary_file(folder.path(), 0o600).unwrap();
+                        assert!(file.path().exists());
+                    }
+                });
+            }
+        });
     }
 }

@@ -22,7 +22,7 @@ pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
     Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Shelf, VerdictCounts, closing_sentence,
-    publish, reproduction_markdown, stale,
+    ensure_no_links, publish, reproduction_markdown, stale,
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,

@@ -49,6 +49,33 @@ pub enum RunError {
          of the project for the experiments that come with it"
     )]
     NoProject,
+    /// A project of somebody else.
+    #[error(
+        "the project in {} is not used: {} belongs to {owner}, and whoever can change a project says what dpgp reads and writes; if you \
+         trust it, set DPGP_SAFE_PROJECTS={} (several folders as in PATH, \"*\" for all)", folder.display(), path.display(),
+        folder.display()
+    )]
+    OtherOwner {
+        /// Its folder.
+        folder: PathBuf,
+        /// What of it belongs to somebody else.
+        path: PathBuf,
+        /// Who that is.
+        owner: String,
+    },
+    /// A spec that a link hides, and that is none.
+    #[error(
+        "{}:{line}:{column}: this is no spec that can be run; no more is shown, because a link leads to it from another folder",
+        file.display()
+    )]
+    LinkedSpec {
+        /// The spec, as it was named.
+        file: PathBuf,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
     /// Two specs that would write to one place.
     #[error(
         "two specs are named {0}; their results would be written to one place, so run them with different --results"

@@ -1,19 +1,38 @@
 //! Tables of the user's own files.
 
+use std::path::Path;
+
 use super::RunError;
 use super::load::{Columns, Loader, parsed};
-use crate::data::rows::{RowFile, row_files};
-use crate::data::{DataError, Table};
+use crate::data::rows::{RowFile, is_address, row_files};
+use crate::data::{DataError, Table, tell_outside};
 use crate::setting::{DataSetting, SourceSetting};
 use crate::task::Experiment;
 
-/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none.
+/// The user's own files that a spec names, itself, by their folder or by a pattern, beside the spec; none where it names none. Those
+/// outside of its folder are told.
 ///
 /// # Errors
 /// [`RunError::Data`] where a folder or a pattern leads to no file.
 pub(super) fn own_files(experiment: &Experiment, source: &SourceSetting) -> Result<Vec<RowFile>, RunError> {
     let names: Vec<&str> = source.own_file().into_iter().collect();
-    Ok(row_files(&experiment.beside(""), &names).map_err(Box::new)?)
+    let folder = experiment.beside("");
+    // To ask what stands at an address is to read it.
+    for name in names.iter().map(Path::new).filter(|name| is_address(name)) {
+        tell_outside(name, &folder, "spec");
+    }
+    let files = row_files(&folder, &names).map_err(Box::new)?;
+    files.iter().for_each(|file| tell_outside(&file.path, &folder, "spec"));
+    Ok(files)
+}
+
+/// Says which of the files that the first cell of an experiment reads stand outside of the folder of its spec.
+///
+/// # Errors
+/// [`RunError::Data`] where a folder or a pattern leads to no file.
+pub fn tell_own_files(experiment: &Experiment) -> Result<(), RunError> {
+    let first = experiment.cells.first().map(|cell| &cell.setting().data.source);
+    first.map_or(Ok(()), |source| own_files(experiment, source).map(drop))
 }
 
 impl Loader<'_> {

@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::RunError;
 use super::meant;
+use super::owner::ensure_own;
 use super::pool::Pool;
 use super::store::RunHeader;
-use crate::data::{Cache, Manifest};
+use super::{RunError, folder_of};
+use crate::data::{Cache, DataError, Manifest, leads_out, refuse_links};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, Change, Coverage, NamedSpec, spec_name};
+use crate::spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, SpecError, spec_name};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -21,6 +22,15 @@ pub struct DataPlaces {
     pub cache: Option<PathBuf>,
     /// Whether missing data are an error.
     pub offline: bool,
+    /// Whether the manifest may name this machine and its networks, and not the internet alone.
+    pub local_urls: bool,
+}
+
+impl DataPlaces {
+    /// Whether the environment lets a manifest name this machine and its networks: `DPGP_LOCAL_URLS=1`.
+    pub fn lets_local_urls() -> bool {
+        std::env::var_os("DPGP_LOCAL_URLS").is_some_and(|value| value == "1")
+    }
 }
 
 /// A folder with `experiments` and `data/datasets.toml`; or any folder, in which the experiments that come with the program run.
@@ -46,13 +56,16 @@ pub struct Project {
 
 impl Project {
     /// The nearest project from the working directory upwards; without one the working directory, with the
-    /// experiments that come with the program.
+    /// experiments that come with the program. The first that is found must be the user's own, or of one whom he trusts.
     ///
     /// # Errors
-    /// As [`Project::at`].
+    /// [`RunError::OtherOwner`]; as [`Project::at`].
     pub fn open(places: &DataPlaces) -> Result<Self, RunError> {
         let found = ancestors().into_iter().find(|folder| is_project(folder));
-        Self::at(found.unwrap_or_else(|| PathBuf::from(".")), places)
+        let is_found = found.is_some();
+        let root = found.unwrap_or_else(|| PathBuf::from("."));
+        ensure_own(&root, is_found)?;
+        Self::at(root, places)
     }
 
     /// The project in a folder, with the experiments and the manifest that come with the program if it has none of its own.
@@ -67,12 +80,19 @@ impl Project {
             true => Catalogue::shipped(),
         };
         let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
+        // A folder that the user names is his; of the project's own none may be a link.
+        let vouched = places.cache.clone().unwrap_or_else(|| root.clone());
         let cache = Cache::new(directory, root.join("data"))
+            .within(vouched)
+            .with_local_urls(places.local_urls)
             .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
             .with_offline(places.offline);
         let path = root.join("data/datasets.toml");
         let manifest = match std::fs::read_to_string(&path) {
-            Ok(text) => Manifest::parse(&text, path.strip_prefix(".").unwrap_or(&path)).map_err(Box::new)?,
+            Ok(text) => {
+                let shown = path.strip_prefix(".").unwrap_or(&path);
+                Manifest::parse(&text, shown).map_err(|error| unshown(error, &root, &path))?
+            }
             Err(cause) if cause.kind() == ErrorKind::NotFound => Manifest::shipped().map_err(Box::new)?,
             Err(cause) => return Err(RunError::Io { path, cause }),
         };
@@ -84,6 +104,12 @@ impl Project {
         &self.root
     }
 
+    /// Whether it was found in a folder above the working directory.
+    pub fn is_above(&self) -> bool {
+        self.root.is_absolute()
+            && std::env::current_dir().is_ok_and(|here| here != self.root && here.starts_with(&self.root))
+    }
+
     /// Whether the experiments are those that come with the program, and not those of a folder.
     pub fn is_shipped(&self) -> bool {
         self.shipped
@@ -93,6 +119,18 @@ impl Project {
     pub fn own(&self, name: &str) -> PathBuf {
         let own = self.root.join(name);
         own.strip_prefix(".").unwrap_or(&own).to_path_buf()
+    }
+
+    /// Fails if a link in the project leads to a store that would be written to. A store elsewhere is where the user says.
+    ///
+    /// # Errors
+    /// [`RunError::Io`].
+    pub fn ensure_no_links(&self, store: &Path) -> Result<(), RunError> {
+        let own = self.own("data/store");
+        if store != own {
+            return Ok(());
+        }
+        refuse_links(&self.root, &own).map_err(|cause| RunError::Io { path: own, cause })
     }
 
     /// The shipped specs.
@@ -179,7 +217,7 @@ impl Project {
     /// [`RunError::Coverage`] for a file that cannot be used.
     pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
         let files = self.catalogue.coverage().iter();
-        files.map(|path| Coverage::read(path).map_err(RunError::Coverage)).collect()
+        files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
@@ -242,7 +280,23 @@ impl Project {
     pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
         let text = spec.text().map_err(|cause| unread(spec, cause))?;
         let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
-        Ok(Experiment::parse(&spec.name, path, text, &self.manifest).map_err(Box::new)?)
+        let parsed = Experiment::parse(&spec.name, path, text, &self.manifest);
+        parsed.map_err(|error| if self.is_linked(spec) { linked(&error) } else { Box::new(error).into() })
+    }
+
+    /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
+    fn is_linked(&self, spec: &NamedSpec) -> bool {
+        let is_own = spec.path.starts_with(self.root.join("experiments"));
+        let folder = if is_own { &self.root } else { folder_of(&spec.path) };
+        !spec.shipped && leads_out(folder, &spec.path)
+    }
+
+    fn coverage_error(&self, spec: &NamedSpec, error: CoverageError) -> RunError {
+        if !self.is_linked(spec) {
+            return error.into();
+        }
+        let why = "it cannot be used; no more is shown, because a link leads to it from another folder";
+        RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
     }
 
     fn reduced(&self, experiment: Experiment) -> Result<Experiment, RunError> {
@@ -273,6 +327,15 @@ impl Project {
         };
         RunError::UnknownExperiment { name: name.to_owned(), count, hint }
     }
+}
+
+/// The error of a manifest without the line that it shows, if a link leads to it from another folder.
+fn unshown(error: DataError, folder: &Path, path: &Path) -> Box<DataError> {
+    Box::new(if leads_out(folder, path) { DataError::linked_manifest(path) } else { error })
+}
+
+fn linked(error: &SpecError) -> RunError {
+    RunError::LinkedSpec { file: error.file.clone(), line: error.line, column: error.column }
 }
 
 fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {

@@ -44,7 +44,9 @@ impl<'p> Study<'p> {
     /// # Errors
     /// [`RunError::Store`] if the store cannot be read or contradicts itself.
     pub fn open(project: &'p Project, store: &Path) -> Result<Self, RunError> {
-        Ok(Self { project, store: Store::open(store)? })
+        // What is behind a link is read, and nothing is written there.
+        let is_linked = project.ensure_no_links(store).is_err();
+        Ok(Self { project, store: if is_linked { Store::read_only(store)? } else { Store::open(store)? } })
     }
 
     /// The project.
@@ -121,6 +123,7 @@ impl<'p> Study<'p> {
         experiment: &Experiment,
         options: &RunOptions<'_>,
     ) -> Result<StudyReport, RunError> {
+        self.project.ensure_no_links(self.store.directory())?;
         let downloads = options.watcher.downloads();
         let digests = DataDigests::fetched(experiment, self.project, downloads)?;
         let seed = options.seed.unwrap_or(experiment.meta.seed);

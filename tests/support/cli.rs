@@ -92,6 +92,8 @@ impl Project {
         command.args(arguments).current_dir(self.folder.path());
         command.env("DPGP_DATA", cache).env("DPGP_STORE", store).env("NO_COLOR", "1");
         command.env("DPGP_STATE", self.path("state")).env_remove("COLUMNS");
+        // The servers of the tests are on this machine.
+        command.env("DPGP_LOCAL_URLS", "1").env_remove("DPGP_SAFE_PROJECTS");
         command
     }
 }

@@ -121,6 +121,7 @@ fn quick() -> FetchOptions {
         base_delay: Duration::from_millis(2),
         connect_timeout: Duration::from_secs(5),
         read_timeout: Duration::from_millis(400),
+        local_urls: true,
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::counts::VerdictCounts;
 use super::error::PublishError;
-use crate::data::shipped_text;
+use crate::data::{shipped_text, unlinked_text};
 use crate::publish::table::claims::ClaimOutcome;
 use crate::publish::table::{Verdict, read_claims};
 use crate::spec::{Axis, FIXED_COLUMNS, Identity, Owner};
@@ -148,7 +148,7 @@ fn parsed(table: &str) -> Result<(Vec<String>, Vec<Vec<String>>), csv::Error> {
 
 /// The text of a file; none if it is not there.
 fn optional(path: &Path) -> Result<Option<String>, PublishError> {
-    match std::fs::read_to_string(path) {
+    match unlinked_text(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(PublishError::io(path, cause)),

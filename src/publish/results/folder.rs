@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::error::PublishError;
 use super::manifest::{manifest_json, timing_json};
+use crate::data::refuse_links;
 use crate::publish::figure::{figure_json, figure_svg};
 use crate::publish::report::Report;
 use crate::publish::table::{claims_csv, table_csv, table_markdown};
@@ -22,6 +23,19 @@ impl Before {
             ["table.csv", "manifest.json"].map(|name| std::fs::read_to_string(folder.join(name)));
         Some(Self { table: table.ok()?, manifest: manifest.ok()? })
     }
+}
+
+/// Every file that [`publish`] writes or removes.
+const NAMES: [&str; 7] =
+    ["table.csv", "table.md", "claims.csv", "figure.svg", "figure.json", "manifest.json", "timing.json"];
+
+/// Fails if a result folder, a folder that it is in below the one that the user vouches for, or a file in it is a link.
+///
+/// # Errors
+/// [`PublishError::Io`] with the link.
+pub fn ensure_no_links(vouched: &Path, folder: &Path) -> Result<(), PublishError> {
+    let mut paths = NAMES.iter().map(|name| folder.join(name));
+    paths.try_for_each(|path| refuse_links(vouched, &path).map_err(|cause| PublishError::io(&path, cause)))
 }
 
 /// Writes `table.csv`, `table.md`, `claims.csv` (where it makes claims), `figure.svg` (where the spec has one), `figure.json` (where it shows more than the

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::error::PublishError;
 use super::folder::files;
 use super::manifest::differing;
+use crate::data::unlinked_text;
 use crate::publish::report::Report;
 use crate::publish::table::compare_tables;
 use crate::run::Provenance;
@@ -31,7 +32,7 @@ pub fn stale(
     for (name, fresh) in files(report, provenance, None)? {
         let path = folder.join(name);
         let place = path.display();
-        let committed = match std::fs::read_to_string(&path) {
+        let committed = match unlinked_text(&path) {
             Ok(committed) => committed,
             Err(cause) => {
                 findings.push(format!("{place}: {cause}"));

@@ -19,7 +19,7 @@ pub use closing::closing_sentence;
 pub use committed::{Committed, Guarantees};
 pub use counts::{OutcomeCounts, VerdictCounts};
 pub use error::PublishError;
-pub use folder::publish;
+pub use folder::{ensure_no_links, publish};
 pub use freshness::stale;
 pub use reproduction::{REPRODUCTION, reproduction_markdown};
 pub use shelf::Shelf;

@@ -73,6 +73,18 @@ pub enum LedgerError {
         /// How many releases it held.
         releases: u64,
     },
+    /// What the state folder remembered of a ledger is gone.
+    #[error(
+        "{} is gone, in which the state folder remembered a ledger: without it an earlier copy of that ledger, or a new one, would \
+         forget what was spent. Nothing was released. Put it back as it was after the last release{}; how to go on: \
+         docs/own-data.md, \"A ledger that cannot be used\"", head.display(), or_forget(mark.as_deref())
+    )]
+    Forgotten {
+        /// What is gone.
+        head: PathBuf,
+        /// The file that tells that it was there, if that is what tells.
+        mark: Option<PathBuf>,
+    },
     /// The file has another name, under which it would go on as it is now.
     #[error(
         "the ledger {} {how}: two ledgers could come of it, each of which forgets what was charged to the other. Nothing was \
@@ -189,6 +201,16 @@ pub enum LedgerError {
 
 fn by(holder: &str) -> String {
     if holder.is_empty() { String::new() } else { format!(" ({holder})") }
+}
+
+/// What lets the state folder forget a ledger on purpose.
+fn or_forget(mark: Option<&Path>) -> String {
+    mark.map_or_else(String::new, |mark| {
+        format!(
+            ", or delete {} to count that ledger no longer, with all that was spent there",
+            mark.display()
+        )
+    })
 }
 
 fn perhaps(charged: bool) -> &'static str {

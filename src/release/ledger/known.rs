@@ -16,6 +16,9 @@ use crate::run::{StateFolder, disk, folder_of};
 /// The folder of ledgers in the state folder.
 const LEDGERS: &str = "ledgers";
 
+/// The folder beside it that tells which ledgers are remembered, should what is remembered be gone: a file for each.
+const MARKS: &str = "counted";
+
 /// The ending of what is remembered of a ledger.
 const ENDING: &str = "head";
 
@@ -60,19 +63,53 @@ impl KnownLedgers {
         let folder = state.path().join(LEDGERS);
         let key = SealKey::new(state.key());
         let mut known = Self { folder: folder.clone(), key, list: Vec::new() };
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(known),
-            Err(cause) => return Err(LedgerError::io(&folder)(cause)),
-        };
-        for entry in entries {
-            let path = entry.map_err(LedgerError::io(&folder))?.path();
+        for path in paths_in(&folder)? {
             if path.extension().is_some_and(|ending| ending == ENDING) {
                 known.list.push(read_head(&path, &known.key)?);
             }
         }
         known.list.sort_by(|one, other| one.path.cmp(&other.path));
+        known.ensure_complete()?;
         Ok(known)
+    }
+
+    /// Fails if a ledger that was remembered is not any more: by its mark, or by a ledger here that no process left after its first
+    /// release, before it was remembered.
+    fn ensure_complete(&self) -> Result<(), LedgerError> {
+        for mark in paths_in(&folder_of(&self.folder).join(MARKS))? {
+            let name = mark.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_name = name.len() == DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_name && !self.list.iter().any(|known| known.name == name) {
+                return Err(LedgerError::Forgotten { head: self.head(&name), mark: Some(mark) });
+            }
+        }
+        for path in paths_in(&self.folder)? {
+            let is_known = self.list.iter().any(|known| known.path.file_name() == path.file_name());
+            if is_known || path.extension().is_none_or(|ending| ending != "toml") {
+                continue;
+            }
+            let ledger = text_of(&path)?.and_then(|text| Ledger::parse(&path, &text).ok());
+            if ledger.is_some_and(|ledger| ledger.release.len() > 1) {
+                return Err(LedgerError::Forgotten { head: path.with_extension(ENDING), mark: None });
+            }
+        }
+        Ok(())
+    }
+
+    /// The file in which a ledger is remembered.
+    fn head(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{ENDING}"))
+    }
+
+    /// Marks that a ledger is remembered, once it is.
+    fn mark(&self, name: &str, ledger: &Path) -> Result<(), LedgerError> {
+        let folder = folder_of(&self.folder).join(MARKS);
+        let mark = folder.join(name);
+        if mark.exists() {
+            return Ok(());
+        }
+        let text = format!("{} is remembered in {}\n", ledger.display(), self.head(name).display());
+        disk::make_folder(&folder).and_then(|()| replace(&mark, &text)).map_err(LedgerError::io(&mark))
     }
 
     /// Those with some of the rows; without `alike`, only those with exactly these.
@@ -116,11 +153,21 @@ impl KnownLedgers {
         };
         let tag = self.key.tag_of(&head).map_err(|reason| LedgerError::malformed(path, reason))?;
         let head = KnownLedger { tag, ..head };
-        let file = self.folder.join(format!("{name}.{ENDING}"));
+        let file = self.head(&name);
         let text =
             toml::to_string(&head).map_err(|error| LedgerError::malformed(&file, error.to_string()))?;
-        replace(&file, &text).map_err(LedgerError::io(&file))
+        replace(&file, &text).map_err(LedgerError::io(&file))?;
+        self.mark(&name, path)
     }
+}
+
+/// The files in a folder; none where it is not there.
+fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, LedgerError> {
+    let entries = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(LedgerError::io(folder))?,
+    };
+    entries.map(|entry| Ok(entry.map_err(LedgerError::io(folder))?.path())).collect()
 }
 
 /// Reads what is remembered of one ledger.
@@ -202,5 +249,42 @@ mod tests {
         assert!(KnownLedgers::read(&trial.place.state).unwrap().list.is_empty());
         fs::write(trial.place.state.path().join(LEDGERS), "no folder").unwrap();
         assert!(matches!(KnownLedgers::read(&trial.place.state), Err(LedgerError::Io { .. })));
+    }
+
+    fn is_forgotten(trial: &Trial) -> bool {
+        matches!(trial.charge("next"), Err(LedgerError::Forgotten { .. }))
+    }
+
+    /// What was remembered is missed, whatever else went with it; a ledger is forgotten where its mark is taken away, too.
+    #[test]
+    fn what_was_remembered_is_missed() {
+        for with_ledger in [false, true] {
+            let trial = Trial::new();
+            trial.charge("a").unwrap();
+            let [head, ledger] = [ENDING, "toml"].map(|ending| trial.files(ending).remove(0));
+            fs::remove_file(head).unwrap();
+            if with_ledger {
+                fs::remove_file(ledger).unwrap();
+            }
+            assert!(is_forgotten(&trial), "{with_ledger}");
+            fs::remove_dir_all(trial.place.state.path().join(MARKS)).unwrap();
+            assert!(!is_forgotten(&trial), "{with_ledger}");
+        }
+        let trial = Trial::new();
+        trial.charge("a").unwrap();
+        fs::remove_dir_all(trial.place.state.path().join(LEDGERS)).unwrap();
+        assert!(is_forgotten(&trial));
+    }
+
+    /// A state folder of a version without marks: a process that died before it remembered had made one release.
+    #[test]
+    fn a_ledger_of_several_releases_was_remembered() {
+        let trial = Trial::new();
+        for (id, forgotten) in [("a", false), ("b", true)] {
+            trial.charge(id).unwrap();
+            fs::remove_file(trial.files(ENDING).remove(0)).unwrap();
+            fs::remove_dir_all(trial.place.state.path().join(MARKS)).unwrap();
+            assert_eq!(KnownLedgers::read(&trial.place.state).is_err(), forgotten, "{id}");
+        }
     }
 }

@@ -84,6 +84,14 @@ impl Store {
         Ok(store)
     }
 
+    /// The same without an index: nothing is written.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn read_only(directory: &Path) -> Result<Self, StoreError> {
+        Self::of_segments(directory, segments(directory)?)
+    }
+
     /// Reads these segments, wherever they stand, and writes nothing.
     pub(super) fn of_segments(directory: &Path, segments: Vec<PathBuf>) -> Result<Self, StoreError> {
         let mut store = Self {

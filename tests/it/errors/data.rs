@@ -87,8 +87,20 @@ impl Transcript {
         server: &str,
     ) {
         let run = project.dpgp_without_mirror(arguments).expect(code);
+        self.add((errors, name), project, arguments, run, server);
+    }
+
+    /// Adds what a run said that failed as it must.
+    fn add(
+        &mut self,
+        (errors, name): (&'static str, &str),
+        project: &Project,
+        arguments: &[&str],
+        run: Run,
+        server: &str,
+    ) {
         project.assert_nothing_left();
-        let (command, said) = (arguments.join(" "), run.redacted(project, server));
+        let (code, command, said) = (run.code, arguments.join(" "), run.redacted(project, server));
         self.text += &format!("# {name} ({errors})\n$ dpgp {command}\n{}{said}[{code}]\n\n", run.out);
         self.runs.push((errors, run));
     }
@@ -153,6 +165,7 @@ const MANIFEST: &[(&str, &str, &str, &str)] = &[
     ("ManifestProblem::Digest", "no digest", SHA, "abc"),
     ("ManifestProblem::Size", "digest without a size", "bytes = 22\n", ""),
     ("ManifestProblem::Size", "no digest and a size", SHA, "unknown"),
+    ("ManifestProblem::TooLarge", "size of no dataset", "bytes = 22", "bytes = 18446744073709551615"),
     ("ManifestProblem::Url", "unsafe address", URL, "http://example.org/rows.csv"),
     ("ManifestProblem::NoFormat", "no format", FORMAT, ""),
     ("ManifestProblem::NoColumns", "no header and no columns", "columns = [\"x\", \"y\"]", "header = false"),
@@ -201,6 +214,11 @@ fn download_errors(transcript: &mut Transcript) {
         transcript.say((errors, name), &project, RUN, 3, &server.url(""));
         assert!(!project.path("cache/rows/rows.csv").exists(), "{name} left a file");
     }
+    let inner = project(&[(URL, "https://169.254.169.254/rows.csv")]);
+    let mut command = inner.command(FETCH);
+    let run =
+        Run::new(command.env_remove("DPGP_LOCAL_URLS").env_remove("DPGP_MIRROR").output().unwrap()).expect(3);
+    transcript.add(("FetchFailure::OwnNetwork", "machine of a network of its own"), &inner, FETCH, run, "");
     let urls = "http://127.0.0.1:1/rows.csv\", \"http://127.0.0.1:2/rows.csv";
     transcript.say(("FetchFailure::Transport", "nobody there"), &project(&[(URL, urls)]), FETCH, 3, "");
 }
@@ -546,6 +564,18 @@ fn table_errors(transcript: &mut Transcript) {
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", named));
     project.put("own.csv", "x, y\n1,2\n3,4\n");
     transcript.say(("TableError::UnexpectedHeader", "header after all"), &project, RUN, 2, "");
+    project.put(
+        "spec/study.toml",
+        STUDY.replace("source.dataset = \"rows\"", "source.csv.path = \"../own.csv\""),
+    );
+    project.put("own.csv", "a,b\n1,2\n");
+    transcript.say(
+        ("TableError::Withheld", "other columns, elsewhere"),
+        &project,
+        &["run", "spec/study.toml"],
+        2,
+        "",
+    );
     let project = self::project(&[]);
     let codes = "source.csv.path = \"own.csv\", encode.x = [\"F\", \"M\"]";
     project.put("study.toml", STUDY.replace("source.dataset = \"rows\"", codes));
