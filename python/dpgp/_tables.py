@@ -79,6 +79,26 @@ def columns_of(table, names):
     return [column(table[name], name) for name in names]
 
 
+def others_of(table, names):
+    """The other columns of a table by their names, by which its rows are known: numbers, or the bytes of all cells and their ends."""
+    found = names_of(table)
+    return [(str(name), _known(table[name], name)) for name in found or [] if name not in names]
+
+
+def _known(values, name):
+    """Numbers, of which a missing one is NaN, or else the text of each cell, of which a missing one is empty."""
+    try:
+        array = column(values, name)
+        if array.ndim == 1:
+            return array
+    except (InputError, TypeError):
+        pass
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    cells = [b"" if cell is None or cell != cell else str(cell).encode() for cell in values]
+    return b"".join(cells), np.cumsum([len(cell) for cell in cells], dtype=np.int64).tolist()
+
+
 def rows_of(columns):
     """How many rows columns have."""
     first = columns[0]

@@ -75,7 +75,7 @@ class DPDensity(Estimator):
             raise InputError("bins must be a whole number, or one for each input") from None
         self.spec_ = self._spec(box, bins)
         moments = Moments(self.spec_, ledger=self.ledger is not False)
-        moments._core.add([*columns, 1.0], self.n_jobs)
+        moments._core.add([*columns, 1.0], [], self.n_jobs)
         self.release_ = moments.release(
             ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from . import _core
-from ._tables import columns_of
+from ._tables import columns_of, others_of
 from .release import Release
 
 
@@ -40,8 +40,13 @@ class Moments:
 
         Numbers are read where they lie; those that are no 64-bit floating-point numbers are converted. A row with a number that is
         missing or not finite is an error, and then nothing of the batch is added.
+
+        All columns of a frame, a table or a dictionary tell a ledger which rows they are, those that the spec does not read, too: pass the
+        whole table rather than a choice of its columns.
         """
-        self._core.add(columns_of(batch, self.columns), n_jobs)
+        names = self.columns
+        others = others_of(batch, names) if self._ledger is not False else []
+        self._core.add(columns_of(batch, names), others, n_jobs)
         return self
 
     def merge(self, *others):

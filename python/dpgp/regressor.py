@@ -51,7 +51,7 @@ class MomentsEstimator(Estimator):
     def _fit(self, columns, y, target, bounds):
         self.spec_ = self._spec(target, bounds)
         moments = Moments(self.spec_, ledger=self.ledger is not False)
-        moments._core.add([*columns, y], self.n_jobs)
+        moments._core.add([*columns, y], [], self.n_jobs)
         self.release_ = moments.release(
             ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
         )

@@ -7,14 +7,14 @@ use dpgp::data::DataKey;
 use dpgp::prelude::{DataPlaces, Pool, Project, StreamedRelease};
 use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
 use dpgp::release::{
-    ClassSumsRelease, CountsRelease, MomentsRelease, Streamed, StreamedTotal, SumsModel, SurfaceSumsRelease,
+    ClassSumsRelease, CountsRelease, HeldTable, MomentsRelease, Streamed, StreamedTotal, SumsModel, SurfaceSumsRelease,
 };
 use dpgp::run::StateFolder;
 use dpgp::task::Experiment;
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
-use crate::rows::Columns;
+use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
 /// Sums of one of the models that are released.
@@ -102,16 +102,19 @@ impl MomentsCore {
         Ok(columns(&self.experiment)?)
     }
 
-    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`].
+    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names.
     fn add(
         &mut self,
         py: Python<'_>,
         columns: Vec<Bound<'_, PyAny>>,
+        others: Vec<(String, Bound<'_, PyAny>)>,
         threads: Option<usize>,
     ) -> PyResult<()> {
         let columns = Columns::of(&columns)?;
+        let others = Others::of(&others, &columns)?;
+        let table = Table { columns, others };
         let (experiment, name, key) = (Arc::clone(&self.experiment), self.name.clone(), self.key.clone());
-        let more = beside(py, move |gate| summed(&experiment, &columns, &name, key.as_ref(), threads, gate))?;
+        let more = beside(py, move |gate| summed(&experiment, &table, &name, key.as_ref(), threads, gate))?;
         self.take(more, false)
     }
 
@@ -178,6 +181,12 @@ impl MomentsCore {
     }
 }
 
+/// Rows with all their columns.
+struct Table {
+    columns: Columns,
+    others: Others,
+}
+
 /// How a release is asked for.
 struct Asked {
     epsilon: Option<f64>,
@@ -199,19 +208,21 @@ fn parsed(experiment: &Experiment, name: &Path, text: &str) -> Result<Total, Fai
 
 fn summed(
     experiment: &Experiment,
-    columns: &Columns,
+    table: &Table,
     name: &str,
     key: Option<&DataKey>,
     threads: Option<usize>,
     gate: &Gate,
 ) -> Result<Total, Failure> {
-    let pool = Pool::new(jobs(threads))?;
+    let (pool, columns) = (Pool::new(jobs(threads))?, &table.columns);
     with_streamed!(experiment, streamed, model => {
         let asked = streamed.columns().len();
         if columns.width() != asked {
             return Err(Failure::input(format!("rows have {} columns, where {asked} are summed", columns.width())));
         }
-        Ok(model(streamed.sum_held(name, &mut columns.held(gate), &pool, key)?))
+        let (mut rows, mut others) = (columns.held(gate), table.others.held());
+        let held = HeldTable { name, rows: &mut rows, others: Some(&mut others) };
+        Ok(model(streamed.sum_table(held, &pool, key)?))
     })
 }
 

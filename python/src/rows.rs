@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dpgp::data::DataError;
 use dpgp::data::error::Action;
-use dpgp::data::rows::Rows;
+use dpgp::data::rows::{OtherCell, OtherColumns, Rows};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
@@ -24,6 +24,28 @@ pub enum Column {
 pub struct Columns {
     columns: Vec<Column>,
     rows: usize,
+}
+
+/// The columns of a table that are not summed.
+pub struct Others {
+    names: Vec<String>,
+    columns: Vec<OtherColumn>,
+}
+
+/// One of them.
+enum OtherColumn {
+    Numbers(Column),
+    /// The bytes of all cells, and where each of them ends.
+    Text {
+        bytes: Vec<u8>,
+        ends: Vec<usize>,
+    },
+}
+
+/// Their next rows, which work on another thread reads.
+pub struct HeldOthers<'a> {
+    others: &'a Others,
+    next: usize,
 }
 
 /// A block of rows of columns, which work on another thread reads.
@@ -90,6 +112,72 @@ fn column(object: &Bound<'_, PyAny>) -> PyResult<(Column, Option<usize>)> {
         return Err(Failure::input("the numbers of a column must lie without gaps").into());
     }
     Ok((Column::Buffer { buffer: Arc::new(buffer), first: 0, step: 1 }, Some(rows)))
+}
+
+impl Others {
+    /// From pairs of a name and a column: a buffer of numbers, or a pair of the bytes of all cells and the ends of each. All have the
+    /// length of `rows`.
+    ///
+    /// # Errors
+    /// [`Failure`] for columns of another length.
+    pub fn of(objects: &[(String, Bound<'_, PyAny>)], rows: &Columns) -> PyResult<Self> {
+        let (mut names, mut columns) = (Vec::new(), Vec::new());
+        for (name, object) in objects {
+            let (column, length) = match object.extract::<(Vec<u8>, Vec<usize>)>() {
+                Ok((bytes, ends)) => {
+                    let length = ends.len();
+                    (OtherColumn::Text { bytes, ends }, Some(length))
+                }
+                Err(_) => {
+                    let (column, length) = column(object)?;
+                    (OtherColumn::Numbers(column), length)
+                }
+            };
+            if length.is_some_and(|length| length != rows.rows) {
+                return Err(Failure::input("the columns are not of one length").into());
+            }
+            names.push(name.clone());
+            columns.push(column);
+        }
+        Ok(Self { names, columns })
+    }
+
+    /// From the first row on.
+    pub fn held(&self) -> HeldOthers<'_> {
+        HeldOthers { others: self, next: 0 }
+    }
+}
+
+impl OtherColumns for HeldOthers<'_> {
+    fn names(&self) -> Vec<String> {
+        self.others.names.clone()
+    }
+
+    fn take(&mut self, rows: usize) -> Vec<Vec<OtherCell>> {
+        let block = self.next..self.next + rows;
+        self.next = block.end;
+        Python::attach(|py| self.others.columns.iter().map(|column| column.cells(py, block.clone())).collect())
+    }
+}
+
+impl OtherColumn {
+    /// The cells of some rows.
+    fn cells(&self, py: Python<'_>, rows: std::ops::Range<usize>) -> Vec<OtherCell> {
+        match self {
+            Self::Numbers(column) => {
+                let mut numbers = Vec::with_capacity(rows.len());
+                column.append(py, rows, &mut numbers);
+                numbers.into_iter().map(OtherCell::Number).collect()
+            }
+            Self::Text { bytes, ends } => {
+                let cell = |row: usize| {
+                    let from = row.checked_sub(1).map_or(0, |before| ends[before]);
+                    OtherCell::Text(bytes.get(from..ends[row]).unwrap_or_default().to_vec())
+                };
+                rows.filter(|row| *row < ends.len()).map(cell).collect()
+            }
+        }
+    }
 }
 
 impl Column {

@@ -82,6 +82,52 @@ def test_rows_count_in_the_ledger_of_the_command(rows, command, tmp_path):
     assert refused.stderr.strip() == f"error: {raised.value}"
 
 
+def test_all_columns_of_a_table_say_which_rows_they_are(command, tmp_path):
+    """Specs that read other columns of one frame, of which some hold words and nothing: as the command, of the same file."""
+    pandas = pytest.importorskip("pandas")
+    polars = pytest.importorskip("polars")
+    generator = np.random.default_rng(5)
+    table = {name: np.round(generator.uniform(0.0, 10.0, 300), 3) for name in ("x0", "x1", "y", "a", "b", "c")}
+    frame = pandas.DataFrame(table)
+    frame["who"] = [f"Person {number % 70}" if number % 9 else None for number in range(300)]
+    frame["gap"] = np.where(np.arange(300) % 7 == 0, np.nan, np.arange(300))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    other = SPEC.replace('["x0", "x1"], target = "y"', '["a", "b"], target = "c"')
+    (tmp_path / "other.toml").write_text(other)
+    releases = lambda moments: moments.release(epsilon=0.1).json["all_releases"]["releases"]
+    assert releases(dpgp.Moments(SPEC).add(frame)) == 1
+    assert releases(dpgp.Moments(other).add(polars.from_pandas(frame))) == 2
+    assert releases(dpgp.Moments(other).add(frame.to_dict("list"))) == 3
+    command("stats", "other.toml", "rows.csv", "--out", "rows.stats")
+    by_command, by_frame = (json.loads(data)["identity"] for data in ((tmp_path / "rows.stats").read_bytes(), dpgp.Moments(other).add(frame).to_bytes()))
+    assert by_command == by_frame
+
+
+def test_a_column_more_or_less_is_no_new_budget(rows):
+    """What a fit is given tells which rows they are by each column alone."""
+    X, y = rows.X[:500], rows.y[:500]
+    budget = dict(epsilon=1.0, delta=1e-6, budget=(1.2, 1e-6), target_bounds=(-2.0, 3.0), lengthscale=2.0)
+    fit = lambda X, y: dpgp.DPGPRegressor(**budget, input_bounds=(0.0, 10.0)).fit(X, y)
+    fit(X, y)
+    others = [
+        (np.column_stack([X, np.full(500, 0.3)]), y),
+        (np.column_stack([X[:, 0], X[:, 0]]), y),
+        (X[:, :1], y),
+        (X[:, 1:], y),
+        (X[::2, :1], y[::2]),
+        (X, np.where(y > 0.5, 1.0, 0.0)),
+        (12.0 * X, y),
+        (y[:, None], X[:, 0]),
+        (X.astype("float32")[:, :1], y.astype("float32")),
+        (np.vstack([X, X[:30] + 0.001])[:, :1], np.append(y, y[:30])),
+    ]
+    for X_, y_ in others:
+        with pytest.raises(dpgp.BudgetError):
+            fit(X_, y_)
+    with pytest.raises(dpgp.BudgetError):
+        dpgp.DPDensity(epsilon=1.0, delta=1e-6, budget=(1.2, 1e-6), input_bounds=(0.0, 10.0), bins=5).fit(X[:, :1])
+
+
 def test_predictions_are_those_of_the_command(rows, command, tmp_path):
     release = dpgp.Moments(SPEC, ledger=False).add(np.column_stack([rows.X, rows.y])).release()
     release.write(tmp_path / "release.json")

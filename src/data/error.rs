@@ -133,8 +133,11 @@ pub enum DataError {
         /// Why.
         problem: &'static str,
     },
-    /// Two part files are one.
-    #[error("{} and {} hold the same rows, which would be used twice; take one of them away", first.display(), second.display())]
+    /// Two part files are one, or have more rows in common than chance explains.
+    #[error(
+        "{} and {} hold the same rows, or more of them than chance explains, which would be used twice; take one of them away",
+        first.display(), second.display()
+    )]
     SameRows {
         /// One file.
         first: PathBuf,

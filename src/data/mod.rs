@@ -63,7 +63,10 @@ pub use fetch::{FetchOptions, fetch};
 pub use fetch_failure::{FetchFailure, UrlFailure};
 pub use filter::{Comparison, Filter, FilterValue};
 pub use format::{CsvFormat, Format, Separator};
-pub use identity::{DataKey, FilePart, Fingerprint, RowSketch, RowTotal, RowWitness, SketchedColumns};
+pub use identity::{
+    CellTotal, ColumnMark, CountedSample, DataKey, FilePart, Fingerprint, RowSketch, RowTotal, RowWitness,
+    SketchedColumns,
+};
 pub use idx::IdxArray;
 pub use images::Downscale;
 pub use lock::Lock;

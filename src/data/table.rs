@@ -35,6 +35,8 @@ pub struct Table {
     lines: Vec<usize>,
     /// What `lines` counts.
     unit: RowUnit,
+    /// How many of the last columns the path of the file names.
+    in_path: usize,
 }
 
 impl Table {
@@ -84,7 +86,7 @@ impl Table {
         let columns = places.into_iter().map(|place| whole_column(file, place));
         let (columns, rows) = (columns.collect::<Result<Vec<Column>, _>>()?, file.rows());
         let frame = DataFrame::new(rows, columns).map_err(|error| DataError::table(path, body(error)))?;
-        Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row })
+        Ok(Self { file: path.to_owned(), frame, lines: (1..=rows).collect(), unit: RowUnit::Row, in_path: 0 })
     }
 
     fn from_text<R: BufRead>(path: &Path, mut reader: TextReader<R>) -> Result<Self, DataError> {
@@ -104,7 +106,7 @@ impl Table {
         let columns = columns.into_iter().map(|column| column.finish().into_series().into()).collect();
         let frame =
             DataFrame::new(lines.len(), columns).map_err(|error| DataError::table(path, body(error)))?;
-        Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line })
+        Ok(Self { file: path.to_owned(), frame, lines, unit: RowUnit::Line, in_path: 0 })
     }
 
     /// The file that the table was read from.
@@ -137,9 +139,13 @@ impl Table {
         let read: Vec<bool> = names.iter().map(|name| witness.reads(name)).collect();
         let columns = self.frame.columns().iter();
         let mut cells: Vec<_> = columns.map(|column| column.as_materialized_series().iter()).collect();
+        let own = cells.len() - self.in_path;
         for _ in 0..self.rows() {
-            for (cells, read) in cells.iter_mut().zip(&read) {
+            for (place, (cells, read)) in cells.iter_mut().zip(&read).enumerate() {
                 show(&cells.next().unwrap_or(AnyValue::Null), witness, *read);
+                if place >= own {
+                    witness.of_path();
+                }
             }
             witness.end_row();
         }
@@ -311,6 +317,7 @@ impl Table {
             let column = cells.finish().into_series().into();
             self.frame.with_column(column).map_err(|error| DataError::table(&self.file, body(error)))?;
         }
+        self.in_path = file.partitions.len();
         Ok(self)
     }
 
@@ -375,7 +382,7 @@ impl Table {
     /// The table with other columns for the same rows.
     fn with(&self, frame: Result<DataFrame, PolarsError>) -> Result<Self, DataError> {
         let frame = frame.map_err(|error| DataError::table(&self.file, body(error)))?;
-        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit })
+        Ok(Self { file: self.file.clone(), frame, lines: self.lines.clone(), unit: self.unit, in_path: 0 })
     }
 }
 

@@ -150,8 +150,10 @@ pub enum ReleaseError {
         /// The other.
         second: PathBuf,
     },
-    /// A file that is given twice.
-    #[error("{first} and {second} hold the same rows, which would be counted twice; name one of them")]
+    /// A file that is given twice, or one with more rows of another than chance explains.
+    #[error(
+        "{first} and {second} hold the same rows, or more of them than chance explains, which would be counted twice; name one of them"
+    )]
     SameRows {
         /// One file.
         first: String,

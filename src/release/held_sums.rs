@@ -6,10 +6,20 @@ use super::add_sums::{OTHER_KEYS, other_summand, parsed};
 use super::sum_rows::{SummedRows, columns, distinct_files};
 use super::sums_model::SumsOf;
 use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
-use crate::data::rows::{HeldRows, Rows};
-use crate::data::{DataKey, Fingerprint};
+use crate::data::DataKey;
+use crate::data::rows::{HeldRows, OtherColumns, Rows};
 use crate::run::Pool;
 use crate::stream::{BLOCK, FileRecord, Sum, SumRows, collect};
+
+/// Rows that a program holds.
+pub struct HeldTable<'t> {
+    /// What messages call them.
+    pub name: &'t str,
+    /// The columns that are summed.
+    pub rows: &'t mut dyn Rows,
+    /// The other columns of the table, if it has any.
+    pub others: Option<&'t mut dyn OtherColumns>,
+}
 
 impl<M: SumsModel> Streamed<'_, M> {
     /// The columns that are read of each row, in their order: the inputs, the target and those of the filters.
@@ -54,6 +64,20 @@ impl<M: SumsModel> Streamed<'_, M> {
         pool: &Pool,
         key: Option<&DataKey>,
     ) -> Result<StreamedTotal<M>, ReleaseError> {
+        self.sum_table(HeldTable { name, rows, others: None }, pool, key)
+    }
+
+    /// The same for rows of a table with other columns, by which they are known, too.
+    ///
+    /// # Errors
+    /// As [`Streamed::sum_held`].
+    pub fn sum_table(
+        &self,
+        table: HeldTable<'_>,
+        pool: &Pool,
+        key: Option<&DataKey>,
+    ) -> Result<StreamedTotal<M>, ReleaseError> {
+        let HeldTable { name, rows, others } = table;
         let data = &self.setting().data;
         if data.person.is_some() {
             return Err(ReleaseError::NotReleasable(
@@ -66,7 +90,11 @@ impl<M: SumsModel> Streamed<'_, M> {
             ));
         }
         let columns = self.columns();
-        let mut held = HeldRows::new(rows, Path::new(name), &columns, key);
+        let held = HeldRows::new(rows, Path::new(name), &columns, key);
+        let mut held = match others {
+            Some(others) => held.with_others(key, others),
+            None => held,
+        };
         let part = collect(&mut held, 0..u64::MAX, self.model().rows(), pool.threads())?;
         let rows = held.rows();
         let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
@@ -122,7 +150,11 @@ impl<M: SumsModel> StreamedTotal<M> {
         let record = &self.record;
         let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<FileRecord>>();
         let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
-        let identity = identities.map(|(one, other)| beside(one, other));
+        let identity = identities.map(|(one, other)| {
+            let mut both = one.clone();
+            both.add_files(other);
+            both
+        });
         distinct_files(&files, identity.as_ref())?;
         (self.record.files, self.record.identity) = (files, identity);
         self.add_sums(&other.record.part.sums);
@@ -153,14 +185,6 @@ impl<M: SumsModel> StreamedTotal<M> {
     fn name(&self) -> PathBuf {
         self.record.files.first().map_or_else(PathBuf::new, |file| PathBuf::from(&file.name))
     }
-}
-
-/// The rows of both, one table after the other.
-fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
-    let mut both = one.clone();
-    both.parts.extend(&other.parts);
-    both.learn(&other.sketches);
-    both
 }
 
 #[cfg(test)]

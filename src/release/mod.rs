@@ -109,6 +109,7 @@ pub use error::ReleaseError;
 pub use exact_sums::ExactSumsFile;
 pub use grid::{GridChoice, GridInput};
 pub use grid_error::GridError;
+pub use held_sums::HeldTable;
 pub use little_known::most_uncertainty;
 pub use moments::MomentsRelease;
 pub use moments_file::{FilePredictions, MomentsFile, OtherModel, write_predictions};

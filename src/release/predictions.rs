@@ -13,8 +13,8 @@ use super::subject::Subject;
 use crate::data::{DataKey, Fingerprint, Progress};
 use crate::number::Epsilon;
 use crate::run::{
-    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_sample,
-    load_witnessed, streams,
+    CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
+    load_sample, load_witnessed, streams,
 };
 use crate::setting::MechanismSetting;
 use crate::task::{
@@ -77,7 +77,7 @@ impl<'a> PredictionRequest<'a> {
                     load_witnessed(experiment, setting, project, progress, key)?;
                 (sample, Some(fingerprint))
             }
-            None => (load_sample(experiment, setting, project, progress)?, None),
+            None => (load_compared(experiment, setting, project, progress)?, None),
         };
         Self { experiment, cell, points: at, sample, fingerprint }.checked()
     }

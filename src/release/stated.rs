@@ -138,7 +138,8 @@ impl<'a> Stated<'a> {
         let Some(said) = texts(self.whole, "warnings") else {
             return self.absent.push("warnings".to_owned());
         };
-        let missing = own_warnings(self.certificate, false).into_iter().find(|own| !said.contains(&own.as_str()));
+        let missing =
+            own_warnings(self.certificate, false).into_iter().find(|own| !said.contains(&own.as_str()));
         let why = format!("it lacks {:?}", missing.clone().unwrap_or_default());
         self.hold("warnings", missing.is_none(), &why);
     }

@@ -1,5 +1,6 @@
 //! What a release is about, as a ledger records it.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::ReleaseError;
@@ -51,6 +52,7 @@ impl Subject<'_> {
             // The ledger gives it its place, and says which rows it is about.
             number: 0,
             id: String::new(),
+            columns: BTreeMap::new(),
             data: RowTotal::default(),
             link: String::new(),
         })

@@ -8,7 +8,7 @@ use super::ReleaseError;
 use super::person_rows::used_rows;
 use crate::data::rows::{FileState, Files, MarkedRows, PresentRows, RowFile, Rows, is_address, row_files};
 use crate::data::{DataError, DataKey, Fingerprint};
-use crate::run::{Pool, Shard};
+use crate::run::{Pool, RunError, Shard, passing_key};
 use crate::setting::{ChosenBy, DataSetting};
 use crate::stream::{BLOCK, FileRecord, PartSums, SumRows, collect};
 
@@ -58,7 +58,9 @@ fn summed_rows<T: SumRows>(
     named_once(&found)?;
     let used = used_rows(&found, source.data, pool)?;
     let (layout, columns) = (source.data.source.text_layout(), columns(source.data));
-    let files = match source.key {
+    let compared = source.key.is_none() && found.len() > 1;
+    let passing = compared.then(passing_key).transpose().map_err(RunError::from)?;
+    let files = match source.key.or(passing.as_ref()) {
         Some(key) => Files::witnessed(&found, &layout, &columns, source.data.cell_rules(), key)?,
         None => Files::open(&found, &layout, &columns, source.data.cell_rules())?,
     };
@@ -84,6 +86,8 @@ fn summed_rows<T: SumRows>(
     if source.shard.is_none() {
         distinct_files(&files, identity.as_ref())?;
     }
+    // Nobody else knows the rows by a key that was made for this call.
+    let identity = identity.filter(|_| !compared);
     Ok(SummedRows { files, identity, part, unchecked: Vec::new() })
 }
 

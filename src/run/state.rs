@@ -99,6 +99,14 @@ impl StateFolder {
     }
 }
 
+/// A key for one call, which compares its files by it: nothing is kept, and nothing is written.
+///
+/// # Errors
+/// [`StateError::Randomness`].
+pub fn passing_key() -> Result<DataKey, StateError> {
+    Ok(DataKey::new(&random_bytes()?))
+}
+
 impl StateError {
     fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
@@ -116,10 +124,15 @@ fn of_environment(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+fn random_bytes() -> Result<[u8; BYTES], StateError> {
+    let mut bytes = [0; BYTES];
+    SysRng.try_fill_bytes(&mut bytes).map_err(|cause| StateError::Randomness(cause.to_string()))?;
+    Ok(bytes)
+}
+
 /// Writes a new key, whole or not at all; of several processes one wins. Temporary files are private to their owner.
 fn make_key(path: &Path) -> Result<(), StateError> {
-    let mut key = [0; BYTES];
-    SysRng.try_fill_bytes(&mut key).map_err(|cause| StateError::Randomness(cause.to_string()))?;
+    let key = random_bytes()?;
     let mut file = disk::create(folder_of(path), 0o600).map_err(StateError::io(path))?;
     let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
     written.map_err(StateError::io(path))?;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, used};
+use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, load_sample, used};
+use super::own_tables::own_files;
+use super::state::passing_key;
 use super::{Project, RunError};
 use crate::data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
 use crate::setting::{DataSetting, Sections};
@@ -46,12 +48,28 @@ pub fn load_witnessed(
     }
 }
 
+/// The sample of one data section, for which nothing remembers its rows: its files are compared with each other alone.
+///
+/// # Errors
+/// As [`load_witnessed`].
+pub fn load_compared(
+    experiment: &Experiment,
+    setting: &Sections,
+    project: &Project,
+    progress: &dyn Progress,
+) -> Result<Sample, RunError> {
+    if own_files(experiment, &setting.data.source)?.len() < 2 {
+        return load_sample(experiment, setting, project, progress);
+    }
+    Ok(load_witnessed(experiment, setting, project, progress, &passing_key()?)?.sample)
+}
+
 /// The identity of the rows of tables.
 fn witnessed(tables: &[Table], data: &DataSetting, key: &DataKey) -> Fingerprint {
     let columns = tables.first().map(Table::columns).unwrap_or_default();
-    let mut witness = RowWitness::new(key, &columns, &used(data));
+    let mut witness = RowWitness::new(key, &columns, &used(data)).of_files(tables.len());
     for (number, table) in tables.iter().enumerate() {
-        witness.begin_file(number);
+        witness.begin_file(number, &table.columns());
         table.show(&mut witness);
     }
     witness.fingerprint(tables.len())
@@ -68,7 +86,7 @@ fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), Da
 fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
     let names: Vec<String> = columns.keys().cloned().collect();
     let mut witness = RowWitness::new(key, &names, &used(data));
-    witness.begin_file(0);
+    witness.begin_file(0, &names);
     for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
         for (name, column) in columns {
             let read = witness.reads(name);

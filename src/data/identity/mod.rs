@@ -5,14 +5,24 @@
 //! the sum of theirs modulo 2^256 ([`RowTotal`]). So the order of rows and columns, the names of files and columns, the form
 //! of the file and the way it is cut into parts do not matter, and nobody without the key can check a guess.
 //!
-//! Rows that two files share are found by the least digests of each ([`RowSketch`]).
+//! Rows that two files share are found by the least digests of each ([`RowSketch`]). Columns are known by their cells, whatever
+//! they are called ([`ColumnMark`]), and so are rows of which two files hold different columns, and files of one call that hold
+//! the same rows, by how often the same values stand in both ([`CountedSample`]).
 
+mod cell_key;
+mod column;
+mod counted;
 mod fingerprint;
 mod key;
+mod likeness;
+mod repeated;
 mod sketch;
+mod spacing;
 mod total;
 mod witness;
 
+pub use column::{CellTotal, ColumnMark};
+pub use counted::CountedSample;
 pub use fingerprint::{FilePart, Fingerprint, SketchedColumns};
 pub use key::DataKey;
 pub use sketch::RowSketch;

@@ -1,6 +1,19 @@
 //! Rows as they are read, cell by cell, for their digests.
 
-use super::{DataKey, FilePart, Fingerprint, RowSketch, RowTotal, SketchedColumns};
+use super::cell_key::CellKey;
+use super::column::SeenColumn;
+use super::{CountedSample, DataKey, FilePart, Fingerprint, RowSketch, RowTotal, SketchedColumns};
+
+/// The most distinct cells of a column that are remembered, and of all columns together; but a few of each.
+const CELLS: usize = 256;
+const ALL_CELLS: usize = 1 << 15;
+
+/// The most distinct rows of a file that are remembered, and of all files together; but a few of each.
+const ROWS: usize = 512;
+const ALL_ROWS: usize = 1 << 14;
+
+/// The fewest of each.
+const FEW: usize = 32;
 
 /// A cell without text.
 const MISSING: u8 = 0;
@@ -30,8 +43,18 @@ pub struct RowWitness {
     /// The columns that a spec reads; empty if it reads all.
     read: Vec<String>,
     parts: Vec<FilePart>,
+    samples: Vec<CountedSample>,
+    /// How many distinct rows of each file are remembered.
+    most_rows: usize,
     all: RowSketch,
     some: RowSketch,
+    /// Rows without the cells that the path of their file names, and their columns.
+    own: RowSketch,
+    own_columns: Vec<String>,
+    cell_key: CellKey,
+    seen: Vec<SeenColumn>,
+    /// The columns of the cells of a row, in their order.
+    order: Vec<usize>,
     /// The cells of the row, one after the other, and where each of them stands.
     bytes: Vec<u8>,
     cells: Vec<WitnessedCell>,
@@ -46,6 +69,10 @@ struct WitnessedCell {
     to: usize,
     /// Whether the spec reads its column.
     read: bool,
+    /// Whether the path of the file names it, so that all rows of the file have it.
+    of_path: bool,
+    /// The digest of the cell alone.
+    digest: u128,
 }
 
 impl RowWitness {
@@ -61,8 +88,15 @@ impl RowWitness {
             columns,
             read,
             parts: Vec::new(),
+            samples: Vec::new(),
+            most_rows: ROWS,
             all: RowSketch::default(),
             some: RowSketch::default(),
+            own: RowSketch::default(),
+            own_columns: Vec::new(),
+            cell_key: CellKey::new(key),
+            seen: Vec::new(),
+            order: Vec::new(),
             bytes: Vec::new(),
             cells: Vec::new(),
             shared: Vec::new(),
@@ -74,9 +108,26 @@ impl RowWitness {
         self.read.is_empty() || self.read.iter().any(|read| read == column)
     }
 
-    /// The rows that follow are of this file; those before it may have been passed over.
-    pub fn begin_file(&mut self, number: usize) {
+    /// The same for so many files, of each of which fewer rows are remembered if they are many.
+    #[must_use]
+    pub fn of_files(self, files: usize) -> Self {
+        Self { most_rows: (ALL_ROWS / files.max(1)).clamp(FEW, ROWS), ..self }
+    }
+
+    /// The rows that follow are of this file, with these columns in the order in which cells are shown; files before it may have
+    /// been passed over.
+    pub fn begin_file(&mut self, number: usize, columns: &[String]) {
         self.parts.resize(self.parts.len().max(number + 1), FilePart::default());
+        self.samples.resize(self.parts.len(), CountedSample::new(self.most_rows));
+        let most = (ALL_CELLS / columns.len().max(1)).clamp(FEW, CELLS);
+        self.order.clear();
+        for name in columns {
+            let known = self.seen.iter().position(|column| column.name == *name);
+            self.order.push(known.unwrap_or(self.seen.len()));
+            if known.is_none() {
+                self.seen.push(SeenColumn::new(name, most));
+            }
+        }
         self.shared.clear();
         self.clear();
     }
@@ -87,10 +138,10 @@ impl RowWitness {
     /// use dpgp::data::{DataKey, RowWitness};
     /// let key = DataKey::new(b"k");
     /// let (mut path, mut file) = (RowWitness::new(&key, &[], &[]), RowWitness::new(&key, &[], &[]));
-    /// path.begin_file(0);
+    /// path.begin_file(0, &["month".to_owned(), "who".to_owned()]);
     /// path.text(b"06", false);
     /// path.share_cells();
-    /// file.begin_file(0);
+    /// file.begin_file(0, &["who".to_owned(), "month".to_owned()]);
     /// for row in ["a", "b"] {
     ///     path.text(row.as_bytes(), false);
     ///     path.end_row();
@@ -98,15 +149,23 @@ impl RowWitness {
     ///     file.number(6.0, false);
     ///     file.end_row();
     /// }
-    /// assert_eq!(path.fingerprint(1), file.fingerprint(1));
+    /// let (path, file) = (path.fingerprint(1), file.fingerprint(1));
+    /// assert_eq!((path.whole(), path.named("month")), (file.whole(), file.named("month")));
     /// ```
     pub fn share_cells(&mut self) {
+        self.cells.iter_mut().for_each(|cell| cell.of_path = true);
         self.shared.clone_from(&self.cells);
+    }
+
+    /// The cell that was seen last is one that the path of its file names.
+    pub fn of_path(&mut self) {
+        self.cells.last_mut().into_iter().for_each(|cell| cell.of_path = true);
     }
 
     /// The next cell holds a number.
     pub fn number(&mut self, value: f64, read: bool) {
         let narrow = value as f32;
+        self.space(value.is_finite().then_some(value));
         // Nought without its sign.
         let bits = if narrow == 0.0 { 0 } else { narrow.to_bits() };
         match (value.is_finite(), narrow.is_finite()) {
@@ -133,20 +192,34 @@ impl RowWitness {
 
     /// All cells of the row have been seen.
     pub fn end_row(&mut self) {
+        for (cell, column) in self.cells.iter().zip(&self.order) {
+            self.seen[*column].insert(cell.digest);
+        }
+        if self.own_columns.is_empty() && self.cells.iter().any(|cell| cell.of_path) {
+            let own = self.cells.iter().zip(&self.order).filter(|(cell, _)| !cell.of_path);
+            self.own_columns = sorted(&own.map(|(_, column)| &self.seen[*column].name).collect::<Vec<_>>());
+        }
         let (bytes, cells) = (&self.bytes, &mut self.cells);
         cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
-        let whole = self.key.tag_of(cells.iter().map(|cell| &bytes[cell.from..cell.to]));
-        let digest = RowTotal::of(&whole);
-        self.all.insert(digest.head());
+        let whole = self.tag(|_| true);
+        self.all.insert(whole.head());
         if !self.read.is_empty() {
-            let read = cells.iter().filter(|cell| cell.read);
-            let read = self.key.tag_of(read.map(|cell| &bytes[cell.from..cell.to]));
-            self.some.insert(RowTotal::of(&read).head());
+            self.some.insert(self.tag(|cell| cell.read).head());
         }
-        if let Some(part) = self.parts.last_mut() {
-            part.add(&FilePart { rows: 1, total: digest });
+        if self.cells.iter().any(|cell| cell.of_path) {
+            self.own.insert(self.tag(|cell| !cell.of_path).head());
+        }
+        if let (Some(part), Some(sample)) = (self.parts.last_mut(), self.samples.last_mut()) {
+            part.add(&FilePart { rows: 1, total: whole });
+            sample.insert(whole.head());
         }
         self.clear();
+    }
+
+    /// The digest of some cells of the row, which are in order.
+    fn tag(&self, some: impl Fn(&WitnessedCell) -> bool) -> RowTotal {
+        let cells = self.cells.iter().filter(|cell| some(cell));
+        RowTotal::of(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
     }
 
     /// Begins a row, with the cells that it shares with others.
@@ -158,11 +231,17 @@ impl RowWitness {
     /// What was seen of so many files.
     pub fn fingerprint(mut self, files: usize) -> Fingerprint {
         self.parts.resize(files, FilePart::default());
+        self.samples.resize(files, CountedSample::new(self.most_rows));
         let mut sketches = vec![SketchedColumns { columns: self.columns, sketch: self.all }];
         if !self.read.is_empty() {
             sketches.push(SketchedColumns { columns: self.read, sketch: self.some });
         }
-        Fingerprint { key: self.name, parts: self.parts, sketches }
+        if self.own != RowSketch::default() {
+            sketches.push(SketchedColumns { columns: self.own_columns, sketch: self.own });
+        }
+        let mut columns: Vec<_> = self.seen.into_iter().map(SeenColumn::mark).collect();
+        columns.sort_by(|one, other| one.name.cmp(&other.name));
+        Fingerprint { key: self.name, parts: self.parts, sketches, columns, samples: self.samples }
     }
 
     fn words(&mut self, text: &[u8], read: bool) {
@@ -174,14 +253,28 @@ impl RowWitness {
         self.bytes.push(TEXT);
         self.bytes.extend_from_slice(&length);
         self.bytes.extend_from_slice(text);
-        self.cells.push(WitnessedCell { from, to: self.bytes.len(), read });
+        self.space(None);
+        self.push(from, read);
     }
 
     fn cell(&mut self, kind: u8, value: &[u8], read: bool) {
         let from = self.bytes.len();
         self.bytes.push(kind);
         self.bytes.extend_from_slice(value);
-        self.cells.push(WitnessedCell { from, to: self.bytes.len(), read });
+        self.push(from, read);
+    }
+
+    fn push(&mut self, from: usize, read: bool) {
+        let to = self.bytes.len();
+        let digest = self.cell_key.digest(&self.bytes[from..to]);
+        self.cells.push(WitnessedCell { from, to, read, of_path: false, digest });
+    }
+
+    /// Tells the column of the next cell of its number.
+    fn space(&mut self, number: Option<f64>) {
+        if let Some(column) = self.order.get(self.cells.len()) {
+            self.seen[*column].space(number);
+        }
     }
 }
 
@@ -200,7 +293,7 @@ mod tests {
     /// The digests of rows of text.
     fn seen(rows: &[&[&str]]) -> Fingerprint {
         let mut witness = RowWitness::new(&DataKey::new(b"k"), &[] as &[String], &[]);
-        witness.begin_file(0);
+        witness.begin_file(0, &[]);
         for row in rows {
             row.iter().for_each(|cell| witness.text(cell.as_bytes(), false));
             witness.end_row();
@@ -273,7 +366,7 @@ mod tests {
     #[test]
     fn digests_need_the_key() {
         let mut witness = RowWitness::new(&DataKey::new(b"other"), &[] as &[String], &[]);
-        witness.begin_file(0);
+        witness.begin_file(0, &[]);
         witness.text(b"a", false);
         witness.end_row();
         let (one, other) = (seen(&[&["a"]]), witness.fingerprint(1));

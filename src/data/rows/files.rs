@@ -92,7 +92,7 @@ impl Files {
         let seen = paths.first().map(|file| open(file, layout, &files.columns)).transpose()?;
         let read: Vec<&str> = columns.iter().map(String::as_str).collect();
         let seen = seen.map(|file| file.seen()).unwrap_or_default();
-        files.witness = Some(RowWitness::new(key, &seen, &read));
+        files.witness = Some(RowWitness::new(key, &seen, &read).of_files(paths.len()));
         Ok(files)
     }
 
@@ -171,11 +171,12 @@ impl Files {
             };
             if rows == 0 {
                 let Some(file) = self.files.get(self.next) else { break };
-                self.open = Some(open(file, &self.layout, &self.columns)?);
+                let rows = open(file, &self.layout, &self.columns)?;
                 if let Some(witness) = &mut self.witness {
-                    witness.begin_file(self.next);
+                    witness.begin_file(self.next, &rows.seen());
                     file.show(witness, &self.columns.numbers);
                 }
+                self.open = Some(rows);
                 self.next += 1;
                 continue;
             }

@@ -33,19 +33,55 @@ pub struct HeldRows<'r> {
     name: PathBuf,
     columns: Vec<String>,
     witness: Option<RowWitness>,
+    /// The other columns of the table.
+    others: Option<&'r mut dyn OtherColumns>,
     read: u64,
+}
+
+/// A cell of a column that is not summed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OtherCell {
+    /// A number; one that is none stands for a missing cell.
+    Number(f64),
+    /// Text.
+    Text(Vec<u8>),
+}
+
+/// The columns of a table that are not summed, but belong to its rows.
+pub trait OtherColumns: Send {
+    /// What they are called.
+    fn names(&self) -> Vec<String>;
+
+    /// The cells of the next rows, for each column as many.
+    fn take(&mut self, rows: usize) -> Vec<Vec<OtherCell>>;
 }
 
 impl<'r> HeldRows<'r> {
     /// Rows with the columns that are asked for, in their order, of which none has been read yet. Messages call them `name`.
     pub fn new(rows: &'r mut dyn Rows, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let witness = key.map(|key| {
-            let mut witness = RowWitness::new(key, columns, &asked);
-            witness.begin_file(0);
-            witness
-        });
-        Self { rows, name: name.to_path_buf(), columns: columns.to_vec(), witness, read: 0 }
+        let witness = key.map(|key| RowWitness::new(key, columns, &asked));
+        Self { rows, name: name.to_path_buf(), columns: columns.to_vec(), witness, others: None, read: 0 }
+            .begun()
+    }
+
+    /// The same rows with the other columns of their table, by which they are known, too.
+    #[must_use]
+    pub fn with_others(self, key: Option<&DataKey>, others: &'r mut dyn OtherColumns) -> Self {
+        let all: Vec<String> = self.columns.iter().cloned().chain(others.names()).collect();
+        let asked: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let witness = key.map(|key| RowWitness::new(key, &all, &asked));
+        Self { witness, others: Some(others), ..self }.begun()
+    }
+
+    /// Begins the table, each column of which is seen once.
+    fn begun(mut self) -> Self {
+        let others = self.others.as_ref().map(|others| others.names()).unwrap_or_default();
+        let asked = self.columns.iter().enumerate();
+        let asked = asked.filter(|(place, name)| !self.columns[..*place].contains(name));
+        let all: Vec<String> = asked.map(|(_, name)| name.clone()).chain(others).collect();
+        self.witness.iter_mut().for_each(|witness| witness.begin_file(0, &all));
+        self
     }
 
     /// How many rows were read or passed over.
@@ -76,13 +112,24 @@ impl<'r> HeldRows<'r> {
     /// Shows the last rows to the witness; a column that is asked for twice counts once.
     fn show(&mut self, columns: &[Vec<f64>], rows: usize) {
         let Some(witness) = &mut self.witness else { return };
+        let others = self.others.as_mut().map(|others| others.take(rows)).unwrap_or_default();
         let asked = self.columns.iter().zip(columns).enumerate();
         let asked = asked.filter(|(place, (name, _))| !self.columns[..*place].contains(name));
         let asked: Vec<&[f64]> = asked.map(|(_, (_, column))| &column[column.len() - rows..]).collect();
         for row in 0..rows {
             asked.iter().for_each(|column| witness.number(column[row], true));
+            others.iter().for_each(|cells| show(cells.get(row), witness));
             witness.end_row();
         }
+    }
+}
+
+/// Shows a cell that is not summed.
+fn show(cell: Option<&OtherCell>, witness: &mut RowWitness) {
+    match cell {
+        Some(OtherCell::Number(number)) if !number.is_nan() => witness.number(*number, false),
+        Some(OtherCell::Text(text)) => witness.text(text, false),
+        _ => witness.missing(false),
     }
 }
 
@@ -97,6 +144,7 @@ impl Rows for HeldRows<'_> {
 
     fn skip(&mut self, rows: u64) -> Result<u64, DataError> {
         let passed = self.rows.skip(rows)?;
+        self.others.iter_mut().for_each(|others| drop(others.take(passed as usize)));
         self.read += passed;
         Ok(passed)
     }

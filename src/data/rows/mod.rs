@@ -25,7 +25,7 @@ pub use address::{beside, ensure_addresses, is_address};
 pub use file_state::FileState;
 pub use files::Files;
 pub use find::row_files;
-pub use held::HeldRows;
+pub use held::{HeldRows, OtherCell, OtherColumns};
 pub use marked::{MarkedRows, PresentRows};
 pub use memory::InMemory;
 pub use meter::RowMeter;
@@ -90,7 +90,7 @@ trait FileRows: Send {
     /// As [`Rows::skip`].
     fn skip(&mut self, rows: u64) -> Result<u64, DataError>;
 
-    /// The names of the columns that a witness sees.
+    /// The names of the columns that a witness sees, in the order in which it sees their cells.
     fn seen(&self) -> Vec<String>;
 
     /// The names of all columns of the file.

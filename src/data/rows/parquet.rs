@@ -195,7 +195,8 @@ impl FileRows for ParquetRows {
 
     fn seen(&self) -> Vec<String> {
         let fields = self.file.fields();
-        self.places.iter().chain(&self.others).map(|place| fields[*place].name.clone()).collect()
+        let asked = self.asked().into_iter().map(|column| self.places[column]);
+        asked.chain(self.others.iter().copied()).map(|place| fields[place].name.clone()).collect()
     }
 
     fn columns(&self) -> Vec<String> {

@@ -123,9 +123,8 @@ impl FileRows for PartitionedRows {
     }
 
     fn seen(&self) -> Vec<String> {
-        let mut seen = self.rows.seen();
-        seen.extend(self.partitions.iter().map(|partition| partition.name.clone()));
-        seen
+        let named = self.partitions.iter().map(|partition| partition.name.clone());
+        named.chain(self.rows.seen()).collect()
     }
 
     fn columns(&self) -> Vec<String> {

@@ -210,8 +210,9 @@ mod tests {
 
     /// Rows with these numbers in two columns, of which a spec reads one.
     fn rows_of(key: &DataKey, numbers: Range<u32>) -> Fingerprint {
-        let mut witness = RowWitness::new(key, &["x".to_owned(), "y".to_owned()], &["x"]);
-        witness.begin_file(0);
+        let names = ["x".to_owned(), "y".to_owned()];
+        let mut witness = RowWitness::new(key, &names, &["x"]);
+        witness.begin_file(0, &names);
         for number in numbers {
             witness.number(f64::from(number), true);
             witness.number(f64::from(number * number), false);

@@ -1,8 +1,10 @@
 //! What stands in a ledger.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::data::RowTotal;
+use crate::data::{CellTotal, RowTotal};
 use crate::privacy::{Budget, Neighbours, PrivacyUnit};
 
 /// The epsilon and delta that all releases together keep.
@@ -57,6 +59,10 @@ pub struct LedgerEntry {
     /// What its guarantee leaves out, if anything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
+    /// The cells of the columns that it protects or takes as public, and of persons, by their sums: which columns those are, whatever a
+    /// later release calls them. Releases before columns were known by their cells have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, CellTotal>,
     /// Which rows it is about: the sum of their digests under the key of the state folder.
     #[serde(default)]
     pub data: RowTotal,
@@ -86,30 +92,6 @@ impl LedgerEntry {
     pub fn protects_against(&self) -> String {
         self.unit.between(self.neighbours)
     }
-
-    /// Why this release and an earlier one have no guarantee in common.
-    pub(super) fn conflict(&self, earlier: &Self) -> Option<String> {
-        let (now, then) = (self.neighbours, earlier.neighbours);
-        // A change of one target says nothing of another column's; what becomes of a record concerns all its columns.
-        let apart = matches!(
-            (now, then),
-            (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)) if self.target != earlier.target
-        );
-        let same = now == then && self.unit.adds_up_with(&earlier.unit);
-        if !same && !apart {
-            let [now, then] = [self, earlier].map(Self::protects_against);
-            return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
-        }
-        if self.public.contains(&earlier.target) {
-            return Some(format!(
-                "an earlier release protects the column {:?}, which this one takes as public",
-                earlier.target
-            ));
-        }
-        earlier.public.contains(&self.target).then(|| {
-            format!("an earlier release took the column {:?} as public, which this one protects", self.target)
-        })
-    }
 }
 
 fn is_positive(x: f64) -> bool {
@@ -118,6 +100,7 @@ fn is_positive(x: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::roles::KnownRelease;
     use super::*;
     use crate::privacy::accounting::Relation;
 
@@ -137,9 +120,16 @@ mod tests {
             number: 0,
             id: String::new(),
             caveats: Vec::new(),
+            columns: BTreeMap::new(),
             data: RowTotal::default(),
             link: String::new(),
         }
+    }
+
+    /// Why two releases have no guarantee in common, of which no more is known than names.
+    fn conflict(now: &LedgerEntry, then: &LedgerEntry) -> Option<String> {
+        let [now, then] = [now, then].map(|entry| KnownRelease { entry, rows: None });
+        now.conflict(&then)
     }
 
     /// A person is hidden by releases about the same column, however many of his rows each uses; one about rows hides none.
@@ -161,8 +151,8 @@ mod tests {
             for neighbours in [Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneTargetChanges(1.0)]
             {
                 let of = |unit: &PrivacyUnit| LedgerEntry { unit: unit.clone(), ..entry("a", neighbours) };
-                assert_eq!(of(&one).conflict(&of(&other)).is_none(), together, "{one:?} {other:?}");
-                assert_eq!(of(&other).conflict(&of(&one)).is_none(), together, "{one:?} {other:?}");
+                assert_eq!(conflict(&of(&one), &of(&other)).is_none(), together, "{one:?} {other:?}");
+                assert_eq!(conflict(&of(&other), &of(&one)).is_none(), together, "{one:?} {other:?}");
             }
         }
     }
@@ -184,7 +174,7 @@ mod tests {
             (("a", changes(1.0)), ("b", changes(2.0)), true),
             (("a", changes(1.0)), ("b", removed), false),
         ] {
-            let conflict = entry(one.0, one.1).conflict(&entry(other.0, other.1));
+            let conflict = conflict(&entry(one.0, one.1), &entry(other.0, other.1));
             assert_eq!(conflict.is_none(), together, "{one:?} {other:?}: {conflict:?}");
         }
     }

@@ -6,7 +6,8 @@ use super::book::{Ledger, check_budget, check_numbers};
 use super::chain::SealKey;
 use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
-use crate::data::{FilePart, Fingerprint};
+use super::roles::KnownRelease;
+use crate::data::Fingerprint;
 use crate::privacy::composed_mu;
 
 /// A release that is to be entered.
@@ -31,16 +32,15 @@ impl Ledger {
         key: &SealKey,
     ) -> Result<Self, LedgerError> {
         self.take_budget(path, new.budget)?;
+        let entry = new.entry.of_rows(new.rows);
         if self.budget.is_some() {
-            self.admit(path, new.entry)?;
+            self.admit(path, KnownRelease { entry: &entry, rows: Some(new.rows) })?;
         }
         match self.data.iter_mut().find(|known| known.whole() == new.rows.whole()) {
-            Some(known) => known.learn(&new.rows.sketches),
-            None => self.data.push(new.rows.clone()),
+            Some(known) => known.learn(new.rows),
+            None => self.data.push(new.rows.kept()),
         }
-        let FilePart { total, .. } = new.rows.whole();
-        self.enter(LedgerEntry { data: total, ..new.entry.clone() }, key)
-            .map_err(|reason| LedgerError::malformed(path, reason))?;
+        self.enter(entry, key).map_err(|reason| LedgerError::malformed(path, reason))?;
         Ok(self)
     }
 
@@ -77,12 +77,12 @@ impl Ledger {
     }
 
     /// Fails if the budget does not hold a release.
-    fn admit(&self, path: &Path, entry: &LedgerEntry) -> Result<(), LedgerError> {
-        let path = path.to_path_buf();
+    fn admit(&self, path: &Path, release: KnownRelease<'_>) -> Result<(), LedgerError> {
+        let (path, entry) = (path.to_path_buf(), release.entry);
         if let Some(caveat) = entry.caveats.first() {
             return Err(LedgerError::Caveats { path, caveat: caveat.clone() });
         }
-        if let Some(reason) = self.release.iter().find_map(|earlier| entry.conflict(earlier)) {
+        if let Some(reason) = self.known().find_map(|earlier| release.conflict(&earlier)) {
             return Err(LedgerError::OtherGuarantee { path, reason });
         }
         let account = self.account();
@@ -101,13 +101,23 @@ impl Ledger {
         })
     }
 
+    /// The releases, each with its rows.
+    fn known(&self) -> impl Iterator<Item = KnownRelease<'_>> {
+        self.release.iter().map(|entry| {
+            let rows = self.data.iter().find(|rows| rows.whole().total == entry.data);
+            KnownRelease { entry, rows }
+        })
+    }
+
     /// Why what the releases have spent is not told by their `mu`.
     pub(super) fn open(&self) -> Option<String> {
         for (place, entry) in self.release.iter().enumerate() {
             if let Some(caveat) = entry.caveats.first() {
                 return Some(format!("release {} has exceptions to its guarantee: {caveat}", place + 1));
             }
-            let conflict = self.release[..place].iter().find_map(|earlier| entry.conflict(earlier));
+            let release = self.known().nth(place);
+            let conflict = release
+                .and_then(|release| self.known().take(place).find_map(|earlier| release.conflict(&earlier)));
             if let Some(conflict) = conflict {
                 return Some(format!("of release {}: {conflict}", place + 1));
             }
@@ -141,6 +151,36 @@ mod tests {
         let trial = Trial::new();
         let ledger = ledger_of(&trial, &[entry("a"), entry("b"), entry("c")]);
         assert_eq!((ledger.data.len(), ledger.release.len()), (1, 3));
+    }
+
+    /// A ledger that was written before columns were known by their cells reads back as it was, knows its columns by their names, and learns
+    /// their cells with the next release.
+    #[test]
+    fn a_ledger_from_before_columns_goes_on() {
+        let trial = Trial::new();
+        let (key, rows) = (SealKey::new(trial.place.state.key()), rows(trial.place.state.key()));
+        let of = |target: &str, public: &str| LedgerEntry {
+            target: target.to_owned(),
+            public: vec![public.to_owned()],
+            ..entry("a")
+        };
+        let mut old = Ledger::new(&key);
+        old.budget = trial.place.budget;
+        old.data.push(Fingerprint { columns: Vec::new(), ..rows.kept() });
+        old.enter(LedgerEntry { data: rows.whole().total, ..of("x", "y") }, &key).unwrap();
+        let text = old.text("l.toml".as_ref()).unwrap();
+        assert!(!text.contains("data.columns") && !text.contains("columns = {"), "{text}");
+        let read = Ledger::parse("l.toml".as_ref(), &text).unwrap();
+        assert_eq!((key.fault(&read), &read), (None, &old));
+        let with = |ledger: &Ledger, entry: &LedgerEntry| {
+            ledger.clone().with("l.toml".as_ref(), &NewRelease { entry, rows: &rows, budget: None }, &key)
+        };
+        assert!(matches!(with(&read, &of("z", "x")), Err(LedgerError::OtherGuarantee { .. })));
+        let next = with(&read, &of("x", "y")).unwrap();
+        assert_eq!((next.data.len(), next.data[0].columns.len(), next.release[1].columns.len()), (1, 2, 2));
+        let text = next.text("l.toml".as_ref()).unwrap();
+        let again = Ledger::parse("l.toml".as_ref(), &text).unwrap();
+        assert_eq!((key.fault(&again), &again), (None, &next));
     }
 
     /// Where a guarantee has exceptions, or two releases have none in common, no budget tells what is spent.

@@ -22,6 +22,7 @@ mod listing;
 mod lock;
 mod old;
 mod released;
+mod roles;
 mod time;
 #[cfg(test)]
 mod trial;

@@ -42,8 +42,9 @@ impl Trial {
 
 /// Twelve rows of two columns, of which a spec reads one.
 pub fn rows(key: &DataKey) -> Fingerprint {
-    let mut witness = RowWitness::new(key, &["x".to_owned(), "y".to_owned()], &["x"]);
-    witness.begin_file(0);
+    let names = ["x".to_owned(), "y".to_owned()];
+    let mut witness = RowWitness::new(key, &names, &["x"]);
+    witness.begin_file(0, &names);
     for row in 0..12 {
         witness.number(f64::from(row), true);
         witness.number(f64::from(row * row), false);
@@ -69,6 +70,7 @@ pub fn entry(id: &str) -> LedgerEntry {
         neighbours: Neighbours::OneTargetChanges(40.0),
         unit: PrivacyUnit::Record,
         caveats: Vec::new(),
+        columns: Default::default(),
         data: crate::data::RowTotal::default(),
         link: String::new(),
     }

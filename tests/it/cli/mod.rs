@@ -23,6 +23,7 @@ mod histogram_stats;
 mod hostile;
 mod kills;
 mod leaderboard;
+mod ledger_columns;
 mod ledgers;
 mod maps;
 mod missing;

@@ -1,0 +1,171 @@
+//! What a release does with the columns of its rows, which are known by their cells.
+
+use super::entry::LedgerEntry;
+use crate::data::{CellTotal, ColumnMark, Fingerprint};
+use crate::privacy::{Neighbours, PrivacyUnit};
+
+/// The least share of cells by which a column of other rows may be a column again.
+const SOME: f64 = 0.02;
+
+/// The share by which it is, under another name.
+const MANY: f64 = 0.3;
+
+/// A release and the rows that it is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KnownRelease<'a> {
+    pub entry: &'a LedgerEntry,
+    /// None for one about which no more is known than the names of its columns.
+    pub rows: Option<&'a Fingerprint>,
+}
+
+/// A column of the rows of a release.
+#[derive(Debug, Clone, Copy)]
+struct RoleColumn<'a> {
+    name: &'a str,
+    cells: Option<CellTotal>,
+    rows: Option<&'a Fingerprint>,
+}
+
+/// How far two columns are known to be one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sameness {
+    /// Nothing is known of the cells of one of them.
+    Unknown,
+    /// They hold the same cells.
+    Same,
+    /// They are columns of the very same rows, and hold other cells.
+    Other,
+    /// The rows differ: the share of cells that they have in common, and the greatest that one of them has in common with any column.
+    Alike { share: f64, most: f64 },
+}
+
+impl LedgerEntry {
+    /// The same with the cells of the columns that it protects or takes as public.
+    pub(super) fn of_rows(&self, rows: &Fingerprint) -> Self {
+        let person = match &self.unit {
+            PrivacyUnit::Person { column, .. } => Some(column),
+            _ => None,
+        };
+        let named = self.public.iter().chain([&self.target]).chain(person);
+        let known = named.filter_map(|name| rows.named(name));
+        let columns = known.map(|column| (column.name.clone(), column.total)).collect();
+        Self { data: rows.whole().total, columns, ..self.clone() }
+    }
+}
+
+impl<'a> KnownRelease<'a> {
+    fn column(&self, name: &'a str) -> RoleColumn<'a> {
+        let cells = self.entry.columns.get(name).copied();
+        RoleColumn { name, cells, rows: self.rows.filter(|_| cells.is_some()) }
+    }
+
+    fn target(&self) -> RoleColumn<'a> {
+        self.column(&self.entry.target)
+    }
+
+    fn public(&self) -> impl Iterator<Item = RoleColumn<'a>> {
+        let release = *self;
+        self.entry.public.iter().map(move |name| release.column(name))
+    }
+
+    /// Why this release and an earlier one have no guarantee in common.
+    ///
+    /// Obligation: of the very same rows no column that one protects is public in the other, whatever it is called; and both hide the
+    /// rows of the same persons, if they hide persons. Where some rows are others, a column is the one with which it has the
+    /// most cells in common, or that is called the same.
+    pub fn conflict(&self, earlier: &KnownRelease<'_>) -> Option<String> {
+        let (now, then) = (self.entry.neighbours, earlier.entry.neighbours);
+        // A change of one target says nothing of another column's; what becomes of a record concerns all its columns.
+        let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
+            && !self.target().may_be(&earlier.target());
+        let other_persons = self.hides_others(earlier);
+        if !apart && let Some((now, then)) = other_persons {
+            return Some(format!(
+                "it is about the persons of the column {now:?}, whose cells are not those of the column {then:?}, by which an \
+                 earlier release knows persons"
+            ));
+        }
+        let same_unit = match (&self.entry.unit, &earlier.entry.unit) {
+            (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => true,
+            (one, other) => one.adds_up_with(other),
+        };
+        if !(now == then && same_unit) && !apart {
+            let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
+            return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
+        }
+        let target = earlier.target();
+        if let Some(public) = self.public().find(|public| public.may_be(&target)) {
+            return Some(format!(
+                "an earlier release protects the column {:?}, which this one takes as public{}",
+                target.name,
+                called(&public, &target)
+            ));
+        }
+        let target = self.target();
+        let public = earlier.public().find(|public| target.may_be(public));
+        public.map(|public| {
+            format!(
+                "an earlier release took the column {:?} as public, which this one protects{}",
+                public.name,
+                called(&target, &public)
+            )
+        })
+    }
+
+    /// The columns of persons, if they are not known to be one.
+    fn hides_others<'b>(&self, earlier: &KnownRelease<'b>) -> Option<(&'a str, &'b str)> {
+        let (PrivacyUnit::Person { column: now, .. }, PrivacyUnit::Person { column: then, .. }) =
+            (&self.entry.unit, &earlier.entry.unit)
+        else {
+            return None;
+        };
+        let is_one = match self.column(now).sameness(&earlier.column(then)) {
+            Sameness::Unknown => now == then,
+            Sameness::Same => true,
+            Sameness::Other => false,
+            // Of rows that have hardly anything in common nothing but the name can tell.
+            Sameness::Alike { share, most } if now == then => share >= most || most < SOME,
+            Sameness::Alike { share, most } => share >= most && share >= MANY,
+        };
+        (!is_one).then_some((now, then))
+    }
+}
+
+impl RoleColumn<'_> {
+    /// Whether two columns may be one: they are called the same, or hold the same cells.
+    fn may_be(&self, other: &RoleColumn<'_>) -> bool {
+        self.name == other.name
+            || match self.sameness(other) {
+                Sameness::Unknown | Sameness::Other => false,
+                Sameness::Same => true,
+                Sameness::Alike { share, most } => share >= most && share >= SOME,
+            }
+    }
+
+    fn sameness(&self, other: &RoleColumn<'_>) -> Sameness {
+        let (Some(cells), Some(others)) = (self.cells, other.cells) else { return Sameness::Unknown };
+        if cells == others {
+            return Sameness::Same;
+        }
+        let (Some(rows), Some(of)) = (self.rows, other.rows) else { return Sameness::Unknown };
+        if rows.whole() == of.whole() {
+            return Sameness::Other;
+        }
+        let (Some(one), Some(two)) = (rows.with_cells(cells), of.with_cells(others)) else {
+            return Sameness::Unknown;
+        };
+        let share = common(one, rows, two, of);
+        let here = rows.columns.iter().map(|column| common(column, rows, two, of));
+        let there = of.columns.iter().map(|column| common(one, rows, column, of));
+        Sameness::Alike { share, most: here.chain(there).fold(share, f64::max) }
+    }
+}
+
+fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerprint) -> f64 {
+    one.common(rows.whole().rows, other, of.whole().rows)
+}
+
+/// What a column is called now, if it is called otherwise.
+fn called(now: &RoleColumn<'_>, then: &RoleColumn<'_>) -> String {
+    if now.name == then.name { String::new() } else { format!(" (it has the cells of {:?} here)", now.name) }
+}
