@@ -58,15 +58,16 @@ impl CellRules {
         self.code(codes, text(cell).as_deref())
     }
 
-    /// The place of a word. One that the list lacks is a missing cell: which words count is public. A word of the list is there, whatever
-    /// it stands for elsewhere.
+    /// The place of a word. One that the list lacks is a missing cell where rows that lack one are left out, and counts as the first word
+    /// elsewhere: what is summed are private records, and an error, or a row less, would tell of the word. A word of the list is there,
+    /// whatever it stands for elsewhere.
     fn code(&self, codes: &[String], word: Option<&str>) -> Result<f64, CellProblem> {
         let word = word.filter(|word| !word.is_empty());
         let place = word.and_then(|word| codes.iter().position(|code| code == word));
         match (place, word) {
             (Some(place), _) => Ok(place as f64),
             (None, _) if self.missing == Missing::Drop => Ok(f64::NAN),
-            (None, Some(word)) if !is_absent(word) => Err(CellProblem::NoCode(codes.to_vec())),
+            (None, Some(word)) if !is_absent(word) => Ok(0.0),
             (None, Some(_)) => Err(CellProblem::Absent),
             (None, None) => Err(CellProblem::Missing),
         }
@@ -93,7 +94,7 @@ mod tests {
             assert_eq!(refuse.number("g", word), Ok(place), "{word}");
         }
         assert_eq!(refuse.number("x", " 7 "), Ok(7.0));
-        assert!(matches!(refuse.number("g", "7.0"), Err(CellProblem::NoCode(_))));
+        assert_eq!(refuse.number("g", "7.0"), Ok(0.0), "counts as the first word");
         assert_eq!(refuse.number("g", "null"), Err(CellProblem::Absent));
         assert_eq!(refuse.number("g", " "), Err(CellProblem::Missing));
     }
@@ -117,7 +118,9 @@ mod tests {
         };
         assert!(rules(Missing::Refuse).append("g", &words(["b c", "NA"]), &mut numbers).is_ok());
         assert_eq!(numbers, [2.0, 0.0]);
-        let bad = rules(Missing::Refuse).append("g", &words(["7", "d"]), &mut numbers);
+        assert!(rules(Missing::Refuse).append("g", &words(["7", "d"]), &mut numbers).is_ok());
+        assert_eq!(numbers, [2.0, 0.0, 1.0, 0.0]);
+        let bad = rules(Missing::Refuse).append("g", &words(["7", ""]), &mut numbers);
         assert!(bad.is_err_and(|bad| bad.row == 1));
     }
 }

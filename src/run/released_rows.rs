@@ -7,10 +7,10 @@ use crate::setting::{ChosenBy, DataSetting};
 /// The rows of a table by the rules of a release.
 ///
 /// Obligation: whether a file is refused depends on whether its columns hold what the spec reads, by all rows and whatever the filters
-/// are, and not on which rows pass a filter or which of the public codes a word is. *Proof.* Where whole records are private
-/// ([`ChosenBy::Record`]), every cell that is read is looked at before any filter, and a word outside of `data.encode` leaves its row
-/// out, as a public filter would. Where the target alone is private, inputs, filters and their words are public; a target outside of
-/// its codes counts as the first of them, as a clip to public bounds would have it.
+/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`ChosenBy::Record`]),
+/// every cell that is read is looked at before any filter. A word outside of `data.encode` counts as the first of them, as a clip to
+/// public bounds would have it, so that every row still counts; where rows without a cell are left out, it is a missing cell. Where the
+/// target alone is private, inputs, filters and their words are public, and a target outside of its codes counts as the first.
 ///
 /// # Errors
 /// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
@@ -23,7 +23,10 @@ pub(super) fn released(table: Table, data: &DataSetting, chosen_by: ChosenBy) ->
         ChosenBy::Record => {
             let mut table = table;
             for (column, codes) in &data.encode {
-                table = table.of_codes(column, codes)?;
+                table = match data.drops_missing() {
+                    true => table.of_codes(column, codes)?,
+                    false => table.with_first_code(column, codes)?,
+                };
             }
             for column in parsed(data) {
                 ensure_readable(&table, data, column)?;
