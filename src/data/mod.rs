@@ -4,6 +4,7 @@
 //! touches reqwest, and only `rows::cloud` object_store and tokio.
 
 mod archive;
+mod arrow_schema;
 pub mod cache;
 mod cell;
 mod cell_problem;
@@ -15,6 +16,7 @@ pub mod error;
 pub mod expected;
 pub mod fetch;
 pub mod fetch_failure;
+mod file_kind;
 pub mod filter;
 pub mod format;
 mod http;
@@ -25,8 +27,10 @@ pub mod lock;
 pub mod manifest;
 pub mod manifest_problem;
 mod missing;
+mod no_number;
 pub mod own;
 mod parquet;
+mod parquet_notes;
 mod parquet_source;
 mod parquet_table;
 mod parquet_type;
@@ -35,6 +39,7 @@ pub mod person;
 pub mod progress;
 pub mod rows;
 mod schema;
+mod separator;
 mod shipped;
 mod shown;
 pub mod suggest;
@@ -64,9 +69,10 @@ pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
 pub use missing::{ExpectedCell, Missing};
+pub use no_number::{NoNumber, is_number_for_name};
 pub use own::{
-    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
-    read_own,
+    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, named_layout, own_columns,
+    own_layout, read_own,
 };
 pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
 pub use person::{KeptRows, PersonId, PersonRows};
