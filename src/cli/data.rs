@@ -129,16 +129,18 @@ fn fetch(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     CliError::all(failures, datasets.len())
 }
 
-/// Hashes files. Missing files fail only when their dataset was named.
+/// Hashes files. Missing files fail when their dataset was named, or all are missing.
 fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     let project = selection.places.project()?;
     let named = !selection.names.is_empty();
-    let (mut text, mut files, mut bad) = (String::new(), Vec::new(), 0);
+    project.cache.ensure_mirror()?;
+    let (mut text, mut files, mut bad, mut hashed) = (String::new(), Vec::new(), 0, 0);
     for dataset in selected(selection, &project)? {
         for FileCheck { file, path, outcome } in project.cache.verify(dataset)? {
             let said = said(&outcome);
             text.push_str(&format!("{file}: {said}\n"));
             files.push(VerifiedFile { file, path, outcome: said });
+            hashed += usize::from(!matches!(outcome, Outcome::Missing));
             bad += usize::from(match outcome {
                 Outcome::Right | Outcome::Unlocked { .. } => false,
                 Outcome::Missing => named,
@@ -152,7 +154,11 @@ fn verify(selection: &DataSelection, format: Format) -> Result<(), CliError> {
     } else {
         print(&text)?
     }
-    if bad == 0 { Ok(()) } else { Err(CliError::NotVerified { bad, all }) }
+    match (bad, hashed) {
+        (0, 0) => Err(CliError::NothingVerified(all)),
+        (0, _) => Ok(()),
+        _ => Err(CliError::NotVerified { bad, all }),
+    }
 }
 
 fn said(outcome: &Outcome) -> String {

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::counted::counted;
 use super::interrupt::INTERRUPTED;
-use super::new_columns::ColumnError;
+use super::new_columns::{ColumnError, below};
 use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::{GradeError, MapError, PublishError};
@@ -36,6 +36,11 @@ pub enum CliError {
     /// Files that are missing or do not verify.
     #[error("{bad} of {all} files did not verify")]
     NotVerified { bad: usize, all: usize },
+    /// No file was there to be hashed.
+    #[error(
+        "no file was verified: none of {0} is here; `dpgp data fetch` downloads them, --mirror and --data name where they are"
+    )]
+    NothingVerified(usize),
     /// Some failed; the rest are done.
     #[error("{} of {all} failed:\n{}", failures.len(), listing(failures))]
     Several { failures: Vec<(String, CliError)>, all: usize },
@@ -75,6 +80,9 @@ pub enum CliError {
     /// Questions without an answer.
     #[error("{0}: nobody answered; nothing was written")]
     Unanswered(String),
+    /// Questions that the user leaves.
+    #[error("{0}: left, as you said; nothing was written")]
+    Left(String),
     /// An answer that is none.
     #[error("{key}: {needed}; the answer was {said:?}, and nothing was written")]
     WrongAnswer { key: String, said: String, needed: String },
@@ -91,11 +99,12 @@ pub enum CliError {
     NoRows(PathBuf),
     /// Data with too few columns of numbers.
     #[error(
-        "{} needs at least two columns of numbers (with a point before decimals, not a comma), an input and a target; it has {}",
+        "{} needs at least two columns of numbers, an input and a target; it has {}{}",
         path.display(),
-        if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") }
+        if numbers.is_empty() { "none".to_owned() } else { numbers.join(", ") },
+        below(why)
     )]
-    FewNumbers { path: PathBuf, numbers: Vec<String> },
+    FewNumbers { path: PathBuf, numbers: Vec<String>, why: Vec<String> },
     /// Columns that are not there, or hold no numbers.
     #[error("{}: {cause}", path.display())]
     Columns { path: PathBuf, cause: ColumnError },
@@ -106,7 +115,7 @@ pub enum CliError {
     )]
     NumbersForNames(PathBuf),
     /// Names for the columns of a file that names them itself.
-    #[error("{} is Parquet, which names its columns itself; leave --columns and --no-header out", .0.display())]
+    #[error("{} is Parquet, which names its columns itself; leave --columns, --no-header and --separator out", .0.display())]
     NamedColumns(PathBuf),
     /// A spec whose data no ledger knows.
     #[error("no ledger that is known here counts rows of the data of {0}")]
@@ -234,6 +243,7 @@ impl CliError {
             | Self::NamedTwice(_)
             | Self::NoName(_)
             | Self::Unanswered(_)
+            | Self::Left(_)
             | Self::WrongAnswer { .. }
             | Self::MoreAnswers(_)
             | Self::NoTables(_)
@@ -252,7 +262,7 @@ impl CliError {
             | Self::Map(_)
             | Self::NoSharedFolder
             | Self::TooManyShards => USAGE,
-            Self::NotVerified { .. } => DATA,
+            Self::NotVerified { .. } | Self::NothingVerified(_) => DATA,
             Self::BrokenLedgers { .. } | Self::NotEntered { .. } => IO,
             Self::AfterCharge { cause, .. } => cause.exit_code(),
             Self::Data(error) | Self::Sampled(SampledProblem::Data(error)) => error.exit_code(),

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::emit::shell;
 use super::new_ask::asked;
-use super::new_columns::{ChosenColumns, Roles, column_name};
+use super::new_columns::{ChosenColumns, Roles, below, column_name, some_names};
 use super::new_data::{OwnFile, OwnSpec, Protected, spec_for};
 use super::options::{Format, told};
 use super::output::{print, print_json, refused, write_new};
@@ -31,6 +31,7 @@ Examples:
   dpgp new --data energy.csv --target kwh --inputs day,temperature    else the last column of numbers, from all others
   dpgp new --data energy.csv --ask            asks for bounds, lengthscales and epsilon
   dpgp new --data rows.csv --columns age,height    a file without a header; --no-header calls them column1, column2, ...
+  dpgp new --data rows.txt --separator '|'    else comma, semicolon or tab, by what all rows share
   dpgp new --data trips.parquet --private-inputs   for data whose inputs must stay private too";
 
 /// The spec that users start from.
@@ -55,12 +56,15 @@ pub struct NewArguments {
     /// The CSV file has no header; without --columns they are called column1, column2, ...
     #[arg(long, requires = "data")]
     no_header: bool,
+    /// What stands between two cells of the CSV file: one ASCII character, or `tab` [default: comma, semicolon or tab, by what all rows share]
+    #[arg(long, value_name = "CHARACTER", requires = "data", value_parser = separator)]
+    separator: Option<u8>,
     #[command(flatten)]
     chosen: ChosenColumns,
     /// Whole records are private, inputs too, not the target alone
     #[arg(long, requires = "data")]
     private_inputs: bool,
-    /// Ask for what is left to fill in, a line for each number or range, and write the spec when it is a valid one
+    /// Ask for what is left to fill in, a line for each number or range (`back` asks again, `quit` ends), and write the spec when it is valid
     #[arg(long, requires = "data")]
     ask: bool,
     /// No progress bars
@@ -79,15 +83,16 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let protected = if arguments.private_inputs { Protected::Record } else { Protected::Target };
-    let (text, roles) = match (&arguments.data, &arguments.from) {
+    let (text, own) = match (&arguments.data, &arguments.from) {
         (None, None) => (TEMPLATE.to_owned(), None),
         (None, Some(name)) => (copy_of(name)?, None),
         (Some(file), _) => {
             let _waiting = Waiting::on(&format!("reading {}", file.display()), arguments.quiet);
             let (name, columns) = (beside(&path, file), arguments.column_names());
-            let file = OwnFile { path: file, name: &name, columns, chosen: &arguments.chosen };
-            let OwnSpec { text, roles } = spec_for(&file, protected)?;
-            (text, Some(roles))
+            let separator = arguments.separator;
+            let file = OwnFile { path: file, name: &name, columns, separator, chosen: &arguments.chosen };
+            let OwnSpec { text, roles, left_out } = spec_for(&file, protected)?;
+            (text, Some((roles, left_out)))
         }
     };
     // Before questions are asked for nothing.
@@ -98,20 +103,21 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
     let text = if arguments.ask { asked(&text, &path)? } else { text };
     write_new(&path, &text)?;
     if format == Format::Json {
+        let (roles, left_out) = own.unzip();
         let (target, inputs) = roles.map(|roles| (roles.target, roles.inputs)).unzip();
-        return print_json(&json!(NewSpec { written: path, target, inputs }));
+        return print_json(&json!(NewSpec { written: path, target, inputs, left_out }));
     }
-    let (shown, spec) = (path.display(), shell(&path.to_string_lossy()));
-    match roles {
+    let (shown, spec) = (path.display(), shell(&for_commands(&path)));
+    match own {
         None => print(&format!("{shown} is written; try: dpgp run {spec}\n")),
-        Some(roles) => {
-            let (described, grid) = (described(&roles), protected.grid(&roles.inputs));
+        Some((roles, left_out)) => {
+            let (described, grid) = (described(&roles, &left_out), protected.grid(&roles.inputs));
             let next = if arguments.ask { "try" } else { "fill in every `nan` in it, then" };
             let public = taken_as_public(protected, &roles);
             let map = if roles.inputs.len() <= 2 { " --map NAME.html" } else { "" };
             print(&format!(
-                "{described}{shown} is written; {next}:\n  dpgp predict {spec} --grid {grid} --preview   # what each epsilon is worth, by \
-                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n  dpgp predict {spec} --grid {grid} \
+                "{described}{shown} is written; {next}:\n  dpgp predict {spec} {grid} --preview   # what each epsilon is worth, by \
+                 public things alone\n  dpgp run {spec}   # how well rows are predicted: for you alone\n  dpgp predict {spec} {grid} \
                  --out NAME.csv{map}   # the release, charged to the ledger of the rows\n{public}one row is protected, not all of a \
                  person: where somebody may stand in several rows, name the column that says whose they are (`person` in the spec) first\n"
             ))
@@ -121,8 +127,7 @@ pub fn new(arguments: &NewArguments, format: Format) -> Result<(), CliError> {
 
 /// Which columns nothing protects, where that is so of any.
 fn taken_as_public(protected: Protected, roles: &Roles) -> String {
-    let inputs: Vec<String> = roles.inputs.iter().map(|input| format!("{input:?}")).collect();
-    let (target, inputs) = (&roles.target, inputs.join(", "));
+    let (target, inputs) = (&roles.target, some_names(&roles.inputs, MOST_SHOWN));
     match protected {
         Protected::Target => format!(
             "of a row {target:?} alone is protected: the inputs ({inputs}) are taken as public (--private-inputs protects them, too)\n"
@@ -131,17 +136,38 @@ fn taken_as_public(protected: Protected, roles: &Roles) -> String {
     }
 }
 
+/// The most inputs that are listed.
+const MOST_SHOWN: usize = 20;
+
 /// What the columns are for, where the user did not say all of it.
-fn described(roles: &Roles) -> String {
+fn described(roles: &Roles, left_out: &[String]) -> String {
     let Roles { target, inputs, told_target, told_inputs, .. } = roles;
+    let left = match left_out {
+        [] => String::new(),
+        lines => format!("left out:{}\n", below(lines)),
+    };
     let why = match (told_target, told_inputs) {
         (true, true) => return String::new(),
         (false, true) => " (--target names another)",
         (true, false) => " (--inputs names others)",
         (false, false) => " (--target and --inputs name others)",
     };
-    let inputs: Vec<String> = inputs.iter().map(|input| format!("{input:?}")).collect();
-    format!("target {target:?}, predicted from {}{why}\n", inputs.join(", "))
+    format!("target {target:?}, predicted from {}{why}\n{left}", some_names(inputs, MOST_SHOWN))
+}
+
+/// A separator by its character, or its name.
+fn separator(text: &str) -> Result<u8, String> {
+    let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r.+-".contains(byte) => Ok(*byte),
+        _ => Err("one ASCII character is needed that is no letter, digit, point, sign, quote or line end; or `tab`".to_owned()),
+    }
+}
+
+/// A path as an argument: one that begins with a dash is no option.
+fn for_commands(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if path.starts_with('-') { format!("./{path}") } else { path.into_owned() }
 }
 
 /// The spec of a shipped experiment, for changes.

@@ -17,12 +17,11 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     let questions = questions(template);
     let order = asking_order(&questions);
     let mut dialogue = Dialogue::about(&questions);
+    complain(&format!(
+        "an answer a line; `{BACK}` asks the question before again, `{QUIT}` ends and writes nothing"
+    ));
     loop {
-        for &place in &order {
-            if dialogue.answers[place].is_none() {
-                dialogue.answers[place] = Some(dialogue.answer(place)?);
-            }
-        }
+        dialogue.ask_all(&order)?;
         dialogue.derive();
         dialogue.said.all()?;
         let text = filled(template, &questions, &dialogue.answers);
@@ -43,6 +42,17 @@ pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {
     }
 }
 
+/// What asks the question before again.
+const BACK: &str = "back";
+/// What ends the questions.
+const QUIT: &str = "quit";
+
+/// What was said to a question.
+enum Answer {
+    Numbers(Vec<f64>),
+    Back,
+}
+
 /// Questions, and what was answered so far.
 struct Dialogue<'a> {
     questions: &'a [Question],
@@ -58,8 +68,30 @@ impl<'a> Dialogue<'a> {
         Self { questions, answers: vec![None; questions.len()], said, last: "" }
     }
 
+    /// Asks what is not answered, in this order, and what the user goes back to.
+    fn ask_all(&mut self, order: &[usize]) -> Result<(), CliError> {
+        let mut next = 0;
+        while let Some(&place) = order.get(next) {
+            if self.answers[place].is_some() {
+                next += 1;
+                continue;
+            }
+            match self.answer(place)? {
+                Answer::Numbers(numbers) => self.answers[place] = Some(numbers),
+                Answer::Back if next == 0 => complain("this is the first question"),
+                Answer::Back => {
+                    next -= 1;
+                    self.answers[order[next]] = None;
+                    // It is asked in full.
+                    self.last = "";
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The answer to one question; on a terminal it is asked until it is one.
-    fn answer(&mut self, place: usize) -> Result<Vec<f64>, CliError> {
+    fn answer(&mut self, place: usize) -> Result<Answer, CliError> {
         let question = &self.questions[place];
         let proposed = match question.source {
             Source::Proposed(proposal) => proposal.value(self.questions, &self.answers),
@@ -72,6 +104,11 @@ impl<'a> Dialogue<'a> {
             let Some(line) = self.said.line() else {
                 return Err(CliError::Unanswered(question.key.clone()));
             };
+            match line.as_str() {
+                BACK => return Ok(Answer::Back),
+                QUIT => return Err(CliError::Left(question.key.clone())),
+                _ => {}
+            }
             let read = match (line.is_empty(), proposed) {
                 (true, Some(value)) => Ok(vec![value]),
                 _ => question.read(&line).and_then(|numbers| question.at_most_half(self.width(), numbers)),
@@ -79,14 +116,14 @@ impl<'a> Dialogue<'a> {
             let needed = match read {
                 Ok(numbers) => {
                     question.caution(&numbers, proposed).iter().for_each(|caution| complain(caution));
-                    return Ok(question.in_spec(numbers));
+                    return Ok(Answer::Numbers(question.in_spec(numbers)));
                 }
                 Err(needed) => needed,
             };
             if !std::io::stdin().is_terminal() {
                 return Err(CliError::WrongAnswer { key: question.key.clone(), said: line, needed });
             }
-            complain(&needed);
+            complain(&format!("{needed} (or `{BACK}`, `{QUIT}`)"));
         }
     }
 

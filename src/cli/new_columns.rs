@@ -1,5 +1,7 @@
 //! Which columns of a file `dpgp new --data` takes.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use thiserror::Error;
 
@@ -32,8 +34,8 @@ pub enum ColumnError {
     #[error("there is no column {name:?}{meant}; {known}")]
     Unknown { name: String, meant: String, known: String },
     /// Its cells are no numbers.
-    #[error("the column {name:?} does not hold numbers; {known}")]
-    NoNumbers { name: String, known: String },
+    #[error("the column {name:?} does not hold numbers: {why}; {known}")]
+    NoNumbers { name: String, why: String, known: String },
     /// It is several times an input, or the target, too.
     #[error("the column {0:?} is named twice among the inputs and the target")]
     Twice(String),
@@ -49,6 +51,8 @@ pub(super) struct Roles {
     pub inputs: Vec<String>,
     /// Columns of numbers that are neither.
     pub unused: Vec<String>,
+    /// Columns that number the rows, and are not named.
+    pub index: Vec<String>,
     pub text: Vec<String>,
     pub others: Vec<String>,
     pub told_target: bool,
@@ -56,11 +60,23 @@ pub(super) struct Roles {
 }
 
 impl ChosenColumns {
+    /// The columns that may be inputs or the target: of numbers, those that number the rows if they are named.
+    pub fn usable(&self, columns: &[ColumnType]) -> Vec<String> {
+        let named: BTreeSet<&String> = self.target.iter().chain(&self.inputs).collect();
+        let usable = columns.iter().filter(|column| match column.kind {
+            ColumnKind::Numbers => true,
+            ColumnKind::Index => named.contains(&column.name),
+            _ => false,
+        });
+        usable.map(|column| column.name.clone()).collect()
+    }
+
     /// What each column of a file is for. What was not told is chosen: the last column of numbers is the target, the others are the
-    /// inputs.
+    /// inputs. A column that numbers the rows is neither, unless it is named.
     pub fn roles(&self, columns: &[ColumnType]) -> Result<Roles, ColumnError> {
-        let [numbers, text, others] =
-            [ColumnKind::Numbers, ColumnKind::Text, ColumnKind::Other].map(|kind| of_kind(columns, kind));
+        use ColumnKind as K;
+        let [numbers, index, text] = [K::Numbers, K::Index, K::Text].map(|kind| of_kinds(columns, &[kind]));
+        let others = of_kinds(columns, &[K::Nothing, K::Times, K::Other]);
         let mut taken: Vec<&String> = Vec::new();
         for name in self.target.iter().chain(&self.inputs) {
             known(name, columns)?;
@@ -76,9 +92,12 @@ impl ChosenColumns {
         if inputs.is_empty() {
             return Err(ColumnError::NoneLeft("inputs"));
         }
-        let unused = numbers.iter().filter(|name| *name != target && !inputs.contains(name)).cloned();
+        let used: BTreeSet<&String> = inputs.iter().chain([target]).collect();
+        let [unused, index] = [&numbers, &index]
+            .map(|names| names.iter().filter(|name| !used.contains(name)).cloned().collect());
         Ok(Roles {
-            unused: unused.collect(),
+            unused,
+            index,
             target: target.clone(),
             inputs,
             text,
@@ -89,9 +108,9 @@ impl ChosenColumns {
     }
 }
 
-/// The names of the columns of a kind.
-fn of_kind(columns: &[ColumnType], kind: ColumnKind) -> Vec<String> {
-    let own = columns.iter().filter(|column| column.kind == kind);
+/// The names of the columns of some kinds.
+fn of_kinds(columns: &[ColumnType], kinds: &[ColumnKind]) -> Vec<String> {
+    let own = columns.iter().filter(|column| kinds.contains(&column.kind));
     own.map(|column| column.name.clone()).collect()
 }
 
@@ -99,8 +118,11 @@ fn of_kind(columns: &[ColumnType], kind: ColumnKind) -> Vec<String> {
 fn known(name: &str, columns: &[ColumnType]) -> Result<(), ColumnError> {
     let names = columns.iter().map(|column| column.name.as_str());
     match columns.iter().find(|column| column.name == name) {
-        Some(column) if column.kind == ColumnKind::Numbers => Ok(()),
-        Some(_) => Err(ColumnError::NoNumbers { name: name.to_owned(), known: listing(columns) }),
+        Some(column) if [ColumnKind::Numbers, ColumnKind::Index].contains(&column.kind) => Ok(()),
+        Some(column) => {
+            let why = why_left_out(column).unwrap_or_default();
+            Err(ColumnError::NoNumbers { name: name.to_owned(), why, known: listing(columns) })
+        }
         None => {
             let meant = closest(name, names).map(|other| format!(" (did you mean {other:?}?)"));
             let meant = meant.unwrap_or_default();
@@ -111,17 +133,69 @@ fn known(name: &str, columns: &[ColumnType]) -> Result<(), ColumnError> {
 
 /// The columns by kind.
 fn listing(columns: &[ColumnType]) -> String {
+    use ColumnKind as K;
     let kinds = [
-        (ColumnKind::Numbers, "columns of numbers"),
-        (ColumnKind::Text, "columns of text"),
-        (ColumnKind::Other, "other columns"),
+        (&[K::Numbers][..], "columns of numbers"),
+        (&[K::Index], "columns that number the rows"),
+        (&[K::Text], "columns of text"),
+        (&[K::Nothing, K::Times, K::Other], "other columns"),
     ];
     let mut parts = Vec::new();
-    for (kind, what) in kinds {
-        let names: Vec<String> = of_kind(columns, kind).iter().map(|name| format!("{name:?}")).collect();
+    for (kinds, what) in kinds {
+        let names = of_kinds(columns, kinds);
         if !names.is_empty() {
-            parts.push(format!("{what}: {}", names.join(", ")));
+            parts.push(format!("{what}: {}", some_names(&names, MOST_LISTED)));
         }
     }
     parts.join("; ")
+}
+
+/// The most columns that are listed on a terminal.
+const MOST_LISTED: usize = 50;
+
+/// The first names of a list, and how many more there are.
+pub(super) fn some_names(names: &[String], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(|name| format!("{name:?}")).collect();
+    match names.len().saturating_sub(most) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Why a column is not taken where nobody names it; none for one of numbers. For the holder of the file alone: what stands in a cell is not
+/// told, but that it is no number is.
+pub(super) fn why_left_out(column: &ColumnType) -> Option<String> {
+    Some(match (column.kind, column.no_number) {
+        (ColumnKind::Numbers, _) => return None,
+        (_, Some((line, what))) => format!("in line {line} the cell is {what}"),
+        (ColumnKind::Index, _) => {
+            "it numbers the rows, as pandas and R write it beside them; --inputs or --target may name it"
+                .to_owned()
+        }
+        (ColumnKind::Text, None) => "it holds text".to_owned(),
+        (ColumnKind::Nothing, None) => "it is empty".to_owned(),
+        (ColumnKind::Times, None) => {
+            "it holds dates or times; write them as numbers of days, hours or seconds".to_owned()
+        }
+        (ColumnKind::Other, None) => "it holds neither numbers nor text".to_owned(),
+    })
+}
+
+/// A line for each of the first columns that are not taken where nobody names them.
+pub(super) fn left_out(columns: &[ColumnType], used: &[String]) -> Vec<String> {
+    let used: BTreeSet<&String> = used.iter().collect();
+    let left = columns.iter().filter(|column| !used.contains(&column.name));
+    left.filter_map(|column| Some(format!("column {:?}: {}", column.name, why_left_out(column)?))).collect()
+}
+
+/// The most columns that are told one by one.
+const MOST_TOLD: usize = 10;
+
+/// Lines below another one, of many the first.
+pub(super) fn below(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(MOST_TOLD).map(|line| format!("\n  {line}")).collect();
+    if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        text.push_str(&format!("\n  and {more} more"));
+    }
+    text
 }

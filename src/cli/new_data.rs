@@ -4,8 +4,11 @@ use std::path::Path;
 
 use super::CliError;
 use super::emit::shell;
-use super::new_columns::{ChosenColumns, Roles};
-use crate::data::{ColumnKind, ColumnNames, OwnColumns, TextLayout, is_parquet, own_columns, own_layout};
+use super::new_columns::{ChosenColumns, Roles, left_out};
+use crate::data::{
+    ColumnNames, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet, named_layout,
+    own_columns, own_layout,
+};
 
 /// What a spec protects, and its text with places to fill in.
 #[derive(Debug, Clone, Copy)]
@@ -51,17 +54,34 @@ impl Protected {
         }
     }
 
-    /// What to preview a release at: the map of private inputs; else places that the user puts in words, over one or two inputs.
+    /// The option that says what to preview a release at: the map of private inputs; else places that the user puts in words, over one or two
+    /// inputs, or in a file where words cannot name the inputs.
     pub fn grid(self, inputs: &[String]) -> String {
+        if self.is_target() && !are_for_words(inputs) {
+            return "--at grid.csv".to_owned();
+        }
         let places = inputs.iter().enumerate().map(|(place, input)| match place {
             0 | 1 => format!("{input}=FROM..TO:20"),
             _ => format!("{input}=VALUE"),
         });
         match self {
-            Self::Record => "auto".to_owned(),
-            Self::Target => shell(&places.collect::<Vec<_>>().join(",")),
+            Self::Record => "--grid auto".to_owned(),
+            Self::Target => format!("--grid {}", shell(&places.collect::<Vec<_>>().join(","))),
         }
     }
+
+    fn is_target(self) -> bool {
+        matches!(self, Self::Target)
+    }
+}
+
+/// The most inputs whose places are put in words.
+const MOST_IN_WORDS: usize = 20;
+
+/// Whether `--grid` can name the inputs: a comma ends one, and what is not shown cannot be copied.
+pub(super) fn are_for_words(inputs: &[String]) -> bool {
+    inputs.len() <= MOST_IN_WORDS
+        && inputs.iter().all(|name| !name.contains(',') && !name.chars().any(is_hidden))
 }
 
 /// A file of the user's own.
@@ -71,6 +91,8 @@ pub(super) struct OwnFile<'a> {
     pub name: &'a str,
     /// Where the names of its columns come from.
     pub columns: ColumnNames,
+    /// The separator, if the user names it.
+    pub separator: Option<u8>,
     /// Which of them are used, as far as that is told.
     pub chosen: &'a ChosenColumns,
 }
@@ -79,13 +101,16 @@ pub(super) struct OwnFile<'a> {
 pub(super) struct OwnSpec {
     pub text: String,
     pub roles: Roles,
+    /// Why columns are left out, a line each.
+    pub left_out: Vec<String>,
 }
 
 /// The spec for a file. Where nothing else is told the last column of numbers is the target, and the others are the inputs.
 pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSpec, CliError> {
     let layout = layout(file)?;
     let own = own_columns(file.path, &layout)?;
-    let (roles, rows) = (roles(file, &own)?, own.rows);
+    let (roles, rows) = (roles(file, &layout, &own)?, own.rows);
+    let left_out = left_out(&own.columns, &roles.inputs);
     let Roles { target, inputs, .. } = &roles;
     let title = format!("{target} under differential privacy");
     let kernel = protected.kernel(inputs.len());
@@ -107,33 +132,56 @@ pub(super) fn spec_for(file: &OwnFile<'_>, protected: Protected) -> Result<OwnSp
     ];
     let text =
         parts.iter().fold(protected.template().to_owned(), |spec, (place, part)| spec.replace(place, part));
-    Ok(OwnSpec { text, roles })
+    Ok(OwnSpec { text, roles, left_out })
 }
 
 fn layout(file: &OwnFile<'_>) -> Result<TextLayout, CliError> {
-    match (is_parquet(file.path), &file.columns) {
-        (true, ColumnNames::Header) => Ok(TextLayout::default()),
-        (true, _) => Err(CliError::NamedColumns(file.path.to_path_buf())),
-        (false, names) => Ok(own_layout(file.path, names)?),
+    match (is_parquet(file.path), &file.columns, file.separator) {
+        (true, ColumnNames::Header, None) => Ok(TextLayout::default()),
+        (true, ..) => Err(CliError::NamedColumns(file.path.to_path_buf())),
+        (false, names, Some(separator)) => Ok(named_layout(file.path, names, separator)?),
+        (false, names, None) => Ok(own_layout(file.path, names)?),
     }
 }
 
-fn roles(file: &OwnFile<'_>, OwnColumns { columns, rows }: &OwnColumns) -> Result<Roles, CliError> {
+fn roles(file: &OwnFile<'_>, layout: &TextLayout, own: &OwnColumns) -> Result<Roles, CliError> {
     let path = file.path.to_path_buf();
+    let OwnColumns { columns, rows, .. } = own;
     // Names that the user lists are no row of the file.
     let read = file.columns == ColumnNames::Header;
-    if read && columns.iter().any(|column| column.name.parse::<f64>().is_ok()) {
+    if read && columns.iter().any(|column| is_number_for_name(&column.name)) {
         return Err(CliError::NumbersForNames(path));
     }
     if *rows == 0 {
         return Err(CliError::NoRows(path));
     }
-    let numbers = columns.iter().filter(|column| column.kind == ColumnKind::Numbers);
-    let numbers: Vec<String> = numbers.map(|column| column.name.clone()).collect();
+    let numbers = file.chosen.usable(columns);
     if numbers.len() < 2 {
-        return Err(CliError::FewNumbers { path, numbers });
+        let mut why = left_out(columns, &numbers);
+        why.extend(hint(layout, own).filter(|_| !is_parquet(file.path)));
+        return Err(CliError::FewNumbers { path, numbers, why });
     }
     file.chosen.roles(columns).map_err(|cause| CliError::Columns { path, cause })
+}
+
+/// What may be wrong with a CSV file as a whole that has too few columns of numbers.
+fn hint(layout: &TextLayout, own: &OwnColumns) -> Option<String> {
+    if let Some(line) = own.words_first {
+        return Some(format!(
+            "line {line} has words where rows below have numbers: is it a second header, or are the lines above it a title? Take one of them out"
+        ));
+    }
+    let [only] = &own.columns[..] else { return None };
+    let other =
+        only.name.chars().find(|c| "|:^~".contains(*c)).or_else(|| only.name.chars().find(|c| *c == ' '));
+    let option = match other {
+        Some(other) => format!("--separator {}", shell(&other.to_string())),
+        None => "--separator".to_owned(),
+    };
+    let separator = char::from(layout.separator);
+    Some(format!(
+        "the separator is taken for {separator:?}, which parts no row in two; {option} names another"
+    ))
 }
 
 fn source(file: &OwnFile<'_>, layout: &TextLayout) -> String {
@@ -169,6 +217,9 @@ fn comments(roles: &Roles) -> String {
     if let Some(first) = roles.text.first() {
         lines.push(format!("# Columns of text: {}. One becomes an input by its words:", listed(&roles.text)));
         lines.push(format!("# encode = {{ {} = [\"first word\", \"second word\"] }}", quoted(first)));
+    }
+    if !roles.index.is_empty() {
+        lines.push(format!("# Columns that number the rows, and are not used: {}.", listed(&roles.index)));
     }
     if !roles.others.is_empty() {
         lines.push(format!("# Columns that hold neither numbers nor text: {}.", listed(&roles.others)));

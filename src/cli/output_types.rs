@@ -191,6 +191,8 @@ pub(super) struct NewSpec {
     pub target: Option<String>,
     /// The columns that it is predicted from.
     pub inputs: Option<Vec<String>>,
+    /// The columns that are not taken, and why, a line each.
+    pub left_out: Option<Vec<String>>,
 }
 
 /// What `dpgp plan` says of an experiment.

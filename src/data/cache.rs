@@ -169,6 +169,17 @@ impl Cache {
         dataset.files.iter().map(|file| self.verify_file(file)).collect()
     }
 
+    /// Fails for a mirror that was named and is no folder.
+    ///
+    /// # Errors
+    /// [`DataError::NoMirror`].
+    pub fn ensure_mirror(&self) -> Result<(), DataError> {
+        match self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
+            Some(mirror) => Err(DataError::NoMirror(mirror.clone())),
+            None => Ok(()),
+        }
+    }
+
     fn ensure_file(
         &self,
         dataset: &Dataset,
@@ -220,9 +231,7 @@ impl Cache {
         target: &Path,
         progress: &dyn Progress,
     ) -> Result<Stamp, DataError> {
-        if let Some(mirror) = self.mirror.as_ref().filter(|mirror| !mirror.is_dir()) {
-            return Err(DataError::NoMirror(mirror.clone()));
-        }
+        self.ensure_mirror()?;
         refuse_links(&self.vouched, target).doing(Action::Write, target)?;
         if let Some(stamp) = place_shipped(file, target)? {
             return Ok(stamp);

@@ -10,7 +10,7 @@ pub enum CellProblem {
     #[error("the cell is NA, NaN or null, where a number was expected")]
     Absent,
     /// No person stands in it.
-    #[error("the cell is empty, where a person was expected")]
+    #[error("the cell is empty, NA, NaN or null, where a person was expected")]
     NoPerson,
     /// It holds something else.
     #[error("the cell is not a number")]

@@ -4,6 +4,7 @@
 //! touches reqwest, and only `rows::cloud` object_store and tokio.
 
 mod archive;
+mod arrow_schema;
 pub mod cache;
 mod cell;
 mod cell_problem;
@@ -16,6 +17,7 @@ pub mod error;
 pub mod expected;
 pub mod fetch;
 pub mod fetch_failure;
+mod file_kind;
 pub mod filter;
 pub mod format;
 mod http;
@@ -26,9 +28,11 @@ pub mod lock;
 pub mod manifest;
 pub mod manifest_problem;
 mod missing;
+mod no_number;
 mod outside;
 pub mod own;
 mod parquet;
+mod parquet_notes;
 mod parquet_source;
 mod parquet_table;
 mod parquet_type;
@@ -38,6 +42,7 @@ pub mod progress;
 mod reach;
 pub mod rows;
 mod schema;
+mod separator;
 mod shipped;
 mod shown;
 pub mod suggest;
@@ -73,10 +78,11 @@ pub use lock::Lock;
 pub use manifest::{DataFile, Dataset, Manifest, schema};
 pub use manifest_problem::ManifestProblem;
 pub use missing::{ExpectedCell, Missing};
+pub use no_number::{NoNumber, is_number_for_name};
 pub use outside::tell_outside;
 pub use own::{
-    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, own_columns, own_layout,
-    read_own,
+    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, named_layout, own_columns,
+    own_layout, read_own,
 };
 pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
 pub use person::{KeptRows, PersonId, PersonRows};

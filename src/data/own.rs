@@ -1,17 +1,20 @@
 //! A table of the user's own: Parquet by the end of its name, CSV otherwise.
 
-use std::io::{BufRead, Read};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use polars::prelude::DataType;
 
 use super::error::DataError;
+use super::format::repeated;
 use super::missing::is_absent;
+use super::no_number::NoNumber;
 use super::parquet::ParquetFile;
 use super::parquet_type::ParquetField;
-use super::rows::RowText;
+use super::separator::guess_separator;
 use super::table::Table;
-use super::text::{LONGEST, TextReader, unread};
+use super::table_error::TableError;
+use super::text::TextReader;
 use super::text_layout::TextLayout;
 
 /// Whether a file is Parquet, by the end of its name.
@@ -41,12 +44,19 @@ pub enum ColumnNames {
     Numbered,
 }
 
-/// How a CSV file is laid out: the separator is guessed by its first line, of which nothing else is told.
+/// How a CSV file is laid out: the separator is what its first rows share, of which nothing else is told.
 ///
 /// # Errors
 /// [`DataError::Io`]; [`DataError::Table`] for a file that is damaged, or empty where columns are to be counted.
 pub fn own_layout(path: &Path, names: &ColumnNames) -> Result<TextLayout, DataError> {
-    let separator = guess_separator(path)?;
+    named_layout(path, names, guess_separator(path)?)
+}
+
+/// The same with a separator that the user names.
+///
+/// # Errors
+/// As [`own_layout`].
+pub fn named_layout(path: &Path, names: &ColumnNames, separator: u8) -> Result<TextLayout, DataError> {
     let columns = match names {
         ColumnNames::Header => None,
         ColumnNames::Listed(names) => Some(names.clone()),
@@ -58,7 +68,7 @@ pub fn own_layout(path: &Path, names: &ColumnNames) -> Result<TextLayout, DataEr
 /// A name for each cell of the first row.
 fn numbered(path: &Path, separator: u8) -> Result<Vec<String>, DataError> {
     let headed = TextLayout { separator, columns: None };
-    let cells = TextReader::open(path, &headed.format())?.names().len();
+    let cells = TextReader::open(path, &headed.format())?.width();
     Ok((1..=cells).map(|number| format!("column{number}")).collect())
 }
 
@@ -69,6 +79,8 @@ pub struct ColumnType {
     pub name: String,
     /// What it holds.
     pub kind: ColumnKind,
+    /// Its first cell that is there and no number, of a CSV file: the line, and what it looks like.
+    pub no_number: Option<(usize, NoNumber)>,
 }
 
 /// What a column holds.
@@ -76,8 +88,14 @@ pub struct ColumnType {
 pub enum ColumnKind {
     /// Numbers.
     Numbers,
+    /// Numbers of the rows themselves, which pandas or R wrote beside them.
+    Index,
     /// Text.
     Text,
+    /// Nothing.
+    Nothing,
+    /// Dates, times or spans of time.
+    Times,
     /// What no table can hold.
     Other,
 }
@@ -89,6 +107,8 @@ pub struct OwnColumns {
     pub columns: Vec<ColumnType>,
     /// How many rows it has.
     pub rows: usize,
+    /// The line of the first row, if it has no number where rows below have some: a second header.
+    pub words_first: Option<usize>,
 }
 
 /// The columns of a file with a header.
@@ -102,43 +122,85 @@ pub fn column_types(path: &Path) -> Result<Vec<ColumnType>, DataError> {
 }
 
 /// The columns and the number of rows of a Parquet file, or of a CSV file in this layout. A column of a CSV file holds numbers if
-/// all its cells are numbers or missing, some number among them.
+/// all its cells are numbers or missing, some number among them. One without a name that holds nothing is passed over.
 ///
 /// # Errors
 /// As [`read_own`].
 pub fn own_columns(path: &Path, layout: &TextLayout) -> Result<OwnColumns, DataError> {
     if is_parquet(path) {
         let file = ParquetFile::open(path)?;
-        let columns = file.fields().into_iter().map(column_type).collect();
-        return Ok(OwnColumns { columns, rows: file.rows() });
+        let index = file.index();
+        let columns = file.fields().into_iter().map(|field| column_type(field, &index)).collect();
+        return Ok(OwnColumns { columns, rows: file.rows(), words_first: None });
     }
-    let table = Table::read(path, &layout.format())?;
-    let mut columns = Vec::new();
-    for name in table.columns() {
-        let cells = table.text(&name)?;
-        let mut words = cells.iter().flatten().filter(|word| !is_absent(word)).peekable();
-        let numbers = words.peek().is_some() && words.all(|word| word.parse::<f64>().is_ok());
-        columns.push(ColumnType { name, kind: if numbers { ColumnKind::Numbers } else { ColumnKind::Text } });
+    let mut reader = TextReader::open(path, &layout.format())?;
+    if let Some(column) = repeated(reader.names()) {
+        return Err(reader.wrong(TableError::RepeatedColumn(column.to_owned())));
     }
-    Ok(OwnColumns { columns, rows: table.rows() })
+    let mut seen = vec![SeenCells::default(); reader.names().len()];
+    let (mut rows, mut first, mut words_first) = (0, 0, false);
+    while reader.advance()? {
+        for (place, seen) in seen.iter_mut().enumerate() {
+            seen.see(reader.text(place)?, reader.line());
+        }
+        if rows == 0 {
+            first = reader.line();
+            words_first = seen.iter().all(|seen| !seen.numbers);
+        }
+        rows += 1;
+    }
+    let above = seen.iter().any(|seen| seen.numbers && seen.no_number.is_some_and(|(line, _)| line == first));
+    let names = reader.names().iter().cloned().zip(seen);
+    let columns = names.map(|(name, seen)| seen.column(name));
+    let columns = columns.filter(|column| !column.name.is_empty() || column.kind != ColumnKind::Nothing);
+    Ok(OwnColumns { columns: columns.collect(), rows, words_first: (words_first && above).then_some(first) })
 }
 
-fn column_type(field: ParquetField) -> ColumnType {
-    let kind = match field.holds {
+/// What was seen of a column.
+#[derive(Debug, Clone, Default)]
+struct SeenCells {
+    /// Whether some cell is a number.
+    numbers: bool,
+    no_number: Option<(usize, NoNumber)>,
+}
+
+impl SeenCells {
+    fn see(&mut self, cell: &str, line: usize) {
+        // Once both are known nothing is left to learn.
+        if self.numbers && self.no_number.is_some() {
+            return;
+        }
+        match NoNumber::of(cell) {
+            Some(what) => self.no_number = self.no_number.or(Some((line, what))),
+            None => self.numbers = self.numbers || !(cell.trim().is_empty() || is_absent(cell)),
+        }
+    }
+
+    fn column(self, name: String) -> ColumnType {
+        let kind = match (self.no_number, self.numbers) {
+            (Some(_), _) => ColumnKind::Text,
+            (None, false) => ColumnKind::Nothing,
+            (None, true) if is_index_name(&name) => ColumnKind::Index,
+            (None, true) => ColumnKind::Numbers,
+        };
+        ColumnType { name, kind, no_number: self.no_number }
+    }
+}
+
+/// Whether a column of numbers is one of rows by its name: R and pandas write them without one, and pandas gives a name to what has none.
+fn is_index_name(name: &str) -> bool {
+    let number =
+        name.strip_prefix("Unnamed: ").or_else(|| name.strip_prefix("__index_level_")?.strip_suffix("__"));
+    name.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+fn column_type(field: ParquetField, index: &BTreeSet<String>) -> ColumnType {
+    let kind = match &field.holds {
+        None if field.is_time() => ColumnKind::Times,
         None => ColumnKind::Other,
         Some(DataType::String) => ColumnKind::Text,
+        Some(_) if index.contains(&field.name) || is_index_name(&field.name) => ColumnKind::Index,
         Some(_) => ColumnKind::Numbers,
     };
-    ColumnType { name: field.name, kind }
-}
-
-/// The separator of a CSV file: of comma, semicolon and tab the one that its first line holds most often.
-fn guess_separator(path: &Path) -> Result<u8, DataError> {
-    let mut line = Vec::new();
-    RowText::open(path)?.take(LONGEST).read_until(b'\n', &mut line).map_err(|cause| unread(path, cause))?;
-    // The last of equals is taken.
-    let most = [b'\t', b';', b',']
-        .into_iter()
-        .max_by_key(|separator| line.iter().filter(|b| *b == separator).count());
-    Ok(most.unwrap_or(b','))
+    ColumnType { name: field.name, kind, no_number: None }
 }

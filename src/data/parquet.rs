@@ -1,5 +1,6 @@
 //! Parquet files: their columns, in types that hold every cell exactly.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use parquet::basic::CompressionCodec;
@@ -12,6 +13,7 @@ use super::decimal::{big_endian, decimal};
 use super::decoding::decoded;
 use super::error::DataError;
 use super::format::repeated;
+use super::parquet_notes::ParquetNotes;
 use super::parquet_source::{LocalParquet, ParquetSource, chunk_range};
 use super::parquet_type::{ParquetCells, ParquetField};
 use super::rows::{cloud, is_address};
@@ -24,6 +26,7 @@ const ROOM: usize = 1 << 20;
 pub(super) struct ParquetFile {
     path: PathBuf,
     source: Box<dyn ParquetSource>,
+    notes: ParquetNotes,
 }
 
 /// A column of one row group, read from its first row on.
@@ -38,7 +41,9 @@ pub(super) struct ParquetColumn {
 impl ParquetFile {
     /// Opens a file and reads its schema, whose names must be distinct.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let file = Self { path: path.to_owned(), source: source(path)? };
+        let source = source(path)?;
+        let notes = ParquetNotes::of(source.metadata().file_metadata());
+        let file = Self { path: path.to_owned(), source, notes };
         let names: Vec<String> = file.fields().into_iter().map(|field| field.name).collect();
         if let Some(column) = repeated(&names) {
             return Err(file.wrong(TableError::RepeatedColumn(column.to_owned())));
@@ -89,7 +94,12 @@ impl ParquetFile {
     /// The columns.
     pub fn fields(&self) -> Vec<ParquetField> {
         let schema = self.source.metadata().file_metadata().schema_descr();
-        schema.columns().iter().map(|column| ParquetField::of(column)).collect()
+        schema.columns().iter().map(|column| ParquetField::of(column, &self.notes)).collect()
+    }
+
+    /// The columns that number the rows, as the program says that wrote the file.
+    pub fn index(&self) -> BTreeSet<String> {
+        self.notes.index.clone()
     }
 
     /// The names of the columns that a table can hold, those apart that are named.
@@ -112,8 +122,9 @@ impl ParquetFile {
     /// A column of a row group, by its place in the file.
     pub fn column(&self, group: usize, place: usize) -> Result<ParquetColumn, DataError> {
         let column = self.source.metadata().file_metadata().schema_descr().column(place);
-        let Some(cells) = ParquetCells::of(&column) else {
-            return Err(self.wrong(ParquetField::of(&column).refused()));
+        let field = ParquetField::of(&column, &self.notes);
+        let Some(cells) = ParquetCells::of(&column).filter(|_| field.holds.is_some()) else {
+            return Err(self.wrong(field.refused()));
         };
         self.ensure_inside(group, place)?;
         let reader = self.source.column(&self.path, group, place)?;

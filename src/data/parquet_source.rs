@@ -1,6 +1,7 @@
 //! Where the columns of a Parquet file are read from.
 
 use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::decoding::decoded;
 use super::error::{Action, DataError, Doing};
+use super::file_kind::other_kind;
 use super::rows::open_file;
 use super::table_error::TableError;
 
@@ -39,10 +41,23 @@ impl LocalParquet {
         let bytes = file.metadata().doing(Action::Read, path)?.len();
         match decoded(|| SerializedFileReader::new(file)) {
             Ok(reader) => Ok(Self { reader, bytes }),
-            Err(cause) => Err(undecoded(path, cause)),
+            Err(cause) => Err(other_file(path).unwrap_or_else(|| undecoded(path, cause))),
         }
     }
 }
+
+/// The error for a file of another kind under the name of a Parquet file; none for one that begins as Parquet does.
+fn other_file(path: &Path) -> Option<DataError> {
+    let mut first = Vec::new();
+    open_file(path).ok()?.take(FIRST).read_to_end(&mut first).ok()?;
+    if first.starts_with(b"PAR1") || first.starts_with(b"PARE") {
+        return None;
+    }
+    other_kind(&first).map(|kind| DataError::table(path, TableError::OtherKind(kind)))
+}
+
+/// The bytes that tell the kind of a file.
+const FIRST: u64 = 64;
 
 /// The error for a file that cannot be decoded.
 pub(super) fn undecoded(path: &Path, cause: ParquetError) -> DataError {

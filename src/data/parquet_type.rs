@@ -4,6 +4,7 @@ use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::schema::types::ColumnDescriptor;
 use polars::prelude::DataType;
 
+use super::parquet_notes::ParquetNotes;
 use super::table_error::TableError;
 
 /// What the schema says of a column.
@@ -13,17 +14,26 @@ pub(super) struct ParquetField {
     pub holds: Option<DataType>,
     /// Its type in the words of the format.
     pub found: String,
-    /// Whether it holds dates or times.
+    /// Whether it holds dates, times or spans of time.
     time: bool,
 }
 
 impl ParquetField {
-    /// What the schema says.
-    pub fn of(column: &ColumnDescriptor) -> Self {
+    /// What the schema says, and the notes beside it.
+    pub fn of(column: &ColumnDescriptor, notes: &ParquetNotes) -> Self {
+        if notes.durations.contains(&column.path().string()) {
+            let found = format!("{} (DURATION)", column.physical_type());
+            return Self { name: column.path().string(), holds: None, found, time: true };
+        }
         let nested = column.max_rep_level() > 0 || column.path().parts().len() > 1;
         let holds = ParquetCells::of(column).filter(|_| !nested).map(ParquetCells::holds);
         let found = format!("{}{}", if nested { "nested " } else { "" }, type_name(column));
         Self { name: column.path().string(), holds, found, time: is_time(column) }
+    }
+
+    /// Whether it holds dates, times or spans of time.
+    pub fn is_time(&self) -> bool {
+        self.time
     }
 
     /// Whether its cells are numbers.

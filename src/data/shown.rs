@@ -25,10 +25,13 @@ pub fn shown_line(text: &str) -> Cow<'_, str> {
 /// use dpgp::data::csv_cell;
 ///
 /// assert_eq!(csv_cell("=1+1"), "'=1+1");
+/// assert_eq!(csv_cell("\u{ff1d}1+1"), "'\u{ff1d}1+1");
 /// assert_eq!(csv_cell("-1.5"), "-1.5");
 /// ```
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
-    let is_formula = text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err();
+    // Spreadsheets in East Asian settings take the wide forms of these signs for the narrow ones.
+    let signs = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    let is_formula = text.starts_with(signs) && text.parse::<f64>().is_err();
     if is_formula { format!("'{}", shown_line(text)).into() } else { shown_line(text) }
 }
 

@@ -127,6 +127,12 @@ impl Table {
         self.lines.len()
     }
 
+    /// The error for a table in which there must be a row.
+    #[must_use]
+    pub fn without_rows(&self) -> DataError {
+        DataError::table(&self.file, TableError::NoRows)
+    }
+
     /// The line of the file that each row began in, counted from 1.
     #[must_use]
     pub fn lines(&self) -> &[usize] {

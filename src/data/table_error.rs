@@ -50,6 +50,34 @@ pub enum TableError {
         /// The number of cells.
         found: usize,
     },
+    /// The first row has more or fewer cells than the line above it, which should name the columns.
+    #[error(
+        "line {line} has {found} cells, but there are {expected} columns by line {header} (is the separator right? If line {header} is a title or a comment, take it out of the file)"
+    )]
+    RaggedHeader {
+        /// The line in the file.
+        line: usize,
+        /// The line that should name the columns.
+        header: usize,
+        /// The number of its cells.
+        expected: usize,
+        /// The number of cells of the row.
+        found: usize,
+    },
+    /// A carriage return stands alone inside a line.
+    #[error(
+        "line {0} holds carriage returns without line feeds, the line ends of old Macs (in Excel \"CSV (Macintosh)\"); save it with the line ends of Unix or Windows"
+    )]
+    LineEnds(usize),
+    /// A cell stands in a column that has no name.
+    #[error("line {0} has a cell in a column without a name; name it in the header, or take it out")]
+    UnnamedCell(usize),
+    /// A file is of another kind.
+    #[error("is {0}")]
+    OtherKind(&'static str),
+    /// There is a header at the most.
+    #[error("holds no rows")]
+    NoRows,
     /// A quote is never closed.
     #[error("line {0} opens a quote that is never closed")]
     OpenQuote(usize),
@@ -99,7 +127,7 @@ pub enum TableError {
         /// Its type.
         found: String,
     },
-    /// A column of a Parquet file that holds dates or times.
+    /// A column of a Parquet file that holds dates, times or spans of time.
     #[error(
         "the column {column:?} holds dates or times ({found}); write them as numbers of days, hours or seconds, so that a spec can say what one unit is"
     )]

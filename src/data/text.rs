@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::from_utf8;
 
 use super::error::{Action, DataError};
+use super::file_kind::other_kind;
 use super::format::{CsvFormat, Separator};
 use super::rows::{DamagedGzip, RowText};
 use super::table_error::TableError;
@@ -20,6 +21,14 @@ pub(super) struct TextReader<R> {
     separator: Separator,
     comment: Option<String>,
     names: Vec<String>,
+    /// The cells of a row, those that are passed over among them.
+    width: usize,
+    /// Where in a row the columns stand, if some of its cells are passed over; otherwise it is empty.
+    places: Vec<usize>,
+    /// Cells that are passed over, which must be empty.
+    passed: Vec<usize>,
+    /// The line of the header, until the first row is read.
+    header: Option<usize>,
     /// Whether the next row is the first of a file that should have no header.
     unnamed: bool,
     /// Lines read so far.
@@ -57,6 +66,10 @@ impl<R: BufRead> TextReader<R> {
             separator: format.separator,
             comment: format.comment.clone().filter(|mark| !mark.is_empty()),
             names: Vec::new(),
+            width: 0,
+            places: Vec::new(),
+            passed: Vec::new(),
+            header: None,
             unnamed: !format.header,
             lines: 0,
             line: 0,
@@ -69,12 +82,18 @@ impl<R: BufRead> TextReader<R> {
             reader.next_line()?;
         }
         reader.names = if format.header { reader.header(&format.columns)? } else { format.columns.clone() };
+        reader.width = reader.width.max(reader.names.len());
         if reader.names.is_empty() { Err(reader.wrong(TableError::NoColumns)) } else { Ok(reader) }
     }
 
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The cells of a row, those that are passed over among them.
+    pub fn width(&self) -> usize {
+        self.width
     }
 
     /// The line that the row began in, counted from 1.
@@ -84,6 +103,11 @@ impl<R: BufRead> TextReader<R> {
 
     /// A cell of the row, by its place from 0.
     pub fn cell(&self, place: usize) -> &[u8] {
+        self.cell_of_row(self.places.get(place).copied().unwrap_or(place))
+    }
+
+    /// A cell of the row by its place among all cells, those that are passed over among them.
+    fn cell_of_row(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] + 1 };
         &self.text[start..self.ends[place]]
     }
@@ -104,17 +128,23 @@ impl<R: BufRead> TextReader<R> {
             return Ok(false);
         }
         self.split()?;
-        let (line, found, expected) = (self.line, self.ends.len(), self.names.len());
+        let (line, found, expected) = (self.line, self.ends.len(), self.width);
+        let header = self.header.take();
         if std::mem::take(&mut self.unnamed) && self.is_header() {
             return Err(self.wrong(TableError::UnexpectedHeader(line)));
         }
         if found == expected {
-            return Ok(true);
+            return match self.passed.iter().all(|place| self.cell_of_row(*place).trim_ascii().is_empty()) {
+                true => Ok(true),
+                false => Err(self.wrong(TableError::UnnamedCell(line))),
+            };
         }
         // Text such as 1"a,b"c was meant to be one cell; the quotes are what is to be mended, not the number of cells.
-        Err(self.wrong(match self.stray {
-            true => TableError::StrayQuote(line),
-            false => TableError::Ragged { line, expected, found },
+        Err(self.wrong(match header {
+            _ if self.text.contains(&b'\r') => TableError::LineEnds(line),
+            _ if self.stray => TableError::StrayQuote(line),
+            Some(header) => TableError::RaggedHeader { line, header, expected, found },
+            None => TableError::Ragged { line, expected, found },
         }))
     }
 
@@ -128,15 +158,40 @@ impl<R: BufRead> TextReader<R> {
         if !self.next_line()? {
             return Err(self.wrong(TableError::Empty));
         }
+        if has_bare_return(&self.text) {
+            return Err(self.wrong(TableError::LineEnds(self.line)));
+        }
+        self.header = Some(self.line);
         self.split()?;
         let mut found = Vec::with_capacity(self.ends.len());
         for place in 0..self.ends.len() {
             found.push(self.text(place)?.trim().to_owned());
         }
-        if listed.is_empty() || listed == found {
+        if listed.is_empty() {
+            return Ok(self.named(found));
+        }
+        if listed == found {
             return Ok(found);
         }
         Err(self.wrong(TableError::Header { line: self.line, found, listed: listed.to_vec() }))
+    }
+
+    /// The names of the columns without those after the first that have none: programs write empty columns beside a table, and they hold
+    /// nothing.
+    fn named(&mut self, found: Vec<String>) -> Vec<String> {
+        self.width = found.len();
+        let without: Vec<usize> = (0..found.len()).filter(|place| found[*place].is_empty()).collect();
+        if without.len() < 2 {
+            return found;
+        }
+        self.passed = without[1..].to_vec();
+        let (places, names): (Vec<usize>, Vec<String>) = found
+            .into_iter()
+            .enumerate()
+            .filter(|(place, name)| !name.is_empty() || *place == without[0])
+            .unzip();
+        self.places = places;
+        names
     }
 
     /// Reads the next line that is neither blank nor a comment; whether there was one.
@@ -170,7 +225,15 @@ impl<R: BufRead> TextReader<R> {
             return Ok(false);
         }
         self.lines += 1;
+        if self.lines == 1
+            && let Some(kind) = other_kind(&self.text)
+        {
+            return Err(self.wrong(TableError::OtherKind(kind)));
+        }
         if self.text.len() as u64 > LONGEST {
+            if has_bare_return(&self.text) {
+                return Err(self.wrong(TableError::LineEnds(self.lines)));
+            }
             return Err(self.wrong(TableError::LongRow(self.lines, LONGEST >> 20)));
         }
         self.text.pop_if(|byte| *byte == b'\n');
@@ -261,6 +324,15 @@ impl<R: BufRead> TextReader<R> {
         self.plain.extend_from_slice(cell);
         at + cell.len()
     }
+}
+
+/// Whether a line holds a carriage return outside of quotes.
+fn has_bare_return(line: &[u8]) -> bool {
+    let mut quoted = false;
+    line.iter().any(|byte| {
+        quoted ^= *byte == b'"';
+        *byte == b'\r' && !quoted
+    })
 }
 
 /// The error for text that cannot be read: damaged, or as the system says.

@@ -43,7 +43,12 @@ impl Loader<'_> {
             let table = table(&file, data, columns).and_then(|table| table.with_partitions(&file));
             tables.push(table.map_err(Box::new)?);
         }
-        Ok(tables)
+        match tables.first() {
+            Some(first) if tables.iter().all(|table: &Table| table.rows() == 0) => {
+                Err(Box::new(first.without_rows()).into())
+            }
+            _ => Ok(tables),
+        }
     }
 }
 

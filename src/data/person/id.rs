@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
+use crate::data::missing::is_absent;
+
 /// The person that a cell names: SHA-256 of its text without blanks around it, or of its number in the shortest decimal form.
 ///
 /// Numbers count by their value: `7`, `07`, `7.0` and `7e0` are one person, in text and in Parquet. Whole numbers are told
@@ -16,15 +18,16 @@ use sha2::{Digest, Sha256};
 /// assert_ne!(PersonId::of("9007199254740993"), PersonId::of("9007199254740992"));
 /// assert_ne!(PersonId::of("Ann"), PersonId::of("ann"));
 /// assert_eq!(PersonId::of("  "), None);
+/// assert_eq!(PersonId::of("NA"), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PersonId([u8; 32]);
 
 impl PersonId {
-    /// The person that a text names; none if it is empty.
+    /// The person that a text names; none if it is empty, or a word for a missing cell: `NA`, `NaN` and `null`, in any case.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
-        (!text.is_empty()).then(|| Self(Sha256::digest(plain(text).as_bytes()).into()))
+        (!text.is_empty() && !is_absent(text)).then(|| Self(Sha256::digest(plain(text).as_bytes()).into()))
     }
 
     /// The person that a number names; none if it is not finite.
@@ -44,7 +47,7 @@ fn plain(text: &str) -> Cow<'_, str> {
     }
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Cow::Owned(shortest(number)),
-        // Words such as `nan` and `inf` are names.
+        // Words such as `inf` are names.
         _ => Cow::Borrowed(text),
     }
 }
@@ -84,11 +87,21 @@ mod tests {
             ("-5", "5", false),
             ("1.5", "15e-1", true),
             ("18446744073709551617", "18446744073709551616", false),
-            ("nan", "NaN", false),
+            ("inf", "Inf", false),
             ("a1", "a01", false),
             ("-", "--", false),
         ] {
             assert_eq!(PersonId::of(one) == PersonId::of(other), same, "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_cell_is_nobody() {
+        for nothing in ["", "  ", "NA", " na ", "NaN", "nan", "null", "NULL"] {
+            assert_eq!(PersonId::of(nothing), None, "{nothing:?}");
+        }
+        for there in ["N/A", "Nan A", "none", "-", "0"] {
+            assert!(PersonId::of(there).is_some(), "{there:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use super::parquet::ParquetRows;
 use super::text::TextRows;
 use super::{Beside, FileRows, Partition, ReadColumns, RowFile};
 use crate::data::DataError;
-use crate::data::missing::{Missing, is_absent};
+use crate::data::missing::Missing;
 use crate::data::own::is_parquet;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, TableError};
@@ -86,8 +86,7 @@ impl PartitionedRows {
 fn person_of(partition: &Partition, missing: Missing) -> Result<PathPerson, TableError> {
     let person = partition.value.as_deref().and_then(PersonId::of);
     if missing == Missing::Drop {
-        let is_named = partition.value.as_deref().is_some_and(|value| !is_absent(value));
-        return Ok(PathPerson(person.filter(|_| is_named)));
+        return Ok(PathPerson(person));
     }
     let (column, problem) = (partition.name.clone(), CellProblem::NoPerson);
     person.map(|person| PathPerson(Some(person))).ok_or(TableError::PathCell { column, problem })

@@ -8,7 +8,7 @@ use crate::data::cell_rules::CellRules;
 use crate::data::error::DataError;
 use crate::data::format::repeated;
 use crate::data::identity::RowWitness;
-use crate::data::missing::{Missing, is_absent};
+use crate::data::missing::Missing;
 use crate::data::person::PersonId;
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
 use crate::data::text::TextReader;
@@ -90,13 +90,11 @@ impl TextRows {
 
     /// Whose row it is; nobody's if that is missing and may be.
     fn person(&self, column: &PersonColumn) -> Result<Option<PersonId>, DataError> {
-        let text = self.reader.text(column.place)?;
-        let person = PersonId::of(text);
-        match self.rules.missing {
-            Missing::Drop => Ok(person.filter(|_| !is_absent(text))),
-            Missing::Refuse if person.is_none() => Err(self.bad_cell(&column.name, CellProblem::NoPerson)),
-            Missing::Refuse => Ok(person),
+        let person = PersonId::of(self.reader.text(column.place)?);
+        if person.is_none() && self.rules.missing == Missing::Refuse {
+            return Err(self.bad_cell(&column.name, CellProblem::NoPerson));
         }
+        Ok(person)
     }
 
     fn bad_cell(&self, column: &str, problem: CellProblem) -> DataError {

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::source::{ReadShare, RowBytes};
 use crate::data::DataError;
@@ -17,8 +17,12 @@ pub(in crate::data) struct RowText {
     share: ReadShare,
 }
 
-/// The text of a gzip file, of one member or several.
-struct Unpacked<R>(MultiGzDecoder<R>);
+/// The text of a gzip file, of one member or several. Zeros behind a member are the rest of a block of a tape or a disk, and are passed
+/// over, as by `gzip`.
+struct Unpacked<R> {
+    /// The member that is read; none at the end.
+    member: Option<GzDecoder<R>>,
+}
 
 /// A file that is no gzip, or is damaged or cut off.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +39,7 @@ impl RowText {
         let share = bytes.share();
         let whole = BufReader::with_capacity(BUFFER, bytes);
         let from: Box<dyn BufRead + Send> = match is_gzip(path) {
-            true => Box::new(BufReader::with_capacity(BUFFER, Unpacked(MultiGzDecoder::new(whole)))),
+            true => Box::new(BufReader::with_capacity(BUFFER, Unpacked::new(whole))),
             false => Box::new(whole),
         };
         Ok(Self { from, share })
@@ -68,9 +72,45 @@ impl BufRead for RowText {
     }
 }
 
+impl<R: BufRead> Unpacked<R> {
+    fn new(from: R) -> Self {
+        Self { member: Some(GzDecoder::new(from)) }
+    }
+}
+
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(damaged)
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer).map_err(damaged)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            if !skip_zeros(member.get_mut())? {
+                self.member = None;
+            } else if let Some(ended) = self.member.take() {
+                self.member = Some(GzDecoder::new(ended.into_inner()));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros; whether anything follows them.
+fn skip_zeros(from: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = match from.fill_buf() {
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let (is_end, is_other) = (bytes.is_empty(), zeros < bytes.len());
+        from.consume(zeros);
+        if is_end || is_other {
+            return Ok(is_other);
+        }
     }
 }
 
@@ -112,6 +152,23 @@ mod tests {
     fn members_follow_one_another() {
         let both = [packed(b"x,y\n1,"), packed(b""), packed(b"2\n")].concat();
         assert_eq!(unpacked(&both).unwrap(), b"x,y\n1,2\n");
+    }
+
+    /// A tape and a disk fill their last block with zeros. `gzip` and Python pass over them, and Python over those between members, too.
+    #[test]
+    fn zeros_behind_a_member_are_no_text() {
+        let (one, other) = (packed(b"x,y\n1,"), packed(b"2\n"));
+        for zeros in [1, 7, 511, 3 << 20] {
+            let zeros = vec![0; zeros];
+            assert_eq!(unpacked(&[&one[..], &other, &zeros].concat()).unwrap(), b"x,y\n1,2\n");
+            assert_eq!(unpacked(&[&one[..], &zeros, &other, &zeros].concat()).unwrap(), b"x,y\n1,2\n");
+            assert!(unpacked(&[&one[..], &zeros, b"more"].concat()).is_err());
+            // Zeros alone, and zeros before the first member, are no gzip file.
+            assert!(unpacked(&zeros).is_err());
+            assert!(unpacked(&[&zeros[..], &one].concat()).is_err());
+            // Nor do they make a whole file of one that is cut off.
+            assert!(unpacked(&[&one[..one.len() - 1], &zeros].concat()).is_err());
+        }
     }
 
     /// Each byte of a file is there for something: a file that is cut off or has another byte is no shorter text.

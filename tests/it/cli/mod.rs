@@ -30,6 +30,7 @@ mod missing;
 mod moments;
 mod new_ask;
 mod new_columns;
+mod new_files;
 mod outputs;
 mod own_data;
 mod parts;

@@ -149,3 +149,25 @@ fn what_is_no_answer_writes_nothing() {
     assert!(answered(&project, &told, "0\n").expect(2).err.contains("is there already"));
     assert_eq!(project.read("mine.toml"), "kept");
 }
+
+/// A question that no answer fits any more, as after wrong bounds, is no trap.
+#[test]
+fn every_question_can_be_left() {
+    let project = energy_project(TARGETS);
+    let told = ["--target", "kwh", "--inputs", "temperature"];
+    let run = answered(&project, &told, "0 4\nback\n0 40\n3\n\n8\n5\nback\n2\n\n").expect(0);
+    assert_eq!(run.err.matches("normalise.bounds: ").count(), 2, "{}", run.err);
+    let spec = project.read("mine.toml");
+    assert!(spec.contains("high = 40.0") && spec.contains("epsilon = 2.0"), "{spec}");
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    let run = answered(&project, &told, "back\n0 40\n3\n\n8\n1\n\n").expect(0);
+    assert!(run.err.contains("this is the first question"), "{}", run.err);
+    std::fs::remove_file(project.path("mine.toml")).unwrap();
+    let answers = ["0 40", "3", "", "8", "1"];
+    for said in 0..=answers.len() {
+        let run = answered(&project, &told, &format!("{}\nquit\n", answers[..said].join("\n")).trim_start())
+            .expect(2);
+        assert!(run.err.contains("left, as you said; nothing was written"), "{said}: {}", run.err);
+        assert!(!project.path("mine.toml").exists());
+    }
+}

@@ -563,3 +563,29 @@ fn the_other_new_spec_protects_records() {
     project.write("records.toml", &filled);
     project.dpgp(&["run", "records.toml", "--quiet"]).expect(0);
 }
+
+/// Nothing can be said of no rows, and that is what is said.
+#[test]
+fn a_file_without_rows_is_refused() {
+    for spec in [TARGETS, RECORDS] {
+        let project = energy_project(spec);
+        project.write("energy.csv", "day,temperature,kwh\n\n");
+        let mut verbs = vec![&["run", "energy.toml", "--quiet"][..], PREDICT];
+        if spec == RECORDS {
+            verbs.push(&["stats", "energy.toml", "energy.csv", "--release", "r.json"]);
+            verbs.push(&["stats", "energy.toml", "energy.csv", "--out", "s.json"]);
+        }
+        for verb in verbs {
+            let run = project.dpgp(verb).expect(2);
+            assert!(run.err.contains("energy.csv: holds no rows"), "{verb:?}: {}", run.err);
+        }
+        let ledgers = project.dpgp(&["ledger", "show", "--format", "json"]).expect(0).json();
+        assert_eq!(ledgers.as_array().map(Vec::len), Some(0));
+        assert!(!project.path("r.json").exists() && !project.path("s.json").exists());
+    }
+    // A part without rows beside others is no fault.
+    let project = energy_project(RECORDS);
+    project.put("parts/a.csv", "day,temperature,kwh\n");
+    project.put("parts/b.csv", energy());
+    project.dpgp(&["stats", "energy.toml", "parts", "--out", "s.json"]).expect(0);
+}

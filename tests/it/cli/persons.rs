@@ -243,15 +243,20 @@ fn numbers_of_rows_are_private() {
 #[test]
 fn a_row_without_a_person_is_an_error() {
     let project = project(SURFACE);
-    let mut rows = rows(20);
-    rows[4] = "1,2,1, \n".to_owned();
-    project.write("rows.csv", &file(&rows));
-    let told = "rows.csv: line 6, column \"house\": the cell is empty, where a person was expected";
-    for arguments in
-        [&["stats", "s.toml", "rows.csv"][..], &["run", "s.toml"], &["predict", "s.toml", "--at", "grid.csv"]]
-    {
-        let run = project.dpgp(arguments).expect(2);
-        assert!(run.err.contains(told), "{}", run.err);
+    let told =
+        "rows.csv: line 6, column \"house\": the cell is empty, NA, NaN or null, where a person was expected";
+    for nobody in [" ", "NA", "NaN", "null", "nan"] {
+        let mut rows = rows(20);
+        rows[4] = format!("1,2,1,{nobody}\n");
+        project.write("rows.csv", &file(&rows));
+        for arguments in [
+            &["stats", "s.toml", "rows.csv"][..],
+            &["run", "s.toml"],
+            &["predict", "s.toml", "--at", "grid.csv"],
+        ] {
+            let run = project.dpgp(arguments).expect(2);
+            assert!(run.err.contains(told), "{nobody}: {}", run.err);
+        }
     }
     let named = [
         ("house", Column::Text(vec![Some("a".to_owned()), None])),

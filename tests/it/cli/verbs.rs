@@ -41,6 +41,21 @@ fn a_missing_dataset_that_was_named_does_not_verify() {
     assert!(run.err.contains("howell1"), "{}", run.err);
 }
 
+/// No file was hashed, so none is known to be right.
+#[test]
+fn to_verify_nothing_is_no_success() {
+    let project = Project::with_manifest(
+        &std::fs::read_to_string(crate::support::shipped::root().join("data/datasets.toml")).unwrap(),
+    );
+    let run = project.dpgp_without_mirror(&["data", "verify"]).expect(3);
+    assert!(run.err.contains("no file was verified: none of "), "{}", run.err);
+    let run = project.dpgp(&["data", "verify", "--mirror", "no/such/folder"]).expect(3);
+    assert!(run.err.contains("the mirror no/such/folder is not a folder"), "{}", run.err);
+    std::fs::create_dir(project.path("mirror")).unwrap();
+    let run = project.dpgp(&["data", "verify", "--mirror", "mirror"]).expect(3);
+    assert!(run.err.contains("no file was verified"), "{}", run.err);
+}
+
 #[test]
 fn the_whole_mirror_verifies() {
     if mirror().is_none() {

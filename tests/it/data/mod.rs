@@ -1,5 +1,6 @@
 //! Manifests and tables of data.
 
+mod checksums;
 mod damage;
 mod manifest;
 mod parquet;

@@ -1,0 +1,167 @@
+//! Why a cell is no number, for the holder of a file.
+
+use std::fmt;
+
+use super::missing::is_absent;
+
+/// What a cell looks like that should be a number and is none. The cell itself is not told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoNumber {
+    /// `1,5`.
+    DecimalComma,
+    /// `1,234.5`.
+    Thousands,
+    /// `$5`, `5 EUR`.
+    Currency,
+    /// `5 %`.
+    Percent,
+    /// `175.5 cm`.
+    Unit,
+    /// `N/A`, `-`, `?`.
+    Nothing,
+    /// `2020-01-31`, `12:30`.
+    Time,
+    /// Any other text.
+    Text,
+}
+
+/// Words that programs and people write for nothing, beside those that a reader takes for it.
+const NOTHING: [&str; 10] = ["N/A", "#N/A", "-", "--", "?", ".", "none", "nil", "missing", "n.a."];
+
+/// Signs and codes of currencies.
+const CURRENCIES: [&str; 12] =
+    ["$", "\u{20ac}", "\u{a3}", "\u{a5}", "\u{20b9}", "EUR", "USD", "GBP", "CHF", "JPY", "SEK", "NOK"];
+
+impl NoNumber {
+    /// What keeps a cell from being a number; none if it is one, or nothing stands in it.
+    pub(super) fn of(cell: &str) -> Option<Self> {
+        let text = cell.trim();
+        if text.is_empty() || is_absent(text) || is_number(text) {
+            return None;
+        }
+        Some(Self::of_text(text))
+    }
+
+    fn of_text(text: &str) -> Self {
+        if NOTHING.iter().any(|word| word.eq_ignore_ascii_case(text)) {
+            return Self::Nothing;
+        }
+        if let Some(commas) = with_commas(text) {
+            return commas;
+        }
+        if text.strip_suffix('%').is_some_and(is_numeric) {
+            return Self::Percent;
+        }
+        for sign in CURRENCIES {
+            let rest = text.trim_start_matches('-').strip_prefix(sign).or_else(|| text.strip_suffix(sign));
+            if rest.is_some_and(is_numeric) {
+                return Self::Currency;
+            }
+        }
+        let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,eE".contains(c))).unwrap_or(text.len());
+        let (number, rest) = text.split_at(end);
+        if is_numeric(number)
+            && rest
+                .starts_with(|c: char| c.is_alphabetic() || c.is_whitespace() || "\u{b0}\u{b5}/".contains(c))
+        {
+            return if is_time(text) { Self::Time } else { Self::Unit };
+        }
+        if is_time(text) { Self::Time } else { Self::Text }
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.parse::<f64>().is_ok()
+}
+
+/// A number, or one with commas in it.
+fn is_numeric(text: &str) -> bool {
+    is_number(text.trim()) || with_commas(text.trim()).is_some()
+}
+
+/// What commas in a number stand for; none if it is no number with commas.
+fn with_commas(text: &str) -> Option<NoNumber> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !digits.contains(',') || !digits.starts_with(|c: char| c.is_ascii_digit() || c == ',') {
+        return None;
+    }
+    // Without a point one comma may be either; where three digits follow it, most are thousands.
+    let thousands =
+        digits.split('.').next().unwrap_or(digits).split(',').skip(1).all(|group| group.len() == 3);
+    if is_number(&text.replace(',', "")) && (thousands || digits.matches(',').count() > 1) {
+        return Some(NoNumber::Thousands);
+    }
+    // Points may part thousands where a comma begins the decimals.
+    is_number(&text.replace('.', "").replace(',', ".")).then_some(NoNumber::DecimalComma)
+}
+
+/// Digits with the signs of dates and times between.
+fn is_time(text: &str) -> bool {
+    let signs = text.chars().filter(|c| "-/:.".contains(*c)).count();
+    let others = text.chars().all(|c| c.is_ascii_digit() || "-/:.TZ+ ".contains(c));
+    others && signs >= 1 && text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether the name of a column is a number, of whatever form: then the file has no header, and the name is a cell.
+pub fn is_number_for_name(name: &str) -> bool {
+    let name = name.trim();
+    is_number(name) || with_commas(name).is_some()
+}
+
+impl fmt::Display for NoNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DecimalComma => "a number with a comma before its decimals, where a point is needed",
+            Self::Thousands => "a number with commas between its thousands, which must go",
+            Self::Currency => "a number with a currency, which must go",
+            Self::Percent => "a number with a percent sign, which must go",
+            Self::Unit => "a number with a word behind it, perhaps a unit, which must go",
+            Self::Nothing => {
+                "a word for nothing, where a cell that is missing is empty or says NA, NaN or null"
+            }
+            Self::Time => "a date or a time, where a number of days, hours or seconds is needed",
+            Self::Text => "text, where a number is needed",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_apart() {
+        for (cell, cause) in [
+            ("1,5", Some(NoNumber::DecimalComma)),
+            ("-24,92", Some(NoNumber::DecimalComma)),
+            ("1.234,5", Some(NoNumber::DecimalComma)),
+            ("1,234.5", Some(NoNumber::Thousands)),
+            ("1,234,567", Some(NoNumber::Thousands)),
+            ("$1,234.50", Some(NoNumber::Currency)),
+            ("5 EUR", Some(NoNumber::Currency)),
+            ("-\u{20ac}5", Some(NoNumber::Currency)),
+            ("5 %", Some(NoNumber::Percent)),
+            ("175.5 cm", Some(NoNumber::Unit)),
+            ("3kg", Some(NoNumber::Unit)),
+            ("N/A", Some(NoNumber::Nothing)),
+            ("-", Some(NoNumber::Nothing)),
+            ("2020-01-31", Some(NoNumber::Time)),
+            ("31.12.2020", Some(NoNumber::Time)),
+            ("12:30", Some(NoNumber::Time)),
+            ("2016-06-01 00:00:37", Some(NoNumber::Time)),
+            ("Total", Some(NoNumber::Text)),
+            ("25|175", Some(NoNumber::Text)),
+            (" 1.5e3 ", None),
+            ("NA", None),
+            ("", None),
+        ] {
+            assert_eq!(NoNumber::of(cell), cause, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn cells_are_no_names() {
+        assert!(["1", "24,92", "1,234.5", " -3 "].into_iter().all(is_number_for_name));
+        assert!(!["age", "x1", "", "2020-01-31", "a,b"].into_iter().any(is_number_for_name));
+    }
+}
