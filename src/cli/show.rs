@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::CliError;
 use super::completed::experiments;
 use super::counted::counted;
+use super::emit::shell;
 use super::list::{described, presence};
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
@@ -89,7 +90,7 @@ impl Shown<'_> {
         let claims = counted(claims.len(), "claim", "claims");
         lines.push(format!("beside:   {printed}, {others} of others, {claims}"));
         lines.push(format!("results:  {}", self.standing()));
-        lines.push(format!("run it:   dpgp run {}", self.path.unwrap_or(name)));
+        lines.push(format!("run it:   dpgp run {}", shell(self.path.unwrap_or(name))));
         lines.join("\n") + "\n"
     }
 

@@ -9,6 +9,8 @@ use super::missing::is_absent;
 pub enum NoNumber {
     /// `1,5`.
     DecimalComma,
+    /// `1,234`.
+    Comma,
     /// `1,234.5`.
     Thousands,
     /// `$5`, `5 EUR`.
@@ -58,15 +60,14 @@ impl NoNumber {
                 return Self::Currency;
             }
         }
-        let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,eE".contains(c))).unwrap_or(text.len());
-        let (number, rest) = text.split_at(end);
-        if is_numeric(number)
-            && rest
-                .starts_with(|c: char| c.is_alphabetic() || c.is_whitespace() || "\u{b0}\u{b5}/".contains(c))
-        {
-            return if is_time(text) { Self::Time } else { Self::Unit };
+        if is_time(text) {
+            return Self::Time;
         }
-        if is_time(text) { Self::Time } else { Self::Text }
+        let end = text.find(|c: char| !(c.is_ascii_digit() || "+-.,".contains(c))).unwrap_or(text.len());
+        let (number, word) = text.split_at(end);
+        let is_word =
+            word.trim_start().starts_with(|c: char| c.is_alphabetic() || "\u{b0}\u{b5}'\"".contains(c));
+        if is_numeric(number) && is_word { Self::Unit } else { Self::Text }
     }
 }
 
@@ -82,24 +83,26 @@ fn is_numeric(text: &str) -> bool {
 /// What commas in a number stand for; none if it is no number with commas.
 fn with_commas(text: &str) -> Option<NoNumber> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if !digits.contains(',') || !digits.starts_with(|c: char| c.is_ascii_digit() || c == ',') {
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, ""));
+    if !digits.contains(',') || !digits.bytes().all(|byte| byte.is_ascii_digit() || b",.".contains(&byte)) {
         return None;
     }
-    // Without a point one comma may be either; where three digits follow it, most are thousands.
-    let thousands =
-        digits.split('.').next().unwrap_or(digits).split(',').skip(1).all(|group| group.len() == 3);
-    if is_number(&text.replace(',', "")) && (thousands || digits.matches(',').count() > 1) {
-        return Some(NoNumber::Thousands);
+    let groups: Vec<&str> = whole.split(',').collect();
+    let are_thousands = groups[1..].iter().all(|group| group.len() == 3) && !decimals.contains(',');
+    match groups.len() {
+        // `1,234` may be either.
+        2 if are_thousands && digits == whole => Some(NoNumber::Comma),
+        2.. if are_thousands && is_number(&text.replace(',', "")) => Some(NoNumber::Thousands),
+        // Points may part thousands where a comma begins the decimals.
+        _ => is_number(&text.replace('.', "").replace(',', ".")).then_some(NoNumber::DecimalComma),
     }
-    // Points may part thousands where a comma begins the decimals.
-    is_number(&text.replace('.', "").replace(',', ".")).then_some(NoNumber::DecimalComma)
 }
 
 /// Digits with the signs of dates and times between.
 fn is_time(text: &str) -> bool {
     let signs = text.chars().filter(|c| "-/:.".contains(*c)).count();
     let others = text.chars().all(|c| c.is_ascii_digit() || "-/:.TZ+ ".contains(c));
-    others && signs >= 1 && text.starts_with(|c: char| c.is_ascii_digit())
+    others && (signs >= 2 || text.contains(':')) && text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Whether the name of a column is a number, of whatever form: then the file has no header, and the name is a cell.
@@ -112,6 +115,9 @@ impl fmt::Display for NoNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DecimalComma => "a number with a comma before its decimals, where a point is needed",
+            Self::Comma => {
+                "a number with a comma: before decimals a point is needed, and between thousands nothing"
+            }
             Self::Thousands => "a number with commas between its thousands, which must go",
             Self::Currency => "a number with a currency, which must go",
             Self::Percent => "a number with a percent sign, which must go",
@@ -135,7 +141,11 @@ mod tests {
             ("1,5", Some(NoNumber::DecimalComma)),
             ("-24,92", Some(NoNumber::DecimalComma)),
             ("1.234,5", Some(NoNumber::DecimalComma)),
+            ("1,234", Some(NoNumber::Comma)),
+            ("24,923", Some(NoNumber::Comma)),
+            (",5", Some(NoNumber::DecimalComma)),
             ("1,234.5", Some(NoNumber::Thousands)),
+            ("1.234.567,8", Some(NoNumber::DecimalComma)),
             ("1,234,567", Some(NoNumber::Thousands)),
             ("$1,234.50", Some(NoNumber::Currency)),
             ("5 EUR", Some(NoNumber::Currency)),
@@ -151,6 +161,10 @@ mod tests {
             ("2016-06-01 00:00:37", Some(NoNumber::Time)),
             ("Total", Some(NoNumber::Text)),
             ("25|175", Some(NoNumber::Text)),
+            ("25-30", Some(NoNumber::Text)),
+            ("25 175", Some(NoNumber::Text)),
+            ("1,2,3", Some(NoNumber::Text)),
+            ("5\u{b0}", Some(NoNumber::Unit)),
             (" 1.5e3 ", None),
             ("NA", None),
             ("", None),

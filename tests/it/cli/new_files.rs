@@ -229,6 +229,10 @@ fn printed_commands_work() {
     let run = project.dpgp(&["new", "--data=-d.csv"]).expect(0);
     assert!(run.out.contains("dpgp run ./-d.toml"), "{}", run.out);
     project.dpgp(&["run", "./-d.toml"]).expect(2);
+    let run = project.dpgp(&["new", "my study"]).expect(0);
+    assert!(run.out.contains("try: dpgp run 'my study.toml'"), "{}", run.out);
+    let run = project.dpgp(&["show", "my study.toml"]).expect(0);
+    assert!(run.out.contains("dpgp run 'my study.toml'"), "{}", run.out);
 }
 
 /// Time must grow with the number of columns, not with its square.
