@@ -114,7 +114,7 @@ impl ColumnMark {
     ///
     /// Those that were laid out do not tell: numbers that stand close and equally often, such as serial numbers, and few values that
     /// stand equally often.
-    pub(super) fn shares_rows(&self, other: &Self) -> bool {
+    pub fn shares_rows(&self, other: &Self) -> bool {
         !self.is_laid_out() && !other.is_laid_out() && self.cells.evidence(&other.cells) >= ENOUGH
     }
 

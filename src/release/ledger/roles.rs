@@ -4,10 +4,7 @@ use super::entry::LedgerEntry;
 use crate::data::{CellTotal, ColumnMark, Fingerprint};
 use crate::privacy::{Neighbours, PrivacyUnit};
 
-/// The least share of cells by which a column of other rows may be a column again.
-const SOME: f64 = 0.02;
-
-/// The share by which it is, under another name.
+/// The share of cells by which a column of other rows may be a column again, also where it has few values.
 const MANY: f64 = 0.3;
 
 /// A release and the rows that it is about.
@@ -35,7 +32,8 @@ enum Sameness {
     Same,
     /// They are columns of the very same rows, and hold other cells.
     Other,
-    /// The rows differ: the share of cells that they have in common, and the greatest that one of them has in common with any column.
+    /// The rows differ: the share of cells that they have in common, and the greatest that one of them has in common with any column,
+    /// where it is more than chance explains.
     Alike { share: f64, most: f64 },
 }
 
@@ -78,15 +76,16 @@ impl<'a> KnownRelease<'a> {
         // A change of one target says nothing of another column's; what becomes of a record concerns all its columns.
         let apart = matches!((now, then), (Neighbours::OneTargetChanges(_), Neighbours::OneTargetChanges(_)))
             && !self.target().may_be(&earlier.target());
-        let other_persons = self.hides_others(earlier);
-        if !apart && let Some((now, then)) = other_persons {
-            return Some(format!(
-                "it is about the persons of the column {now:?}, whose cells are not those of the column {then:?}, by which an \
+        let other_persons = self.is_about_others_than(earlier);
+        if !apart && other_persons && self.entry.unit.adds_up_with(&earlier.entry.unit) {
+            return Some(
+                "it is about the persons of a column that is called as before, but holds other cells than the one by which an \
                  earlier release knows persons"
-            ));
+                    .to_owned(),
+            );
         }
         let same_unit = match (&self.entry.unit, &earlier.entry.unit) {
-            (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => true,
+            (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => !other_persons,
             (one, other) => one.adds_up_with(other),
         };
         if !(now == then && same_unit) && !apart {
@@ -112,22 +111,21 @@ impl<'a> KnownRelease<'a> {
         })
     }
 
-    /// The columns of persons, if they are not known to be one.
-    fn hides_others<'b>(&self, earlier: &KnownRelease<'b>) -> Option<(&'a str, &'b str)> {
+    /// Whether both are about persons, but of columns that are not known to be one.
+    fn is_about_others_than(&self, earlier: &KnownRelease<'_>) -> bool {
         let (PrivacyUnit::Person { column: now, .. }, PrivacyUnit::Person { column: then, .. }) =
             (&self.entry.unit, &earlier.entry.unit)
         else {
-            return None;
+            return false;
         };
         let is_one = match self.column(now).sameness(&earlier.column(then)) {
             Sameness::Unknown => now == then,
             Sameness::Same => true,
             Sameness::Other => false,
-            // Of rows that have hardly anything in common nothing but the name can tell.
-            Sameness::Alike { share, most } if now == then => share >= most || most < SOME,
-            Sameness::Alike { share, most } => share >= most && share >= MANY,
+            // Of rows that have nothing in common but by chance only the name can tell.
+            Sameness::Alike { share, most } => share >= most && (share > 0.0 || now == then),
         };
-        (!is_one).then_some((now, then))
+        !is_one
     }
 }
 
@@ -138,7 +136,7 @@ impl RoleColumn<'_> {
             || match self.sameness(other) {
                 Sameness::Unknown | Sameness::Other => false,
                 Sameness::Same => true,
-                Sameness::Alike { share, most } => share >= most && share >= SOME,
+                Sameness::Alike { share, most } => share >= most && share > 0.0,
             }
     }
 
@@ -161,8 +159,10 @@ impl RoleColumn<'_> {
     }
 }
 
+/// The share of cells that two columns have in common, or nothing if chance explains it.
 fn common(one: &ColumnMark, rows: &Fingerprint, other: &ColumnMark, of: &Fingerprint) -> f64 {
-    one.common(rows.whole().rows, other, of.whole().rows)
+    let share = one.common(rows.whole().rows, other, of.whole().rows);
+    if share >= MANY || one.shares_rows(other) { share } else { 0.0 }
 }
 
 /// What a column is called now, if it is called otherwise.

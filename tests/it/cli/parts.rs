@@ -221,8 +221,8 @@ fn releases(run: Run) -> String {
     line.split(" spent").next().unwrap_or_default().to_owned()
 }
 
-/// A ledger knows rows with the columns that their paths name: the same rows in one file are the same, rows of another month
-/// are not.
+/// A ledger knows rows with the columns that their paths name and without: the same rows in one file are the same, and so are those below
+/// other folders; other rows are not.
 #[test]
 fn ledgers_see_the_columns_of_paths() {
     let project = project();
@@ -240,7 +240,15 @@ fn ledgers_see_the_columns_of_paths() {
         write_rows(&project, &name, &["x", "n"], &part.columns());
     }
     let others = release("others", "c.json");
-    assert!(others.contains("1 release has"), "{others}");
+    assert!(others.contains("3 releases have"), "{others}");
+    for part in &PARTS {
+        let name = format!("strangers/year={}/month={}/part-0.csv", part.year, part.month);
+        let [x, n]: [Vec<f64>; 2] = part.columns().try_into().unwrap();
+        project.put(&name, "");
+        write_rows(&project, &name, &["x", "n"], &[x.into_iter().map(|x| 0.9 * x).collect(), n]);
+    }
+    let strangers = release("strangers", "d.json");
+    assert!(strangers.contains("1 release has"), "{strangers}");
 }
 
 /// The names of all files in a folder and below.
