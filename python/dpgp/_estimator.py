@@ -6,11 +6,14 @@ import inspect
 import json
 import math
 import sys
+from typing import NamedTuple
 
 import numpy as np
 
-from ._tables import column, names_of, numbers
-from .errors import InputError
+from ._searches import warn_of_costs
+from ._tables import attempt, column, known, names_of, numbers, split
+from .errors import DPGPError, InputError
+from .moments import Moments
 
 
 def not_fitted(estimator):
@@ -21,6 +24,39 @@ def not_fitted(estimator):
     except ImportError:
         return InputError(text)
     return NotFittedError(text)
+
+
+class Inputs(NamedTuple):
+    """The columns of X, checked; what a fit learns of them it keeps only when it has released."""
+
+    columns: list
+    rows: int
+    names: list | None
+    """The names of the columns, if X has some that are texts."""
+    words: list
+    """The columns with codes as they stand in X, by their names: a ledger knows their words."""
+
+    @property
+    def width(self):
+        return len(self.columns)
+
+    @property
+    def shown(self):
+        """Names as a spec has them."""
+        return [f"x{place}" for place in range(self.width)] if self.names is None else self.names
+
+
+class Sums(Moments):
+    """The sums of one fit, which are of one batch. Their release has arrived when the estimator has it."""
+
+    _passing = None
+
+    def __init__(self, spec, ledger, arguments):
+        self._arguments = arguments
+        super().__init__(spec, ledger=ledger)
+
+    def _hand_over(self, release, told):
+        pass
 
 
 class Estimator:
@@ -57,14 +93,20 @@ class Estimator:
         return tags
 
     def _inputs(self, X, fitting):
-        """The columns of X, checked against those that were fitted."""
-        names = names_of(X)
-        texts = names is not None and all(isinstance(name, str) for name in names)
-        if names is not None:
-            columns = [column(X[name], name) for name in names]
+        """The columns of X, checked against those that were fitted unless this is a fit."""
+        names, codes, drops = names_of(X), self._codes(fitting), fitting and self._drops()
+        if names is None and codes:
+            array = attempt(np.asarray, X)
+            width = array.shape[1] if array is not None and array.ndim == 2 else 0
+            shown = [f"x{place}" for place in range(width)]
+            table = split(X, shown)
+            columns = [column(table[name], name, codes.get(name), drops, fitting) for name in shown]
+            rows = len(columns[0]) if columns else 0
+        elif names is not None:
+            table, columns = X, [column(X[name], name, codes.get(name), drops, fitting) for name in names]
             width, rows = len(columns), len(columns[0]) if columns else 0
         else:
-            array = numbers(X, "X")
+            array = numbers(X, "X", drops)
             if array.ndim != 2:
                 shown = "scalar array" if array.ndim == 0 else f"{array.ndim}D array"
                 raise InputError(
@@ -78,22 +120,88 @@ class Estimator:
             raise InputError(f"Found array with 0 sample(s) (shape=({rows}, {width})) while a minimum of 1 is required by {owner}.")
         if width == 0:
             raise InputError(f"Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required by {owner}.")
-        for place, values in enumerate(columns):
-            values = values[0][:, place] if isinstance(values, tuple) else values
-            if not np.isfinite(values).all():
-                raise InputError(f"Input X contains NaN or infinity, which {owner} does not take.")
+        for values in columns:
+            values = values[0][:, values[1]] if isinstance(values, tuple) else values
+            if not (np.isfinite(values) | (drops & np.isnan(values))).all():
+                raise InputError(f"Input X contains NaN or infinity, which {owner} does not take.{_way_out(drops, fitting)}")
+        texts = names is not None and all(isinstance(name, str) for name in names)
+        words = [(name, known(table[name], name)) for name in codes if fitting and name in names_of(table)]
+        inputs = Inputs(columns, rows, list(names) if texts else None, words)
         if fitting:
-            self._fit_width(width, names if texts else None)
+            strange = [name for name in codes if name not in inputs.shown]
+            if strange:
+                raise InputError(f"encode names {strange[0]!r}, which is no column of X; it has {', '.join(inputs.shown)}")
         else:
-            self._ensure_fitted_inputs(width, names if texts else None)
-        return columns, rows
+            self._ensure_fitted_inputs(inputs.width, inputs.names)
+        return inputs
 
-    def _fit_width(self, width, names):
-        self.n_features_in_ = width
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+    def _codes(self, fitting):
+        """The words of columns of words: those of the parameters, or of the last fit."""
+        if not fitting:
+            return self.__dict__.get("_encoded", {})
+        encode = {} if self.encode is None else self.encode
+        lists = isinstance(encode, dict) and all(
+            not isinstance(words, str) and all(isinstance(word, str) for word in words) for words in encode.values()
+        )
+        if not lists:
+            raise InputError("encode must be a dictionary: for the name of a column the list of its words, from public knowledge")
+        return {str(name): list(words) for name, words in encode.items()}
+
+    def _drops(self):
+        """Whether rows that lack a cell are left out."""
+        if self.missing not in ("refuse", "drop"):
+            raise InputError('missing must be "refuse" or "drop"')
+        return self.missing == "drop"
+
+    def _data(self, inputs, target):
+        """The rows, as a spec has them."""
+        encode = ", ".join(f"{text(name)} = {text(words)}" for name, words in self._codes(True).items())
+        return (
+            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(inputs.shown)}\ntarget = {text(target)}\n'
+            + (f"encode = {{ {encode} }}\n" if encode else "")
+            + ('missing = "drop"\n' if self._drops() else "")
+            + "\n"
+        )
+
+    def _sums(self, spec, arguments):
+        """No rows yet, by a spec whose keys come from these arguments."""
+        return Sums(spec, self.ledger is not False, arguments)
+
+    def _released(self, sums):
+        """The release of sums, which is paid for now; or before, by a fit of the same rows that was interrupted."""
+        asked = dict(
+            ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
+        )
+        before = self.__dict__.get("_interrupted")
+        if before is not None and before[1] == asked and before[0].to_bytes() == sums.to_bytes():
+            sums = before[0]
+        warn_of_costs(self)
+        self._interrupted = sums, asked
+        try:
+            return sums, sums.release(**asked)
+        except DPGPError:
+            if before is None or before[0] is not sums:
+                del self._interrupted
+            raise
+
+    def _keep(self, inputs, sums, release, **found):
+        """What was learnt, all at once: a fit that fails leaves the one before as it was."""
+        learnt = dict(
+            n_features_in_=inputs.width, release_=release, certificate_=release.certificate, _encoded=self._codes(True), **found
+        )
+        if inputs.names is not None:
+            learnt["feature_names_in_"] = np.array(inputs.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(learnt)
+        sums._core.arrived(release.text)
+        self.__dict__.pop("_interrupted", None)
+        release.warn()
+        return self
+
+    def __getstate__(self):
+        # Sums of an interrupted fit are private.
+        return {name: value for name, value in self.__dict__.items() if name != "_interrupted"}
 
     def _ensure_fitted_inputs(self, width, names):
         owner = type(self).__name__
@@ -107,25 +215,22 @@ class Estimator:
         if width != self.n_features_in_:
             raise InputError(f"X has {width} features, but {owner} is expecting {self.n_features_in_} features as input.")
 
-    def _input_names(self):
-        names = getattr(self, "feature_names_in_", None)
-        return [f"x{place}" for place in range(self.n_features_in_)] if names is None else list(names)
-
-    def _box(self):
+    def _box(self, inputs):
         """The public ends of each input."""
         bounds = pairs("input_bounds", self.input_bounds)
-        if len(bounds) == 1:
-            bounds = bounds * self.n_features_in_
-        if len(bounds) != self.n_features_in_:
-            raise InputError(f"input_bounds are of {len(bounds)} inputs, and X has {self.n_features_in_}")
+        if np.ndim(self.input_bounds) == 1:
+            bounds = bounds * inputs.width
+        if len(bounds) != inputs.width:
+            raise InputError(f"input_bounds are of {len(bounds)} inputs, and X has {inputs.width}")
         return bounds
 
     def _target(self, y, rows):
         """The targets as numbers."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        values = y if not hasattr(y, "to_numpy") else y.to_numpy()
-        array = np.asarray(values)
+        array = attempt(np.asarray, y if not hasattr(y, "to_numpy") else y.to_numpy())
+        if array is None:
+            raise InputError("y is no array")
         if array.ndim == 2 and array.shape[1] == 1:
             _warn("A column-vector y was passed when a 1d array was expected.", "DataConversionWarning")
             array = array[:, 0]
@@ -134,6 +239,10 @@ class Estimator:
         if len(array) != rows:
             raise InputError(f"Found input variables with inconsistent numbers of samples: [{rows}, {len(array)}]")
         return array
+
+
+def _way_out(drops, fitting):
+    return ' missing="drop" leaves out rows that lack a cell.' if fitting and not drops else ""
 
 
 def _warn(text, category="UserWarning"):
@@ -163,10 +272,8 @@ def pairs(name, bounds):
     """One (low, high) or a list of them."""
     if bounds is None:
         raise InputError(f"{name} must be given, from public knowledge: they are never read off the data")
-    try:
-        table = np.asarray(bounds, dtype=float)
-    except (TypeError, ValueError):
-        table = np.empty(0)
+    table = attempt(np.asarray, bounds, float)
+    table = np.empty(0) if table is None else table
     table = table.reshape(1, -1) if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[1] != 2 or len(table) == 0:
         raise InputError(f"{name} must be (low, high), or such a pair for each input")
@@ -175,13 +282,17 @@ def pairs(name, bounds):
     return [(float(low), float(high)) for low, high in table]
 
 
+def free(name, taken):
+    """A name that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
+
+
 def number(name, value):
     """A finite number as a spec writes it."""
-    try:
-        value = float(value)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
+    value = attempt(float, value)
+    if value is None or not math.isfinite(value):
         raise InputError(f"{name} must be a finite number, chosen from public knowledge")
     return repr(value)
 

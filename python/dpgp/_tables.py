@@ -24,8 +24,14 @@ def names_of(table):
     return list(columns)
 
 
-def column(values, name):
-    """A column as a contiguous array of 64-bit numbers: the very memory if it is one."""
+def column(values, name, codes=None, drops=False, private=False):
+    """A column as a contiguous array of 64-bit numbers: the very memory if it is one. With `codes` a cell is a word, and counts as its
+    place among them; where rows are dropped that lack a cell, NaN stands for one that is missing. In `private` rows a word that the codes
+    lack is no error, which would tell of it: it counts as the first, or as missing where rows are dropped."""
+    what = f"the column {name!r}"
+    if codes is not None:
+        other = None if not private else np.nan if drops else 0.0
+        return coded(cells_of(values), codes, what, other)
     if type(values).__module__.startswith("pyarrow") and hasattr(values, "to_numpy"):
         chunked = hasattr(values, "num_chunks")
         if chunked and values.num_chunks == 1:
@@ -33,19 +39,19 @@ def column(values, name):
         values = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
     elif hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    return numbers(values, f"the column {name!r}")
+    return numbers(values, what, drops)
 
 
-def numbers(values, what):
-    """An array of 64-bit numbers. What stands in a cell that is none is not told: messages end up in logs."""
+def numbers(values, what, drops=False):
+    """An array of 64-bit numbers. What stands in a cell that is none is not told: messages end up in logs, and so do the exceptions that
+    an exception was raised from, so that none is raised while another one is handled."""
     if hasattr(values, "toarray"):
         raise TypeError(
             f"{what}: sparse matrices are not taken; pass a dense array, in which zeros are numbers like others"
         )
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is no array of numbers") from None
+    array = attempt(np.asarray, values)
+    if array is None:
+        raise InputError(f"{what} is no array of numbers")
     if np.iscomplexobj(array):
         raise InputError(f"{what}: Complex data not supported")
     if array.dtype == np.float64:
@@ -53,21 +59,75 @@ def numbers(values, what):
     kind = array.dtype.kind
     if kind in "mM":
         raise InputError(f"{what} holds dates or times, of which nobody chose the unit")
-    try:
-        if kind == "O" and any(isinstance(cell, str) for cell in array.flat):
-            raise ValueError
-        return np.ascontiguousarray(array, dtype=np.float64)
-    except TypeError:
-        raise TypeError(f"{what}: argument must be a string or a number, and here each must be a number") from None
-    except ValueError:
-        raise InputError(f"{what}: a cell is not a number") from None
-
-
-def columns_of(table, names):
-    """The columns of a table that has these names, or as many columns in their order."""
-    found = names_of(table)
+    if drops and kind in "OU":
+        absent = np.array([is_missing(cell) for cell in array.flat], dtype=bool).reshape(array.shape)
+        array = np.where(absent, np.nan if kind == "O" else "nan", array)
+    found = None
+    if not (kind == "O" and any(isinstance(cell, str) for cell in array.flat)):
+        found = attempt(np.ascontiguousarray, array, np.float64)
+        if found is None and kind == "O":
+            raise TypeError(f"{what}: argument must be a string or a number, and here each must be a number")
     if found is None:
-        array = numbers(table, "the table")
+        raise InputError(f"{what}: a cell is not a number")
+    return found
+
+
+def attempt(make, *values):
+    """What is made of some values, or nothing where that fails: the exception, which may tell a cell, is gone then."""
+    try:
+        return make(*values)
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+
+
+#: Words that stand for nothing, in lower case, as in a file.
+ABSENT = {"", "na", "nan", "null"}
+
+
+def is_missing(cell):
+    """Whether a cell is missing: none, a NaN, a missing value of pandas, or a word that stands for nothing."""
+    if isinstance(cell, str):
+        return cell.strip().lower() in ABSENT
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
+
+
+def cells_of(values):
+    """The cells of a column as objects."""
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, name):
+            return getattr(values, name)()
+    return list(values)
+
+
+def coded(cells, codes, what, other=None):
+    """The place of each word among codes, from 0, `other` for one that is none of them, and NaN for a cell that is missing."""
+    places = {word: float(place) for place, word in enumerate(codes)}
+    found = [_place(cell, places, other) for cell in cells]
+    if None in found:
+        raise InputError(f"{what}: a cell is none of the words that encode names: {', '.join(codes)}")
+    return np.array(found, dtype=np.float64)
+
+
+def _place(cell, places, other):
+    word = cell.strip() if isinstance(cell, str) else _word(cell)
+    return places.get(word, np.nan if is_missing(cell) else other)
+
+
+def _word(cell):
+    """What a file says where a cell is no text."""
+    whole = isinstance(cell, float | np.floating) and np.isfinite(cell) and cell == int(cell)
+    return str(int(cell)) if whole else str(cell)
+
+
+def columns_of(table, names, codes=None, drops=False, private=False):
+    """The columns of a table that has these names, or as many columns in their order; those with codes are words."""
+    found, codes = names_of(table), codes or {}
+    if found is None and any(name in codes for name in names):
+        table, found = split(table, names), names
+    if found is None:
+        array = numbers(table, "the table", drops)
         if array.ndim != 2:
             raise InputError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data: a row for each record")
         if array.shape[1] != len(names):
@@ -76,26 +136,34 @@ def columns_of(table, names):
     missing = [name for name in names if name not in found]
     if missing:
         raise InputError(f"the table has no column {missing[0]!r}; it has {', '.join(map(str, found))}")
-    return [column(table[name], name) for name in names]
+    return [column(table[name], name, codes.get(name), drops, private) for name in names]
 
 
-def others_of(table, names):
-    """The other columns of a table by their names, by which its rows are known: numbers, or the bytes of all cells and their ends."""
-    found = names_of(table)
-    return [(str(name), _known(table[name], name)) for name in found or [] if name not in names]
+def split(table, names):
+    """The columns of an array of objects by names."""
+    array = attempt(np.asarray, table)
+    if array is None or array.ndim != 2:
+        raise InputError("Expected 2D array. Reshape your data: a row for each record")
+    if array.shape[1] != len(names):
+        raise InputError(f"the table has {array.shape[1]} columns, where {len(names)} are summed: {', '.join(names)}")
+    return {name: array[:, place] for place, name in enumerate(names)}
 
 
-def _known(values, name):
+def others_of(table, names, codes=None):
+    """The columns of a table by which its rows are known beside the numbers that are summed, by their names: those that are not summed,
+    and those with codes, whose words say more than their places. Numbers, or the bytes of all cells and their ends."""
+    found, codes = names_of(table), codes or {}
+    if found is None and any(name in codes for name in names):
+        table, found = split(table, names), names
+    return [(str(name), known(table[name], name)) for name in found or [] if name not in names or name in codes]
+
+
+def known(values, name):
     """Numbers, of which a missing one is NaN, or else the text of each cell, of which a missing one is empty."""
-    try:
-        array = column(values, name)
-        if array.ndim == 1:
-            return array
-    except (InputError, TypeError):
-        pass
-    if hasattr(values, "to_pylist"):
-        values = values.to_pylist()
-    cells = [b"" if cell is None or cell != cell else str(cell).encode() for cell in values]
+    array = attempt(column, values, name)
+    if array is not None and array.ndim == 1:
+        return array
+    cells = [b"" if not isinstance(cell, str) and is_missing(cell) else str(cell).encode() for cell in cells_of(values)]
     return b"".join(cells), np.cumsum([len(cell) for cell in cells], dtype=np.int64).tolist()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ._estimator import free
+from ._tables import attempt, is_missing
 from .errors import InputError
 from .regressor import MomentsEstimator
 
@@ -35,6 +37,8 @@ class DPGPClassifier(MomentsEstimator):
         other_people=False,
         allow_caveats=False,
         n_jobs=None,
+        encode=None,
+        missing="refuse",
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -50,25 +54,30 @@ class DPGPClassifier(MomentsEstimator):
         self.other_people = other_people
         self.allow_caveats = allow_caveats
         self.n_jobs = n_jobs
+        self.encode = encode
+        self.missing = missing
 
     def fit(self, X, y):
         """Releases moments of the rows X (n x d) and their classes y (n), charged to the ledger."""
-        columns, rows = self._inputs(X, fitting=True)
-        labels = self._target(y, rows)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        inputs = self._inputs(X, fitting=True)
+        labels = self._target(y, inputs.rows)
+        if labels.dtype.kind == "f" and not (np.isfinite(labels) | (self._drops() & np.isnan(labels))).all():
             raise InputError("Input y contains NaN or infinity.")
-        if self.classes is None or len(self.classes) != 2:
+        if self.classes is None or np.ndim(self.classes) != 1 or len(self.classes) != 2:
             raise InputError("classes must name two classes, from public knowledge: they are never read off the data")
-        classes = np.unique(np.asarray(self.classes))
-        if len(classes) != 2:
+        classes = attempt(np.unique, np.asarray(self.classes))
+        if classes is None or len(classes) != 2:
             raise InputError("classes must name two different classes")
-        second = labels == classes[1]
-        if not np.all(second | (labels == classes[0])):
+        first, second = labels == classes[0], labels == classes[1]
+        signs = np.where(second, 1.0, -1.0)
+        if self._drops():
+            lacking = np.array([is_missing(label) for label in labels.tolist()], dtype=bool) & ~(first | second)
+            first, signs = first | lacking, np.where(lacking, np.nan, signs)
+        if not np.all(first | second):
             raise InputError(
                 "Unknown label type: a label in y is none of the two classes that were named. Only binary classification is supported."
             )
-        self.classes_ = classes
-        return self._fit(columns, np.where(second, 1.0, -1.0), "class", (-1.0, 1.0))
+        return self._fit(inputs, signs, free("class", inputs.shown), (-1.0, 1.0), classes_=classes)
 
     def decision_function(self, X):
         """Means at X (t x d): below 0 for the first class, above for the second."""

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._estimator import Estimator, not_fitted, number, text
+from ._estimator import Estimator, free, not_fitted, number, text
+from ._tables import attempt
 from .errors import InputError
-from .moments import Moments
+
+#: Where the parameters stand in the spec of a fit.
+ARGUMENTS = {
+    "data.encode": "encode",
+    "data.inputs": "the columns of X",
+    "data.missing": "missing",
+    "privacy.delta": "delta",
+    "privacy.epsilon": "epsilon",
+    "task.density.bins": "bins",
+    "task.density.test": "input_bounds",
+}
 
 
 class DPDensity(Estimator):
@@ -21,10 +32,10 @@ class DPDensity(Estimator):
     ``epsilon``, ``delta``
         The guarantee of one fit.
     ``input_bounds``
-        (low, high) of each input, or one pair for all; a record outside is in no bin.
+        A list of (low, high) of each input, or a single (low, high) for all; a record outside is in no bin.
     ``bins``
         Bins of each input, or one number for all.
-    ``ledger``, ``budget``, ``other_people``, ``allow_caveats``, ``n_jobs``
+    ``ledger``, ``budget``, ``other_people``, ``allow_caveats``, ``n_jobs``, ``encode``, ``missing``
         As for :class:`dpgp.DPGPRegressor`.
 
     After ``fit``: ``certificate_``, ``release_``, ``spec_``, ``density_`` (an array with an axis for each input) and ``edges_``.
@@ -42,6 +53,8 @@ class DPDensity(Estimator):
         other_people=False,
         allow_caveats=False,
         n_jobs=None,
+        encode=None,
+        missing="refuse",
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -52,14 +65,16 @@ class DPDensity(Estimator):
         self.other_people = other_people
         self.allow_caveats = allow_caveats
         self.n_jobs = n_jobs
+        self.encode = encode
+        self.missing = missing
 
-    def _spec(self, box, bins):
+    def _spec(self, inputs, box, bins):
         cuts = [f"{{ from = {low!r}, to = {high!r}, bins = {count} }}" for (low, high), count in zip(box, bins)]
         # The test bins of experiments are no part of a release.
         few = [f"{{ from = {low!r}, to = {high!r}, bins = 1 }}" for low, high in box]
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
-            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(self._input_names())}\ntarget = "records"\n\n'
+            f"{self._data(inputs, free('records', inputs.shown))}"
             f"[task.density]\nbins = [{', '.join(cuts)}]\ntest = [{', '.join(few)}]\ndraws = 1\nestimate.histogram = {{}}\n\n"
             f"[privacy]\nepsilon = {number('epsilon', self.epsilon)}\ndelta = {number('delta', self.delta)}\n"
             'calibration = "analytic"\nmechanism.histogram = { relation = "add-remove" }\n'
@@ -67,34 +82,31 @@ class DPDensity(Estimator):
 
     def fit(self, X, y=None):
         """Releases a histogram of the records X (n x d), charged to the ledger."""
-        columns, _ = self._inputs(X, fitting=True)
-        box = self._box()
-        try:
-            bins = [int(count) for count in np.broadcast_to(self.bins, len(box))]
-        except (TypeError, ValueError):
-            raise InputError("bins must be a whole number, or one for each input") from None
-        self.spec_ = self._spec(box, bins)
-        moments = Moments(self.spec_, ledger=self.ledger is not False)
-        moments._core.add([*columns, 1.0], [], self.n_jobs)
-        self.release_ = moments.release(
-            ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
-        )
-        self.certificate_ = self.release_.certificate
-        counts = np.maximum(np.array(self.release_.json["counts"], dtype=float), 0.0).reshape(bins)
+        inputs = self._inputs(X, fitting=True)
+        box = self._box(inputs)
+        counts = attempt(np.broadcast_to, self.bins, len(box))
+        bins = None if counts is None else [attempt(int, count) for count in counts]
+        if bins is None or None in bins:
+            raise InputError("bins must be a whole number, or one for each input")
+        spec = self._spec(inputs, box, bins)
+        sums = self._sums(spec, ARGUMENTS)
+        sums._core.add([*inputs.columns, 1.0], inputs.words, self.n_jobs)
+        sums, release = self._released(sums)
+        counts = np.maximum(np.array(release.json["counts"], dtype=float), 0.0).reshape(bins)
         # Where no count is left above 0 nothing is known, and any place is as likely as another.
         counts = counts if counts.sum() > 0.0 else np.ones(bins)
-        self.edges_ = [np.linspace(low, high, count + 1) for (low, high), count in zip(box, bins)]
+        edges = [np.linspace(low, high, count + 1) for (low, high), count in zip(box, bins)]
         volume = np.prod([(high - low) / count for (low, high), count in zip(box, bins)])
-        self.density_ = counts / (counts.sum() * volume)
-        return self
+        density = counts / (counts.sum() * volume)
+        return self._keep(inputs, sums, release, spec_=spec, edges_=edges, density_=density)
 
     def predict(self, X):
         """Densities at X (t x d), per unit of volume of the inputs; 0 outside of the box."""
         if not hasattr(self, "release_"):
             raise not_fitted(self)
-        columns, rows = self._inputs(X, fitting=False)
-        inside, places = np.ones(rows, dtype=bool), []
-        for values, edges in zip(columns, self.edges_):
+        inputs = self._inputs(X, fitting=False)
+        inside, places = np.ones(inputs.rows, dtype=bool), []
+        for values, edges in zip(inputs.columns, self.edges_):
             values = values[0][:, values[1]] if isinstance(values, tuple) else values
             inside &= (values >= edges[0]) & (values <= edges[-1])
             places.append(np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2))

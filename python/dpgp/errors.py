@@ -2,7 +2,7 @@
 
 
 class DPGPError(Exception):
-    """Anything that ends a call of this package."""
+    """Anything that ends a call of this package. Of this class itself it may come after a charge, which its text then says."""
 
 
 class InputError(DPGPError, ValueError):

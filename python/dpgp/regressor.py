@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 
-from ._estimator import Estimator, not_fitted, number, pairs, text
-from ._tables import numbers
+from ._estimator import Estimator, free, not_fitted, number, pairs, text
+from ._tables import attempt, numbers
 from .errors import InputError
-from .moments import Moments
 
 #: The most inputs of one function of all of them; with more it is a sum of functions of one input each.
 MOST_JOINT = 4
 
 
+#: Where the parameters stand in the spec of a fit.
+ARGUMENTS = {
+    "data.encode": "encode",
+    "data.inputs": "the columns of X",
+    "data.missing": "missing",
+    "data.target": "the name of y",
+    "model.noise_variance": "noise_variance",
+    "normalise.bounds": "target_bounds",
+    "privacy.delta": "delta",
+    "privacy.epsilon": "epsilon",
+    "privacy.mechanism.moments.domain": "input_bounds",
+    "privacy.mechanism.moments.rows": "rows",
+    "privacy.mechanism.moments.target_bound": "target_bounds",
+}
+
+
 class MomentsEstimator(Estimator):
     """A fit by Fourier moments: sums over all rows, noise, a charge; predictions follow from what was released."""
 
-    def _spec(self, target, bounds):
+    def _spec(self, inputs, target, bounds):
         """The spec of the release; all that stands in it is public."""
-        box = self._box()
+        box = self._box(inputs)
         kernel = self._kernel([high - low for low, high in box])
         low, high = bounds
-        rows = "" if self.rows is None else f"rows = {int(self.rows)}\n"
+        count = None if self.rows is None else attempt(int, self.rows)
+        if count is None and self.rows is not None:
+            raise InputError("rows must be a whole number, from public knowledge")
+        rows = "" if count is None else f"rows = {count}\n"
         domain = ", ".join(f"[{low!r}, {high!r}]" for low, high in box)
         return (
             f"experiment.title = {text(type(self).__name__)}\n\n"
-            f'[data]\nsource.csv.path = "rows.csv"\ninputs = {text(self._input_names())}\ntarget = {text(target)}\n\n'
+            f"{self._data(inputs, target)}"
             f"[normalise.bounds]\nlow = {low!r}\nhigh = {high!r}\nscale = {0.5 * (high - low)!r}\n\n"
             f"[model]\nnoise_variance = {number('noise_variance', self.noise_variance)}\nkernel.{kernel}\n\n"
             "[task.surface]\n\n"
@@ -36,11 +56,17 @@ class MomentsEstimator(Estimator):
 
     def _kernel(self, sides):
         """The covariance about which hyperparameters are averaged: lengthscales in units of the inputs."""
-        if isinstance(self.kernel, str):
+        if self.kernel is not None:
+            lines = attempt(tomllib.loads, self.kernel)
+            if lines is None or len(lines) != 1:
+                raise InputError("kernel: must be a line of a spec such as 'eq = { variance = 1.0, lengthscale = 8.0 }'")
             return self.kernel
         scales = [0.25 * side for side in sides]
         if self.lengthscale is not None:
-            scales = np.broadcast_to(np.asarray(self.lengthscale, dtype=float), len(sides)).tolist()
+            scales = attempt(np.broadcast_to, self.lengthscale, len(sides))
+            if scales is None:
+                raise InputError(f"lengthscale must be a number, or one for each of {len(sides)} inputs")
+            scales = scales.tolist()
         scales = "[" + ", ".join(number("lengthscale", scale) for scale in scales) + "]"
         additive = len(sides) > MOST_JOINT if self.additive is None else self.additive
         if not additive:
@@ -48,21 +74,17 @@ class MomentsEstimator(Estimator):
         shares = "[" + ", ".join([repr(1.0 / len(sides))] * len(sides)) + "]"
         return f"additive = {{ lengthscales = {scales}, variances = {shares} }}"
 
-    def _fit(self, columns, y, target, bounds):
-        self.spec_ = self._spec(target, bounds)
-        moments = Moments(self.spec_, ledger=self.ledger is not False)
-        moments._core.add([*columns, y], [], self.n_jobs)
-        self.release_ = moments.release(
-            ledger=self.ledger, budget=self.budget, other_people=self.other_people, allow_caveats=self.allow_caveats
-        )
-        self.certificate_ = self.release_.certificate
-        return self
+    def _fit(self, inputs, y, target, bounds, **found):
+        spec = self._spec(inputs, target, bounds)
+        sums = self._sums(spec, ARGUMENTS | {"model.kernel": "lengthscale" if self.kernel is None else "kernel"})
+        sums._core.add([*inputs.columns, y], inputs.words, self.n_jobs)
+        sums, release = self._released(sums)
+        return self._keep(inputs, sums, release, spec_=spec, **found)
 
     def _predictions(self, X):
         if not hasattr(self, "release_"):
             raise not_fitted(self)
-        columns, _ = self._inputs(X, fitting=False)
-        return self.release_._predict_columns(columns)
+        return self.release_._predict_columns(self._inputs(X, fitting=False).columns)
 
 
 class DPGPRegressor(MomentsEstimator):
@@ -78,7 +100,7 @@ class DPGPRegressor(MomentsEstimator):
     ``epsilon``, ``delta``
         The guarantee of one fit; delta far below one over the number of rows.
     ``input_bounds``
-        (low, high) of each input, or one pair for all; an input outside counts as the nearest one inside.
+        A list of (low, high) of each input, or a single (low, high) for all; an input outside counts as the nearest one inside.
     ``target_bounds``
         (low, high) of the target; a target outside is clipped.
     ``lengthscale``
@@ -93,6 +115,11 @@ class DPGPRegressor(MomentsEstimator):
         Whether the function is a sum of functions of one input each; with more than four inputs where it is not said.
     ``rows``
         About how many rows there are, from public knowledge, if their number is private.
+    ``encode``
+        Columns of words: for the name of each the list of its words, whose places from 0 are the numbers (``x0``, ``x1`` ... where X has no
+        names). Any other word counts as the first in ``fit``, or as missing with ``missing="drop"``; in ``predict`` it is an error.
+    ``missing``
+        ``"refuse"``, or ``"drop"`` to leave out rows that lack a cell; how many is private, so that ``rows`` must say about how many are there.
     ``ledger``
         True for the ledger that is found by the rows, a path for another file, False for none, which the certificate says.
     ``budget``
@@ -123,6 +150,8 @@ class DPGPRegressor(MomentsEstimator):
         other_people=False,
         allow_caveats=False,
         n_jobs=None,
+        encode=None,
+        missing="refuse",
     ):
         self.epsilon = epsilon
         self.delta = delta
@@ -138,19 +167,21 @@ class DPGPRegressor(MomentsEstimator):
         self.other_people = other_people
         self.allow_caveats = allow_caveats
         self.n_jobs = n_jobs
+        self.encode = encode
+        self.missing = missing
 
     def fit(self, X, y):
         """Releases moments of the rows X (n x d) and targets y (n), charged to the ledger."""
-        columns, rows = self._inputs(X, fitting=True)
-        y_values = numbers(self._target(y, rows), "y")
-        if not np.isfinite(y_values).all():
+        inputs, drops = self._inputs(X, fitting=True), self._drops()
+        y_values = numbers(self._target(y, inputs.rows), "y", drops)
+        if not (np.isfinite(y_values) | (drops & np.isnan(y_values))).all():
             raise InputError("Input y contains NaN or infinity.")
         bounds = pairs("target_bounds", self.target_bounds)
         if len(bounds) != 1:
             raise InputError("target_bounds must be one pair (low, high)")
         name = getattr(y, "name", None)
-        target = name if isinstance(name, str) and name not in self._input_names() else "y"
-        return self._fit(columns, y_values, target, bounds[0])
+        target = name if isinstance(name, str) and name not in inputs.shown else free("y", inputs.shown)
+        return self._fit(inputs, y_values, target, bounds[0])
 
     def predict(self, X, return_std=False, return_interval=None):
         """Means of the function at X (t x d), in units of the target.
@@ -176,8 +207,8 @@ class DPGPRegressor(MomentsEstimator):
 
     def score(self, X, y, sample_weight=None):
         """R^2 of the predictions, ``1 - sum (y - mean)^2 / sum (y - average)^2``. It is not private where y is private."""
-        y, mean = np.asarray(y, dtype=float), self.predict(X)
-        weights = np.ones_like(y) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        y, mean = numbers(y, "y"), self.predict(X)
+        weights = np.ones_like(y) if sample_weight is None else numbers(sample_weight, "sample_weight")
         missed = np.sum(weights * (y - mean) ** 2)
         spread = np.sum(weights * (y - np.average(y, weights=weights)) ** 2)
         return float(1.0 - missed / spread) if spread > 0.0 else float(missed == 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from pathlib import Path
 from statistics import NormalDist
@@ -13,6 +14,14 @@ import numpy as np
 from . import _core
 from ._tables import columns_of
 from .errors import InputError
+
+
+def depth():
+    """How far up the caller of this package is, for a warning that the function above tells."""
+    frame, steps = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        frame, steps = frame.f_back, steps + 1
+    return steps
 
 
 class Predictions(NamedTuple):
@@ -65,8 +74,16 @@ class Release:
 
     @property
     def certificate(self):
-        """What is guaranteed: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings."""
-        return self.json["guarantee"]
+        """What is guaranteed: text, epsilon, delta, the exact delta at that epsilon, mu, neighbours, warnings; and whether a ledger counted
+        it."""
+        return self.json["guarantee"] | {"ledger": self._counted()}
+
+    def _counted(self):
+        """Who counts this release."""
+        known = self.json.get("all_releases")
+        if known is None:
+            return "no ledger counted this release: what it and other releases of these rows guarantee together is not known"
+        return f"a ledger counted this release, one of {known['releases']} about these rows"
 
     def predict(self, X, *, kernel=None, noise_variance=None):
         """Predictions from released moments at points X (t x d), as ``dpgp predict --from`` makes them.
@@ -74,7 +91,8 @@ class Release:
         ``kernel`` is a line of a spec such as ``'eq = { variance = 1.0, lengthscale = 8.0 }'``, ``noise_variance`` is in squared
         units of the normalised target; without them the model is that of the release. The posterior is computed once.
         """
-        return self._predict_columns(columns_of(X, self.json["model"]["inputs"]), kernel, noise_variance)
+        model = self.json["model"]
+        return self._predict_columns(columns_of(X, model["inputs"], model.get("encode")), kernel, noise_variance)
 
     def _predict_columns(self, columns, kernel=None, noise_variance=None):
         surface = self._surfaces.get((kernel, noise_variance))
@@ -86,8 +104,8 @@ class Release:
 
     def warn(self):
         """Tells the warnings of the certificate by :mod:`warnings`."""
-        for warning in self.certificate.get("warnings", []):
-            warnings.warn(warning, stacklevel=3)
+        for warning in self.json["guarantee"].get("warnings", []):
+            warnings.warn(warning, stacklevel=depth())
 
     def __getstate__(self):
         return self.text

@@ -24,10 +24,72 @@ const LEDGER: &str = "LedgerError";
 /// Anything else.
 const OTHER: &str = "DPGPError";
 
+/// Options of the command, and what they are called here; those that begin with others come before them.
+const OPTIONS: [(&str, &str); 11] = [
+    ("--budget-epsilon and --budget-delta", "budget=(epsilon, delta)"),
+    ("--budget-epsilon", "budget"),
+    ("--budget-delta", "budget"),
+    ("--allow-caveats", "allow_caveats=True"),
+    ("--other-people", "other_people=True"),
+    ("--no-ledger", "ledger=False"),
+    ("--ledger", "ledger"),
+    ("--epsilon", "epsilon"),
+    ("--offline", "offline=True"),
+    ("--mirror DIR or DPGP_MIRROR", "DPGP_MIRROR"),
+    ("--mirror or DPGP_MIRROR", "DPGP_MIRROR"),
+];
+
+/// Arguments of Python by the keys of the spec that they stand in, the longest first.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments(Vec<(String, String)>);
+
+impl Arguments {
+    /// From pairs of a key and an argument.
+    pub fn new(mut pairs: Vec<(String, String)>) -> Self {
+        pairs.sort_by_key(|(key, _)| std::cmp::Reverse(key.len()));
+        Self(pairs)
+    }
+
+    /// The argument that a key came from, or a line that is no spec.
+    fn of_key(&self, path: &str, line: &str) -> Option<&str> {
+        let of_line = |key: &str| {
+            let last = key.rsplit('.').next();
+            path.is_empty() && last.is_some_and(|last| line.trim_start().starts_with(last))
+        };
+        let mut pairs = self.0.iter();
+        pairs.find(|(key, _)| path.starts_with(key.as_str()) || of_line(key)).map(|(_, name)| name.as_str())
+    }
+}
+
 impl Failure {
     /// A mistake in what was passed.
     pub fn input(text: impl Into<String>) -> Self {
         Self { class: INPUT, text: text.into() }
+    }
+
+    /// A text that is no right spec: told by the argument of Python that a key of it came from, or by its line.
+    pub fn of_text(error: RunError, arguments: &Arguments) -> Self {
+        let RunError::Spec(wrong) = &error else { return Self::from(error).naming(arguments) };
+        if let Some(argument) = arguments.of_key(&wrong.path, &wrong.snippet) {
+            return Self::input(format!("{argument}: {}", wrong.problem)).naming(arguments);
+        }
+        let place = format!("{}:{}:{}: ", wrong.file.display(), wrong.line, wrong.column);
+        let (text, line, column) = (wrong.to_string(), wrong.line, wrong.column);
+        let told = text.strip_prefix(&place).unwrap_or(&text);
+        Self::input(format!("the spec, line {line}, column {column}: {told}"))
+    }
+
+    /// The same with arguments of Python in the place of keys of a spec that nobody wrote.
+    #[must_use]
+    pub fn naming(self, arguments: &Arguments) -> Self {
+        let named = |text: String, (key, argument): &(String, String)| text.replace(key, argument);
+        Self { text: arguments.0.iter().fold(self.text, named), ..self }
+    }
+
+    /// A message of the library, whose options have other names here.
+    fn told(class: &'static str, text: &str) -> Self {
+        let renamed = |text: String, (option, name): &(&str, &str)| text.replace(option, name);
+        Self { class, text: OPTIONS.iter().fold(text.to_owned(), renamed) }
     }
 
     /// Something that is no mistake of the caller.
@@ -55,27 +117,33 @@ impl From<ReleaseError> for Failure {
             ReleaseError::Ledger(_) => LEDGER,
             ReleaseError::Task(_) | ReleaseError::Io { .. } | ReleaseError::Randomness(_) => OTHER,
             ReleaseError::Run(error) => of_run(error),
+            // What it cost is spent, so that it is none of those that are raised before a charge.
+            ReleaseError::AfterCharge { .. } => OTHER,
+            ReleaseError::RowsAgain(_) => {
+                let way = "Pass other_people=True if they are of other people and only look alike";
+                return Self::input(format!("{error}. {way}"));
+            }
             _ => INPUT,
         };
-        Self { class, text: error.to_string() }
+        Self::told(class, &error.to_string())
     }
 }
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        Self { class: of_run(&error), text: error.to_string() }
+        Self::told(of_run(&error), &error.to_string())
     }
 }
 
 impl From<StateError> for Failure {
     fn from(error: StateError) -> Self {
-        Self { class: LEDGER, text: error.to_string() }
+        Self::told(LEDGER, &error.to_string())
     }
 }
 
 impl From<DataError> for Failure {
     fn from(error: DataError) -> Self {
-        Self::input(error.to_string())
+        Self::told(INPUT, &error.to_string())
     }
 }
 

@@ -4,6 +4,7 @@
 mod audit;
 mod errors;
 mod moments;
+mod paid;
 mod rows;
 mod run;
 mod surface;

@@ -1,19 +1,23 @@
 //! Sums over rows, and their release.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dpgp::data::DataKey;
+use dpgp::data::{DataKey, Missing};
 use dpgp::prelude::{DataPlaces, Pool, Project, StreamedRelease};
 use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
 use dpgp::release::{
-    ClassSumsRelease, CountsRelease, HeldTable, MomentsRelease, Streamed, StreamedTotal, SumsModel, SurfaceSumsRelease,
+    ClassSumsRelease, CountsRelease, HeldTable, MomentsRelease, Streamed, StreamedTotal, SumsModel,
+    SurfaceSumsRelease,
 };
 use dpgp::run::StateFolder;
+use dpgp::setting::DataSetting;
 use dpgp::task::Experiment;
 use pyo3::prelude::*;
 
-use crate::errors::Failure;
+use crate::errors::{Arguments, Failure};
+use crate::paid::{Asked, Paid, busy};
 use crate::rows::{Columns, Others};
 use crate::work::{Gate, beside, jobs};
 
@@ -79,22 +83,43 @@ macro_rules! with_totals {
 pub struct MomentsCore {
     experiment: Arc<Experiment>,
     name: String,
+    arguments: Arguments,
     key: Option<DataKey>,
+    /// Whether the key is that of ledgers; else it tells rows of this process from each other, and nobody else has it.
+    of_ledgers: bool,
     total: Option<Arc<Total>>,
+    /// How often rows were added.
+    changes: u64,
+    paid: Paid,
 }
 
 #[pymethods]
 impl MomentsCore {
-    /// `spec` is the text of a spec if `text`, else a name or a path.
+    /// `spec` is the text of a spec if `text`, else a name or a path; `arguments` of Python are what keys of a text came from. Rows are
+    /// known by the key of ledgers if they count, else by `passing`, if it is there.
     #[new]
-    fn new(spec: &str, text: bool, name: String, ledger: bool) -> PyResult<Self> {
+    #[pyo3(signature = (spec, text, name, ledger, passing, arguments))]
+    fn new(
+        spec: &str,
+        text: bool,
+        name: String,
+        ledger: bool,
+        passing: Option<Vec<u8>>,
+        arguments: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let arguments = Arguments::new(arguments);
         let project = Project::open(&DataPlaces::default()).map_err(Failure::from)?;
-        let experiment = if text { project.parse("rows", spec) } else { project.only(spec) };
-        let experiment = Arc::new(experiment.map_err(Failure::from)?);
-        StreamedRelease::of(&experiment).map_err(Failure::from)?;
-        let key = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
-        let key = key.map(|state| state.key().clone());
-        Ok(Self { experiment, name, key, total: None })
+        let experiment = match text {
+            true => project.parse("rows", spec).map_err(|error| Failure::of_text(error, &arguments)),
+            false => project.only(spec).map_err(Failure::from),
+        };
+        let experiment = Arc::new(experiment?);
+        StreamedRelease::of(&experiment).map_err(|error| Failure::from(error).naming(&arguments))?;
+        let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
+        let key = state.map(|state| state.key().clone());
+        let key = key.or_else(|| passing.as_deref().map(DataKey::new));
+        let (total, changes, paid) = (None, 0, Paid::default());
+        Ok(Self { experiment, name, arguments, key, of_ledgers: ledger, total, changes, paid })
     }
 
     /// The columns of a row, in their order.
@@ -102,39 +127,69 @@ impl MomentsCore {
         Ok(columns(&self.experiment)?)
     }
 
-    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names.
+    /// The words of columns whose cells are read as places in a list.
+    fn codes(&self) -> BTreeMap<String, Vec<String>> {
+        self.data().map(|data| data.encode.clone()).unwrap_or_default()
+    }
+
+    /// Whether rows that lack a cell are left out.
+    fn drops_missing(&self) -> bool {
+        self.data().is_some_and(|data| data.missing == Missing::Drop)
+    }
+
+    /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names. Rows
+    /// that are there already are refused, unless they are of other people.
+    #[pyo3(signature = (columns, others, threads, other_people=false))]
     fn add(
         &mut self,
         py: Python<'_>,
         columns: Vec<Bound<'_, PyAny>>,
         others: Vec<(String, Bound<'_, PyAny>)>,
         threads: Option<usize>,
+        other_people: bool,
     ) -> PyResult<()> {
         let columns = Columns::of(&columns)?;
         let others = Others::of(&others, &columns)?;
         let table = Table { columns, others };
         let (experiment, name, key) = (Arc::clone(&self.experiment), self.name.clone(), self.key.clone());
-        let more = beside(py, move |gate| summed(&experiment, &table, &name, key.as_ref(), threads, gate))?;
+        let arguments = self.arguments.clone();
+        let more = beside(py, move |gate| {
+            let done = summed(&experiment, &table, &name, key.as_ref(), threads, gate);
+            done.map_err(|failure| failure.naming(&arguments))
+        })?;
+        if !other_people {
+            self.ensure_other_rows(&more)?;
+        }
         self.take(more, false)
     }
 
-    /// Adds the sums of other rows.
+    /// Adds the sums of other rows, which stay as they were where that fails.
     fn merge(&mut self, other: &mut Self) -> PyResult<()> {
+        let Some(more) = &other.total else { return Ok(()) };
+        self.ensure_other_rows(more)?;
+        if self.total.as_ref().is_some_and(|total| Arc::strong_count(total) > 1)
+            || Arc::strong_count(more) > 1
+        {
+            return Err(busy().into());
+        }
         let Some(more) = other.total.take() else { return Ok(()) };
         let more = Arc::try_unwrap(more).map_err(|_| busy())?;
+        other.changes += 1;
         self.take(more, true)
     }
 
     /// The exact sums as `dpgp stats --out` writes them.
     fn to_text(&self) -> PyResult<String> {
         let Some(total) = &self.total else { return Err(Failure::input("no rows were added").into()) };
-        let text = with_total!(&**total, sums => sums.text());
+        let text =
+            with_total!(&**total, sums => if self.of_ledgers { sums.text() } else { sums.unknown_text() });
         Ok(text.map_err(|error| Failure::other(error.to_string()))?)
     }
 
     /// Takes sums that [`MomentsCore::to_text`] or the command wrote.
     fn read_text(&mut self, text: &str) -> PyResult<()> {
         self.total = Some(Arc::new(parsed(&self.experiment, Path::new(&self.name), text)?));
+        self.changes += 1;
         Ok(())
     }
 
@@ -143,7 +198,8 @@ impl MomentsCore {
         self.total.as_deref().map_or(0, |total| with_total!(total, sums => sums.rows()))
     }
 
-    /// Draws noise, charges the ledger and returns the file of the release.
+    /// Charges the ledger, draws noise and returns the file of the release, which is kept until [`MomentsCore::arrived`] is called
+    /// with it: the same call returns it again.
     #[pyo3(signature = (epsilon, ledger, ledger_file, budget, other_people, allow_caveats))]
     fn release(
         &self,
@@ -158,26 +214,64 @@ impl MomentsCore {
         let Some(total) = self.total.clone() else {
             return Err(Failure::input("no rows were added").into());
         };
+        let changes = self.changes;
+        let asked = Asked { epsilon, ledger, ledger_file, budget, other_people, allow_caveats, changes };
+        if let Some(text) = self.paid.find(&asked) {
+            return Ok(text);
+        }
         let experiment = Arc::clone(&self.experiment);
         let budget = budget.map(|(epsilon, delta)| BudgetSetting { epsilon, delta });
         let state = ledger.then(StateFolder::open).transpose().map_err(Failure::from)?;
-        let place = state.map(|state| LedgerPlace { state, file: ledger_file, budget, other_people });
-        let ask = Asked { epsilon, place, allow_caveats };
-        beside(py, move |gate| released(&experiment, &total, &ask, gate))
+        let file = asked.ledger_file.clone();
+        let place = state.map(|state| LedgerPlace { state, file, budget, other_people });
+        let how = Release { epsilon, place, allow_caveats, of_ledgers: self.of_ledgers };
+        let (work, arguments) = (self.paid.begin()?, self.arguments.clone());
+        beside(py, move |gate| {
+            let done = released(&experiment, &total, &how, gate);
+            if let Ok(text) = &done {
+                work.keep(asked, text);
+            }
+            // Whoever gets the text may begin anew.
+            drop((work, total));
+            done.map_err(|failure| failure.naming(&arguments))
+        })
+    }
+
+    /// The caller has this release.
+    fn arrived(&self, text: &str) {
+        self.paid.forget(text);
+    }
+
+    /// Releases that were paid for and did not arrive.
+    fn unreturned(&self) -> Vec<String> {
+        self.paid.all()
     }
 }
 
 impl MomentsCore {
+    fn data(&self) -> Option<&DataSetting> {
+        self.experiment.cells.first().map(|cell| &*cell.setting().data)
+    }
+
+    fn ensure_other_rows(&self, more: &Total) -> PyResult<()> {
+        let Some(total) = &self.total else { return Ok(()) };
+        let other = with_totals!(&**total, more, sums, more => sums.ensure_other_rows(more));
+        Ok(other.map_err(Failure::from)?)
+    }
+
     fn take(&mut self, more: Total, other_table: bool) -> PyResult<()> {
         let Some(total) = &mut self.total else {
             self.total = Some(Arc::new(more));
+            self.changes += 1;
             return Ok(());
         };
         let total = Arc::get_mut(total).ok_or_else(busy)?;
         let added = with_totals!(total, more, sums, more => {
             if other_table { sums.merge(more) } else { sums.extend(more) }
         });
-        Ok(added.map_err(Failure::from)?)
+        added.map_err(Failure::from)?;
+        self.changes += 1;
+        Ok(())
     }
 }
 
@@ -187,15 +281,12 @@ struct Table {
     others: Others,
 }
 
-/// How a release is asked for.
-struct Asked {
+/// How a release is made.
+struct Release {
     epsilon: Option<f64>,
     place: Option<LedgerPlace>,
     allow_caveats: bool,
-}
-
-fn busy() -> Failure {
-    Failure::other("an interrupted release of these sums is still at work; wait a moment")
+    of_ledgers: bool,
 }
 
 fn columns(experiment: &Experiment) -> Result<Vec<String>, Failure> {
@@ -226,7 +317,7 @@ fn summed(
     })
 }
 
-fn released(experiment: &Experiment, total: &Total, asked: &Asked, gate: &Gate) -> Result<String, Failure> {
+fn released(experiment: &Experiment, total: &Total, asked: &Release, gate: &Gate) -> Result<String, Failure> {
     match (StreamedRelease::of(experiment)?, total) {
         (StreamedRelease::Surface(streamed), Total::Surface(sums)) => charged(&streamed, sums, asked, gate),
         (StreamedRelease::Moments(streamed), Total::Moments(sums)) => charged(&streamed, sums, asked, gate),
@@ -240,7 +331,7 @@ fn released(experiment: &Experiment, total: &Total, asked: &Asked, gate: &Gate) 
 fn charged<M: SumsModel>(
     streamed: &Streamed<'_, M>,
     total: &StreamedTotal<M>,
-    asked: &Asked,
+    asked: &Release,
     gate: &Gate,
 ) -> Result<String, Failure> {
     let privacy = streamed.privacy(asked.epsilon)?;
@@ -248,7 +339,7 @@ fn charged<M: SumsModel>(
     if !gate.charge() {
         return Err(Failure::other("interrupted"));
     }
-    let place = asked.place.as_ref();
-    let paid = offer.charge(place, &streamed.subject(&privacy), total.fingerprint())?;
+    let (place, rows) = (asked.place.as_ref(), total.fingerprint().filter(|_| asked.of_ledgers));
+    let paid = offer.charge(place, &streamed.subject(&privacy), rows)?;
     Ok(format!("{:#}\n", paid.draw()?.json()))
 }

@@ -156,7 +156,9 @@ impl OtherColumns for HeldOthers<'_> {
     fn take(&mut self, rows: usize) -> Vec<Vec<OtherCell>> {
         let block = self.next..self.next + rows;
         self.next = block.end;
-        Python::attach(|py| self.others.columns.iter().map(|column| column.cells(py, block.clone())).collect())
+        Python::attach(|py| {
+            self.others.columns.iter().map(|column| column.cells(py, block.clone())).collect()
+        })
     }
 }
 

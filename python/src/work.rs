@@ -1,10 +1,11 @@
 //! Long work beside the interpreter: the lock of the interpreter is free meanwhile, and Ctrl-C ends it.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dpgp::prelude::Pool;
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
@@ -14,6 +15,10 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// How long work that was told to stop has to end, before it goes on alone, for nobody.
 const GRACE: Duration = Duration::from_millis(700);
+
+/// The process that worked first. The threads that the library shares among its calls are of that process: one that is forked off
+/// has none of them, and would wait for them forever.
+static FIRST: AtomicU32 = AtomicU32::new(0);
 
 /// Whether work may go on.
 #[derive(Debug, Default)]
@@ -62,7 +67,11 @@ pub fn beside<T: Send + 'static>(
     // The receiver is shared with closures that run without the interpreter.
     let receiver = Mutex::new(receiver);
     let thread = std::thread::Builder::new().name("dpgp".to_owned());
-    let spawned = thread.spawn(move || drop(sender.send(work(&of_work))));
+    let forked = is_forked();
+    let spawned = thread.spawn(move || {
+        let done = if forked { on_own_threads(|| work(&of_work)) } else { work(&of_work) };
+        drop(sender.send(done));
+    });
     spawned.map_err(|cause| Failure::other(cause.to_string()))?;
     loop {
         match py.detach(|| wait(&receiver, GLANCE)) {
@@ -79,6 +88,18 @@ pub fn beside<T: Send + 'static>(
             return Err(interrupt);
         }
     }
+}
+
+/// Whether another process, which this one was forked off, worked first.
+fn is_forked() -> bool {
+    let here = std::process::id();
+    let first = FIRST.compare_exchange(0, here, Ordering::SeqCst, Ordering::SeqCst);
+    first.is_err_and(|first| first != here)
+}
+
+/// Does work on threads that are made for it.
+fn on_own_threads<T: Send>(work: impl FnOnce() -> Result<T, Failure> + Send) -> Result<T, Failure> {
+    Pool::new(jobs(None))?.threads().install(work)
 }
 
 /// What the work sent within some time.

@@ -160,6 +160,11 @@ pub enum ReleaseError {
         /// The other.
         second: String,
     },
+    /// Rows of a program that were added before.
+    #[error(
+        "{0}: the same rows are there already and would count twice, which no noise is made for; nothing was added"
+    )]
+    RowsAgain(String),
     /// A file that was written to.
     #[error("{} was written to while its rows were read; nothing was summed", .0.display())]
     FileChanged(PathBuf),

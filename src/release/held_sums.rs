@@ -6,8 +6,8 @@ use super::add_sums::{OTHER_KEYS, other_summand, parsed};
 use super::sum_rows::{SummedRows, columns, distinct_files};
 use super::sums_model::SumsOf;
 use super::{ReleaseError, Streamed, StreamedTotal, SumsModel};
-use crate::data::DataKey;
-use crate::data::rows::{HeldRows, OtherColumns, Rows};
+use crate::data::rows::{HeldRows, OtherColumns, PresentRows, Rows};
+use crate::data::{DataKey, FilePart, Fingerprint};
 use crate::run::Pool;
 use crate::stream::{BLOCK, FileRecord, Sum, SumRows, collect};
 
@@ -28,7 +28,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     }
 
     /// Sums rows with the columns of [`Streamed::columns`]: those of a file with these rows, to the last bit. With a key the sums
-    /// know which rows they are of. Messages call the rows `name`.
+    /// know which rows they are of. Messages call the rows `name`. Where the spec leaves out rows that lack a cell, NaN is such a cell.
     ///
     /// ```
     /// use dpgp::data::rows::InMemory;
@@ -56,7 +56,7 @@ impl<M: SumsModel> Streamed<'_, M> {
     ///
     /// # Errors
     /// [`ReleaseError::Data`] for a row with a number that is not finite;
-    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice, or with `data.missing = "drop"`.
+    /// [`ReleaseError::NotReleasable`] for a spec with `data.person`, whose rows are read twice.
     pub fn sum_held(
         &self,
         name: &str,
@@ -84,18 +84,17 @@ impl<M: SumsModel> Streamed<'_, M> {
                 "the rows of persons (data.person) are read twice, and so from files alone",
             ));
         }
-        if data.drops_missing() {
-            return Err(ReleaseError::NotReleasable(
-                "rows that lack a cell (data.missing) are left out of files alone; a program that holds rows leaves them out itself",
-            ));
-        }
         let columns = self.columns();
-        let held = HeldRows::new(rows, Path::new(name), &columns, key);
+        let held = HeldRows::new(rows, Path::new(name), &columns, key).lacking(data.missing);
         let mut held = match others {
             Some(others) => held.with_others(key, others),
             None => held,
         };
-        let part = collect(&mut held, 0..u64::MAX, self.model().rows(), pool.threads())?;
+        let (summand, threads) = (self.model().rows(), pool.threads());
+        let part = match data.drops_missing() {
+            true => collect(&mut PresentRows::new(&mut held), 0..u64::MAX, summand, threads)?,
+            false => collect(&mut held, 0..u64::MAX, summand, threads)?,
+        };
         let rows = held.rows();
         let bytes = rows * (columns.len() * size_of::<f64>()) as u64;
         let files = vec![FileRecord { name: name.to_owned(), bytes, rows }];
@@ -117,17 +116,41 @@ impl<M: SumsModel> Streamed<'_, M> {
             return Err(ReleaseError::SumsIncomplete { missing, all });
         }
         let unchecked = record.checksum.is_none().then(|| name.to_path_buf());
-        Ok(StreamedTotal { record, unchecked: unchecked.into_iter().collect() })
+        Ok(StreamedTotal { record, unchecked: unchecked.into_iter().collect(), batches: Vec::new() })
     }
 }
 
 impl<M: SumsModel> StreamedTotal<M> {
+    /// Fails if rows of a batch are there already, as far as both are known: a batch that was added before, or rows that make up
+    /// the same. Rows that count twice move sums twice as far as a release hides.
+    ///
+    /// # Errors
+    /// [`ReleaseError::RowsAgain`].
+    pub fn ensure_other_rows(&self, more: &Self) -> Result<(), ReleaseError> {
+        let known = self.batches();
+        let mut again = more.batches().iter().any(|batch| batch.rows > 0 && known.contains(batch));
+        if let (Some(one), Some(other)) = (self.fingerprint(), more.fingerprint()) {
+            again |= one.key == other.key && beside(one, other).repeated().is_some();
+        }
+        if again {
+            return Err(ReleaseError::RowsAgain(more.name().display().to_string()));
+        }
+        Ok(())
+    }
+
+    /// The parts that its rows were added in, as far as they are known.
+    fn batches(&self) -> &[FilePart] {
+        let of_tables = self.fingerprint().map_or(&[][..], |rows| &rows.parts);
+        if self.batches.is_empty() { of_tables } else { &self.batches }
+    }
+
     /// Takes more rows of the same table.
     ///
     /// # Errors
     /// [`ReleaseError::SumsDiffer`] for rows that are known by another key, or sums of another spec.
     pub fn extend(&mut self, more: Self) -> Result<(), ReleaseError> {
         self.ensure_fits(&more)?;
+        self.batches = [self.batches(), more.batches()].concat();
         for (file, more) in self.record.files.iter_mut().zip(&more.record.files) {
             file.bytes = file.bytes.saturating_add(more.bytes);
             file.rows = file.rows.saturating_add(more.rows);
@@ -150,12 +173,9 @@ impl<M: SumsModel> StreamedTotal<M> {
         let record = &self.record;
         let files = record.files.iter().chain(&other.record.files).cloned().collect::<Vec<FileRecord>>();
         let identities = record.identity.as_ref().zip(other.record.identity.as_ref());
-        let identity = identities.map(|(one, other)| {
-            let mut both = one.clone();
-            both.add_files(other);
-            both
-        });
+        let identity = identities.map(|(one, other)| beside(one, other));
         distinct_files(&files, identity.as_ref())?;
+        self.batches = [self.batches(), other.batches()].concat();
         (self.record.files, self.record.identity) = (files, identity);
         self.add_sums(&other.record.part.sums);
         Ok(())
@@ -185,6 +205,13 @@ impl<M: SumsModel> StreamedTotal<M> {
     fn name(&self) -> PathBuf {
         self.record.files.first().map_or_else(PathBuf::new, |file| PathBuf::from(&file.name))
     }
+}
+
+/// The rows of both, one table after the other.
+fn beside(one: &Fingerprint, other: &Fingerprint) -> Fingerprint {
+    let mut both = one.clone();
+    both.add_files(other);
+    both
 }
 
 #[cfg(test)]
@@ -227,9 +254,51 @@ privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.his
             SPEC.replace("target = \"trips\"", "target = \"trips\", person = \"who\", rows_per_person = 2");
         let said = summed(&of_persons, &[1.0], None).unwrap_err();
         assert!(said.contains("data.person"), "{said}");
+    }
+
+    /// A row without a number of trips is in no bin and counts among the rows that were read; an infinite one is an error.
+    #[test]
+    fn rows_that_lack_a_cell_are_left_out() {
         let lacking = SPEC.replace("target = \"trips\"", "target = \"trips\", missing = \"drop\"");
-        let said = summed(&lacking, &[1.0], None).unwrap_err();
-        assert!(said.contains("data.missing"), "{said}");
+        let bins = |trips: &[f64]| {
+            let record: serde_json::Value =
+                serde_json::from_str(&summed(&lacking, trips, None).unwrap()).unwrap();
+            (record["files"][0]["rows"].as_u64(), record["part"]["sums"]["bins"].clone())
+        };
+        let (rows, full) = bins(&[1.0, 2.0]);
+        assert_eq!(rows, Some(2));
+        assert_eq!(bins(&[1.0, f64::NAN, 2.0]), (Some(3), full));
+        assert!(summed(&lacking, &[f64::INFINITY], None).is_err());
+    }
+
+    /// A batch that is added again, and sums that hold it; rows of another key or of none are not known.
+    #[test]
+    fn rows_that_are_there_already_are_found() {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("histogram", SPEC).unwrap();
+        let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("counts")
+        };
+        let pool = Pool::new(1).unwrap();
+        let batch = |places: &[f64], key: Option<&[u8]>| {
+            let trips = vec![1.0; places.len()];
+            let mut rows = InMemory::new(vec![places, &trips]);
+            streamed.sum_held("rows", &mut rows, &pool, key.map(DataKey::new).as_ref()).unwrap()
+        };
+        let mut total = batch(&[0.1, 0.2], Some(b"k"));
+        for more in [&[0.3, 0.4][..], &[0.5]] {
+            let more = batch(more, Some(b"k"));
+            total.ensure_other_rows(&more).unwrap();
+            total.extend(more).unwrap();
+        }
+        for again in [&[0.2, 0.1][..], &[0.4, 0.3], &[0.5], &[0.1, 0.2, 0.3, 0.4, 0.5]] {
+            let found = total.ensure_other_rows(&batch(again, Some(b"k")));
+            assert!(matches!(found, Err(ReleaseError::RowsAgain(name)) if name == "rows"), "{again:?}");
+        }
+        assert!(batch(&[0.5], Some(b"k")).ensure_other_rows(&total).is_err());
+        total.ensure_other_rows(&batch(&[0.2, 0.3], Some(b"k"))).unwrap();
+        total.ensure_other_rows(&batch(&[0.5], Some(b"other"))).unwrap();
+        total.ensure_other_rows(&batch(&[0.5], None)).unwrap();
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::sums_file::SumsFile;
 use super::sums_model::{SumsModel, SumsOf};
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
-use crate::data::{DataKey, Fingerprint};
+use crate::data::{DataKey, FilePart, Fingerprint};
 use crate::number::Epsilon;
 use crate::run::{Pool, Shard};
 use crate::setting::PrivacySetting;
@@ -51,6 +51,8 @@ pub struct StreamedTotal<M: SumsModel> {
     pub(super) record: Record<SumsOf<M>>,
     /// Files of sums that have no checksum.
     pub(super) unchecked: Vec<PathBuf>,
+    /// The batches that they were added in, if those are more than the tables.
+    pub(super) batches: Vec<FilePart>,
 }
 
 impl<'a> StreamedRelease<'a> {
@@ -235,7 +237,8 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
 
     pub(super) fn total(&self, summed: SummedRows<SumsOf<M>>) -> StreamedTotal<M> {
         let SummedRows { files, identity, part, unchecked } = summed;
-        StreamedTotal { record: Record::new(self.identity(), files, part).identified(identity), unchecked }
+        let record = Record::new(self.identity(), files, part).identified(identity);
+        StreamedTotal { record, unchecked, batches: Vec::new() }
     }
 }
 
@@ -251,6 +254,14 @@ impl<M: SumsModel> StreamedTotal<M> {
     /// The files of sums among those that were added which are of an earlier version, without a checksum.
     pub fn unchecked(&self) -> &[PathBuf] {
         &self.unchecked
+    }
+
+    /// The same text without anything that says which rows they are of.
+    ///
+    /// # Errors
+    /// As [`StreamedTotal::text`].
+    pub fn unknown_text(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&Record { identity: None, ..self.record.clone() }.checked()?)
     }
 
     /// Which rows they are of, by which a ledger knows them; none of sums that were made without a key.

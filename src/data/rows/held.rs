@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::Rows;
-use crate::data::DataError;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::table_error::{CellProblem, RowUnit, TableError};
+use crate::data::{DataError, Missing};
 
 /// Rows of a table that a program holds. Every cell must be a finite number, as in a file; with a key the rows are known by
 /// the same digests as in a file with these columns.
 ///
 /// ```
-/// use dpgp::data::DataKey;
+/// use dpgp::data::{DataKey, Missing};
 /// use dpgp::data::rows::{HeldRows, InMemory, Rows};
 ///
 /// let names = ["x", "y"].map(str::to_owned);
@@ -26,6 +26,10 @@ use crate::data::table_error::{CellProblem, RowUnit, TableError};
 /// let mut rows = InMemory::new(vec![&[1.0], &[f64::NAN]]);
 /// let error = HeldRows::new(&mut rows, "rows".as_ref(), &names, None).read(&mut columns, 9).unwrap_err();
 /// assert!(error.to_string().starts_with("rows: row 1, column \"y\""), "{error}");
+///
+/// let mut rows = InMemory::new(vec![&[1.0], &[f64::NAN]]);
+/// let mut held = HeldRows::new(&mut rows, "rows".as_ref(), &names, Some(&key)).lacking(Missing::Drop);
+/// assert_eq!(held.read(&mut columns, 9)?, 1);
 /// # Ok::<(), dpgp::data::DataError>(())
 /// ```
 pub struct HeldRows<'r> {
@@ -35,6 +39,10 @@ pub struct HeldRows<'r> {
     witness: Option<RowWitness>,
     /// The other columns of the table.
     others: Option<&'r mut dyn OtherColumns>,
+    /// The columns that the witness sees as numbers, each once, and whether each of the others is one that is asked for.
+    numbers: Vec<usize>,
+    read_others: Vec<bool>,
+    missing: Missing,
     read: u64,
 }
 
@@ -61,11 +69,14 @@ impl<'r> HeldRows<'r> {
     pub fn new(rows: &'r mut dyn Rows, name: &Path, columns: &[String], key: Option<&DataKey>) -> Self {
         let asked: Vec<&str> = columns.iter().map(String::as_str).collect();
         let witness = key.map(|key| RowWitness::new(key, columns, &asked));
-        Self { rows, name: name.to_path_buf(), columns: columns.to_vec(), witness, others: None, read: 0 }
+        let (name, columns) = (name.to_path_buf(), columns.to_vec());
+        let (others, numbers, read_others) = (None, Vec::new(), Vec::new());
+        Self { rows, name, columns, witness, others, numbers, read_others, missing: Missing::Refuse, read: 0 }
             .begun()
     }
 
-    /// The same rows with the other columns of their table, by which they are known, too.
+    /// The same rows with the other columns of their table, by which they are known, too. One with the name of a column that is asked
+    /// for holds the cells of that as they stand in the table: words, whose places are read.
     #[must_use]
     pub fn with_others(self, key: Option<&DataKey>, others: &'r mut dyn OtherColumns) -> Self {
         let all: Vec<String> = self.columns.iter().cloned().chain(others.names()).collect();
@@ -77,11 +88,21 @@ impl<'r> HeldRows<'r> {
     /// Begins the table, each column of which is seen once.
     fn begun(mut self) -> Self {
         let others = self.others.as_ref().map(|others| others.names()).unwrap_or_default();
-        let asked = self.columns.iter().enumerate();
-        let asked = asked.filter(|(place, name)| !self.columns[..*place].contains(name));
-        let all: Vec<String> = asked.map(|(_, name)| name.clone()).chain(others).collect();
+        self.numbers = (0..self.columns.len())
+            .filter(|place| !self.columns[..*place].contains(&self.columns[*place]))
+            .filter(|place| !others.contains(&self.columns[*place]))
+            .collect();
+        self.read_others = others.iter().map(|name| self.columns.contains(name)).collect();
+        let numbers = self.numbers.iter().map(|place| self.columns[*place].clone());
+        let all: Vec<String> = numbers.chain(others).collect();
         self.witness.iter_mut().for_each(|witness| witness.begin_file(0, &all));
         self
+    }
+
+    /// The same, where NaN is a missing cell: it is an error, or passed on for the row to be left out.
+    #[must_use]
+    pub fn lacking(self, missing: Missing) -> Self {
+        Self { missing, ..self }
     }
 
     /// How many rows were read or passed over.
@@ -96,10 +117,12 @@ impl<'r> HeldRows<'r> {
 
     /// Fails at the first of the last rows with a cell that is no finite number.
     fn ensure_finite(&self, columns: &[Vec<f64>], rows: usize) -> Result<(), DataError> {
+        let drops = self.missing == Missing::Drop;
         let mut bad: Option<(usize, usize)> = None;
         for (place, column) in columns.iter().enumerate() {
             let last = &column[column.len() - rows..];
-            let found = last.iter().position(|x| !x.is_finite()).map(|row| (row, place));
+            let found =
+                last.iter().position(|x| !(x.is_finite() || drops && x.is_nan())).map(|row| (row, place));
             bad = [bad, found].into_iter().flatten().min();
         }
         let Some((row, place)) = bad else { return Ok(()) };
@@ -113,23 +136,30 @@ impl<'r> HeldRows<'r> {
     fn show(&mut self, columns: &[Vec<f64>], rows: usize) {
         let Some(witness) = &mut self.witness else { return };
         let others = self.others.as_mut().map(|others| others.take(rows)).unwrap_or_default();
-        let asked = self.columns.iter().zip(columns).enumerate();
-        let asked = asked.filter(|(place, (name, _))| !self.columns[..*place].contains(name));
-        let asked: Vec<&[f64]> = asked.map(|(_, (_, column))| &column[column.len() - rows..]).collect();
+        let numbers: Vec<&[f64]> = self
+            .numbers
+            .iter()
+            .filter_map(|place| columns.get(*place))
+            .map(|column| &column[column.len() - rows..])
+            .collect();
         for row in 0..rows {
-            asked.iter().for_each(|column| witness.number(column[row], true));
-            others.iter().for_each(|cells| show(cells.get(row), witness));
+            numbers.iter().for_each(|column| match column[row] {
+                cell if cell.is_nan() => witness.missing(true),
+                cell => witness.number(cell, true),
+            });
+            let others = others.iter().zip(&self.read_others);
+            others.for_each(|(cells, read)| show(cells.get(row), *read, witness));
             witness.end_row();
         }
     }
 }
 
-/// Shows a cell that is not summed.
-fn show(cell: Option<&OtherCell>, witness: &mut RowWitness) {
+/// Shows a cell of another column; `read` is whether a spec reads it.
+fn show(cell: Option<&OtherCell>, read: bool, witness: &mut RowWitness) {
     match cell {
-        Some(OtherCell::Number(number)) if !number.is_nan() => witness.number(*number, false),
-        Some(OtherCell::Text(text)) => witness.text(text, false),
-        _ => witness.missing(false),
+        Some(OtherCell::Number(number)) if !number.is_nan() => witness.number(*number, read),
+        Some(OtherCell::Text(text)) => witness.text(text, read),
+        _ => witness.missing(read),
     }
 }
 
@@ -147,5 +177,43 @@ impl Rows for HeldRows<'_> {
         self.others.iter_mut().for_each(|others| drop(others.take(passed as usize)));
         self.read += passed;
         Ok(passed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::rows::InMemory;
+
+    /// Words of a column that is read by their places, beside a column that is not read.
+    struct Words;
+
+    impl OtherColumns for Words {
+        fn names(&self) -> Vec<String> {
+            ["sex", "who"].map(str::to_owned).to_vec()
+        }
+
+        fn take(&mut self, rows: usize) -> Vec<Vec<OtherCell>> {
+            ["F", "somebody"].map(|word| vec![OtherCell::Text(word.into()); rows]).to_vec()
+        }
+    }
+
+    #[test]
+    fn rows_are_known_by_words_where_their_places_are_read() {
+        let (key, names) = (DataKey::new(b"k"), ["x", "sex"].map(str::to_owned));
+        let (mut rows, mut columns) = (InMemory::new(vec![&[1.0], &[0.0]]), vec![Vec::new(); 2]);
+        let mut words = Words;
+        let mut held =
+            HeldRows::new(&mut rows, "rows".as_ref(), &names, None).with_others(Some(&key), &mut words);
+        assert!(held.read(&mut columns, 9).is_ok_and(|rows| rows == 1));
+        assert_eq!(columns, [[1.0], [0.0]]);
+        let all = ["sex", "who", "x"].map(str::to_owned);
+        let mut file = RowWitness::new(&key, &all, &["x", "sex"]);
+        file.begin_file(0, &all);
+        file.text(b"F", true);
+        file.text(b"somebody", false);
+        file.number(1.0, true);
+        file.end_row();
+        assert_eq!(held.fingerprint(), Some(file.fingerprint(1)));
     }
 }

@@ -1,0 +1,52 @@
+"""Fits that others call: a pipeline or a search fits more often than anybody sees, and every fit is a release."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+import weakref
+
+from .release import depth
+
+#: Packages that fit estimators of others, and what of them only tests or helps.
+CALLERS = ("sklearn.", "imblearn.", "dask_ml.", "skopt.")
+HELPERS = ("sklearn.utils", "sklearn.base", "sklearn._")
+
+#: Who was told: the searches and estimators that fits were called from.
+_told: weakref.WeakSet = weakref.WeakSet()
+
+
+def warn_of_costs(estimator):
+    """Warns, once for each pipeline or search, what each of its fits costs; before the charge."""
+    caller = _caller()
+    if caller is None:
+        return
+    place, owner = caller
+    if owner is not None and owner in _told:
+        return
+    cost = f"epsilon = {estimator.epsilon!r} and delta = {estimator.delta!r}"
+    counted = "no ledger counts them" if estimator.ledger is False else "the ledger of the rows counts them all"
+    warnings.warn(
+        f"{place} fits this {type(estimator).__name__}, perhaps many times: each fit is a release of its own and costs {cost}; {counted}. "
+        "Choose parameters by public data or public knowledge, or give the search a share of the budget for each fit",
+        stacklevel=depth(),
+    )
+    if owner is not None:
+        _told.add(owner)
+
+
+def _caller():
+    """The outermost pipeline or search that this is called from, with what it is a method or an argument of."""
+    frame, found = sys._getframe(2), None
+    while frame is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith(CALLERS) and not module.startswith(HELPERS):
+            owner = frame.f_locals.get("self", frame.f_locals.get("estimator"))
+            name = type(owner).__name__ if "self" in frame.f_locals else frame.f_code.co_name
+            found = f"{module.split('.')[0]} ({name})", owner if _is_weak(owner) else None
+        frame = frame.f_back
+    return found
+
+
+def _is_weak(owner):
+    return owner is not None and getattr(type(owner), "__weakrefoffset__", 0) != 0 and type(owner).__hash__ is not None
