@@ -88,7 +88,7 @@ impl<'a> KnownRelease<'a> {
             (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => !other_persons,
             (one, other) => one.adds_up_with(other),
         };
-        if !(now == then && same_unit) && !apart {
+        if !(apart || now == then && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
