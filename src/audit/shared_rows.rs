@@ -166,7 +166,7 @@ mod tests {
             assert!(steps < 1000.0 || found(one, half), "{steps}");
         }
         let one = draws(1, 100_000, 1e12, 0.0);
-        assert!(found(one[500..530].to_vec().into_iter().chain(draws(5, 100, 1e12, 0.0)).collect(), one));
+        assert!(found(one[500..530].iter().copied().chain(draws(5, 100, 1e12, 0.0)).collect(), one));
     }
 
     /// Also of few outputs, of one alone, and of distributions that differ.

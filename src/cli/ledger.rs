@@ -10,6 +10,7 @@ use super::counted::counted;
 use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
+use crate::data::Fingerprint;
 use crate::number::Delta;
 use crate::publish::plain_table;
 use crate::release::ledger::{
@@ -184,7 +185,8 @@ fn of_spec(name: &str, state: &StateFolder, arguments: &ShownLedgers) -> Result<
     let (mut paths, mut found): (Vec<PathBuf>, Vec<Listed>) = (Vec::new(), Vec::new());
     for cell in &experiment.cells {
         let setting = cell.setting();
-        let rows = load_witnessed(&experiment, setting, &project, watcher.downloads(), state.key())?;
+        let all = |_: &Fingerprint| Ok::<(), RunError>(());
+        let rows = load_witnessed(&experiment, setting, &project, watcher.downloads(), state.key(), all)?;
         for one in listed_about(state, &rows.fingerprint)? {
             if !paths.contains(&one.path) {
                 paths.push(one.path.clone());

@@ -47,6 +47,12 @@ impl LedgerArguments {
     }
 }
 
+/// The ledgers that are there, for what is read without a release: nothing is written.
+pub(super) fn known_place() -> Result<Option<LedgerPlace>, CliError> {
+    let state = StateFolder::existing().map_err(RunError::from)?;
+    Ok(state.map(|state| LedgerPlace { state, file: None, budget: None, other_people: false }))
+}
+
 /// What the ledger holds after a release.
 pub(super) fn balance(receipt: Option<&Receipt>, delta: f64) -> String {
     let Some(Receipt { ledger, account, others, shared, .. }) = receipt else {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::completed::experiments;
 use super::counted::counted;
-use super::ledger_options::{LedgerArguments, balance};
+use super::ledger_options::{LedgerArguments, balance, known_place};
 use super::map_file::{MapTarget, NewMap};
 use super::options::{Format, Places};
 use super::output::{complain, print, print_json};
@@ -21,7 +21,7 @@ use crate::data::rows::ensure_addresses;
 use crate::publish::{DrawnMap, short};
 use crate::release::{
     Charged, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, ReleaseError,
-    ReleaseStatement, SigningKey, chosen_cell,
+    ReleaseStatement, SigningKey, chosen_cell, refuse_private_filter,
 };
 use crate::run::{Clipped, watcher, with_ending};
 
@@ -105,26 +105,27 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
     let project = arguments.places.project()?;
     let experiment = project.only(arguments.spec.as_deref().unwrap_or_default())?;
     let cell = chosen_cell(&experiment, &arguments.cell)?;
+    refuse_private_filter(cell.setting(), arguments.allow_caveats)?;
     let source = cell.setting().data.source.own_file().map(Path::new);
     ensure_addresses(source.into_iter().chain(arguments.points.at.as_deref()))?;
     let watcher = watcher(arguments.quiet);
     let points = arguments.points.chosen();
     if arguments.preview.preview {
-        // Without a key the rows are not told apart: nothing is written, not even to the state folder.
-        let downloads = watcher.downloads();
-        let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, None)?;
+        // What earlier releases protect is no public input of a preview; nothing is written, not even to the state folder.
+        let (downloads, place) = (watcher.downloads(), known_place()?);
+        let request =
+            PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
         return preview(&request, &experiment.meta.title, &arguments.preview, arguments.quiet, format);
     }
     distinct(&targets(arguments))?;
     let (place, downloads) = (arguments.ledger.place()?, watcher.downloads());
-    let key = place.as_ref().map(|place| place.state.key());
     let signing = arguments.sign.as_deref().map(SigningKey::tried).transpose();
     let signing = signing.map_err(ReleaseError::CannotSign)?;
     // A file that cannot be written is refused before anything is computed.
     let files = arguments.out.as_deref().map(|out| PredictionFiles::open(out, signing.as_ref()));
     let files = files.transpose()?;
     let map = arguments.map.open()?;
-    let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, key)?;
+    let request = PredictionRequest::read(&project, &experiment, cell, points, downloads, place.as_ref())?;
     if let Some(map) = &map {
         map.tried(&request.blank_csv()?)?;
     }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::CliError;
 use super::completed::experiments;
+use super::ledger_options::known_place;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
@@ -15,7 +16,9 @@ use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
 use crate::number::Epsilon;
 use crate::publish::{folded, plain_table};
-use crate::release::{GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError};
+use crate::release::{
+    GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter,
+};
 use crate::run::watcher;
 use crate::setting::PrivacySetting;
 use crate::spec::Change;
@@ -108,10 +111,12 @@ pub fn price(arguments: &PriceArguments, format: Format) -> Result<(), CliError>
     };
     let watcher = watcher(arguments.quiet);
     let waiting = Waiting::on("computing what each epsilon is worth", arguments.quiet);
-    let mut priced = Vec::new();
+    let (mut priced, place) = (Vec::new(), known_place()?);
     for cell in settings(experiment)? {
-        // Without a key the rows are not told apart: nothing is written, not even to the state folder.
-        let request = PredictionRequest::read(&project, experiment, cell, points, watcher.downloads(), None)?;
+        refuse_private_filter(cell.setting(), false)?;
+        // What earlier releases protect is no public input of a price; nothing is written, not even to the state folder.
+        let downloads = watcher.downloads();
+        let request = PredictionRequest::read(&project, experiment, cell, points, downloads, place.as_ref())?;
         priced.push(Priced { cell, preview: request.preview(&arguments.epsilon.0)? });
     }
     drop(waiting);

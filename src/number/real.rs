@@ -167,7 +167,7 @@ real! {
     /// use dpgp::number::Delta;
     /// assert!(Delta::new(1e-307).is_ok() && Delta::new(1e-310).is_err());
     /// ```
-    Delta(x) = x >= f64::MIN_POSITIVE && x < 1.0, "at least 2.2250738585072014e-308 and less than 1", {
+    Delta(x) = (f64::MIN_POSITIVE..1.0).contains(&x), "at least 2.2250738585072014e-308 and less than 1", {
         "minimum": f64::MIN_POSITIVE, "exclusiveMaximum": 1
     }
 }

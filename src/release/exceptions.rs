@@ -2,7 +2,9 @@
 
 use super::ReleaseError;
 use super::prediction_rows::exact;
-use crate::privacy::Certificate;
+use crate::privacy::{Caveat, Certificate};
+use crate::setting::ChosenBy;
+use crate::task::Setting;
 
 /// An epsilon beyond which hardly anything is hidden: a guess of one in 22,000 may become a certainty.
 const WEAK: f64 = 10.0;
@@ -28,6 +30,19 @@ pub(super) fn refuse_exceptions(
         return Err(ReleaseError::Caveats(list));
     }
     certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large(delta, rows))
+}
+
+/// Refuses a spec that chooses rows by their private target where inputs are public, before a row is read: how many there are would be told
+/// by what is refused afterwards.
+///
+/// # Errors
+/// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
+pub fn refuse_private_filter(setting: &Setting, allowed: bool) -> Result<(), ReleaseError> {
+    let inputs_are_public = setting.privacy.mechanism.chosen_by() == ChosenBy::Inputs;
+    if allowed || !inputs_are_public || !setting.data.chosen_by_target() {
+        return Ok(());
+    }
+    Err(ReleaseError::Caveats(Caveat::PrivateFilter.to_string()))
 }
 
 /// Refuses a delta that lets some rows be published as they are.

@@ -254,7 +254,7 @@ mod tests {
             GridChoice::Auto => panic!("{text}"),
         };
         let range = RangeSetting { from: -0.5, to: 0.5, points: 3 };
-        assert_eq!(places("x=-.5..+.5:3"), GridPlaces::Range(range.clone()));
+        assert_eq!(places("x=-.5..+.5:3"), GridPlaces::Range(range));
         assert_eq!(places("x=-0.5..0.5:3"), GridPlaces::Range(range));
     }
 

@@ -94,6 +94,7 @@ mod sums_model;
 mod surface_sums;
 #[cfg(test)]
 mod two_rows;
+mod unrepeated;
 mod verify;
 mod wider_change;
 #[cfg(test)]
@@ -107,6 +108,7 @@ pub use draw::{Charged, Guaranteed, Offer, Paid};
 pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
 pub use error::ReleaseError;
 pub use exact_sums::ExactSumsFile;
+pub use exceptions::refuse_private_filter;
 pub use grid::{GridChoice, GridInput};
 pub use grid_error::GridError;
 pub use held_sums::HeldTable;
@@ -126,5 +128,6 @@ pub use subject::Subject;
 pub use sums_file::{SumsFile, SumsPlace};
 pub use sums_model::SumsModel;
 pub use surface_sums::SurfaceSumsRelease;
+pub use unrepeated::unrepeated;
 pub use verify::{VerifiedFact, VerifiedRelease, verify};
 pub use wider_change::WiderChange;

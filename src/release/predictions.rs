@@ -5,18 +5,19 @@ use nalgebra::DMatrix;
 use super::ReleaseError;
 use super::draw::{Guaranteed, Offer};
 use super::exceptions::refuse_large;
+use super::ledger::{LedgerPlace, ensure_protected};
 use super::magnitudes::ensure_moderate;
 use super::points_file::{PublicPoints, ensure_inside};
 use super::prediction_rows::PredictionRows;
 use super::public_rows::public_rows;
 use super::subject::Subject;
-use crate::data::{DataKey, Fingerprint, Progress};
+use crate::data::{Fingerprint, Progress};
 use crate::number::Epsilon;
 use crate::run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
     load_sample, load_witnessed, streams,
 };
-use crate::setting::MechanismSetting;
+use crate::setting::{ChosenBy, MechanismSetting};
 use crate::task::{
     Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
     Sample, Setting, TaskError, TaskSetting, refusal,
@@ -47,8 +48,8 @@ pub struct PrivatePredictions<'a> {
 }
 
 impl<'a> PredictionRequest<'a> {
-    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a key it
-    /// knows which rows they are, which a ledger needs.
+    /// Reads the points, a row each with the inputs of the spec, and all rows of the cell's data. With a place of ledgers it
+    /// knows which rows they are, and refuses what takes a column as public that earlier releases protect.
     ///
     /// # Errors
     /// [`ReleaseError`] if a file cannot be read, or there are no points or no rows.
@@ -58,7 +59,7 @@ impl<'a> PredictionRequest<'a> {
         cell: &'a Cell,
         points: impl Into<PublicPoints<'a>>,
         progress: &dyn Progress,
-        key: Option<&DataKey>,
+        place: Option<&LedgerPlace>,
     ) -> Result<Self, ReleaseError> {
         let (setting, points) = (cell.setting(), points.into());
         if points.have_weights() && !setting.privacy.mechanism.is_risk() {
@@ -71,10 +72,16 @@ impl<'a> PredictionRequest<'a> {
         if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
             ensure_inside(moments, &at.inputs)?;
         }
-        let (sample, fingerprint) = match key {
-            Some(key) => {
+        let (sample, fingerprint) = match place {
+            Some(place) => {
+                let roles = Subject { experiment, setting, privacy: &setting.privacy }.roles();
+                let allowed = |rows: &Fingerprint| match &roles {
+                    Some(roles) => Ok(ensure_protected(place, rows, roles)?),
+                    None => Ok::<(), ReleaseError>(()),
+                };
+                let key = place.state.key();
                 let WitnessedSample { sample, fingerprint } =
-                    load_witnessed(experiment, setting, project, progress, key)?;
+                    load_witnessed(experiment, setting, project, progress, key, allowed)?;
                 (sample, Some(fingerprint))
             }
             None => (load_compared(experiment, setting, project, progress)?, None),
@@ -200,7 +207,8 @@ impl<'a> PredictionRequest<'a> {
     /// The request, if there are rows, and memory for the matrices of a model of them. A private number of rows may be none.
     fn checked(self) -> Result<Self, ReleaseError> {
         let (rows, points) = (self.sample.rows(), self.points.inputs.nrows());
-        if self.public_rows() == Some(0) {
+        let inputs_are_public = self.setting().privacy.mechanism.chosen_by() == ChosenBy::Inputs;
+        if self.public_rows() == Some(0) || (rows == 0 && inputs_are_public) {
             return Err(ReleaseError::NoRows(self.experiment.source.file().to_path_buf()));
         }
         ensure_memory(self.experiment, ModelMemory::of_release(self.setting(), rows, points))?;

@@ -7,11 +7,13 @@ use crate::task::Setting;
 /// The number of rows that a delta may be compared with, of `rows` that are used; none where it is private.
 ///
 /// Obligation: it is the same for neighbours. *Proof.* Where the target alone is private, neighbours have the same inputs, and so
-/// the same rows pass the filters. Where records are replaced and every row counts, both have as many. The number that a spec gives for
+/// the same rows pass the filters, but for a filter by the target. Where records are replaced and every row counts, both have as many. The number that a spec gives for
 /// moments is a setting. All else is none: records that are added or removed, filters, missing cells and persons change the number.
 pub(super) fn public_rows(setting: &Setting, rows: u64) -> Option<u64> {
     match &setting.privacy.mechanism {
-        mechanism if mechanism.chosen_by() == ChosenBy::Inputs => Some(rows),
+        mechanism if mechanism.chosen_by() == ChosenBy::Inputs => {
+            (!setting.data.chosen_by_target()).then_some(rows)
+        }
         MechanismSetting::Moments(moments) if moments.rows.is_some() => {
             moments.rows.map(|rows| rows.get() as u64)
         }

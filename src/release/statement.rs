@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::ReleaseError;
 use super::verify::{VerifiedText, verify_text};
-use crate::privacy::RoundedNoise;
 
 /// What the certificate of some numbers says, if they have one that holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,15 +91,13 @@ fn texts(list: Option<&Value>) -> Vec<String> {
     list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-/// Where the noise came from, by the certificate.
+/// Where the noise came from, by a certificate that holds: one that says something else of it does not.
 fn noise(made: Option<&str>) -> String {
-    match made {
-        Some(made) if made == RoundedNoise::MADE => {
-            "Released with noise of the operating system, as the certificate says.".to_owned()
-        }
-        Some(made) => format!("Of the noise the certificate says: {made}."),
-        None => "The certificate does not say where the noise came from.".to_owned(),
-    }
+    let said = match made {
+        Some(_) => "Released with noise of the operating system, as the certificate says.",
+        None => "The certificate does not say where the noise came from.",
+    };
+    said.to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::ReleaseError;
 use super::ledger::{LedgerEntry, utc};
 use crate::data::{Digest, RowTotal};
 use crate::privacy::{Certificate, Neighbours};
-use crate::setting::PrivacySetting;
+use crate::setting::{ChosenBy, PrivacySetting};
 use crate::task::{Experiment, Setting};
 
 /// The spec of a release and the guarantee that is asked for.
@@ -53,6 +53,33 @@ impl Subject<'_> {
             number: 0,
             id: String::new(),
             columns: BTreeMap::new(),
+            data: RowTotal::default(),
+            link: String::new(),
+        })
+    }
+
+    /// Enough of an entry to tell which columns are protected and which are taken as public; nothing where whole records are private.
+    pub(super) fn roles(&self) -> Option<LedgerEntry> {
+        let neighbours = Neighbours::OneTargetChanges(1.0);
+        if self.privacy.mechanism.chosen_by() == ChosenBy::Record {
+            return None;
+        }
+        Some(LedgerEntry {
+            number: 0,
+            id: String::new(),
+            time: String::new(),
+            spec: String::new(),
+            spec_sha256: String::new(),
+            target: self.setting.data.target.clone(),
+            public: self.public(neighbours),
+            columns: BTreeMap::new(),
+            epsilon: self.privacy.epsilon.get(),
+            delta: self.privacy.delta.get(),
+            delta_exact: self.privacy.delta.get(),
+            mu: 1.0,
+            neighbours,
+            unit: self.setting.data.unit(),
+            caveats: Vec::new(),
             data: RowTotal::default(),
             link: String::new(),
         })

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::new_file::signature_of;
 use super::stated::{Stated, StatedChecks};
+use super::unrepeated::unrepeated;
 use super::{ReleaseError, Signers};
 use crate::data::{Digest, Progress, watched_stamp, whole_text};
 use crate::privacy::{Certificate, RoundedNoise, gaussian_delta};
@@ -140,8 +141,7 @@ struct PublishedFile {
 }
 
 fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
-    let whole: Value =
-        serde_json::from_str(text).map_err(|error| no_certificate(path, &error.to_string()))?;
+    let whole = unrepeated(text).map_err(|error| no_certificate(path, &error.to_string()))?;
     // The certificate of predictions is the file; sums and counts carry theirs.
     let value = match whole.get("guarantee") {
         Some(inner) if inner.is_object() => inner.clone(),

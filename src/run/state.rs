@@ -71,6 +71,14 @@ impl StateFolder {
         Self::at(&named().ok_or(StateError::NoFolder)?)
     }
 
+    /// The folder that the environment names, if it is there with its key: nothing is written.
+    ///
+    /// # Errors
+    /// [`StateError`] for a key that cannot be read.
+    pub fn existing() -> Result<Option<Self>, StateError> {
+        named().filter(|path| path.join(KEY).exists()).map(|path| Self::at(&path)).transpose()
+    }
+
     /// The same, where a path says which.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl PredictionRequest<'_> {
     /// Attacks the release of this request: records are replaced by extremes, and what would be written is compared.
     ///
     /// # Errors
-    /// [`ReleaseError`] as of [`PredictionRequest::draw`]: a release that is refused cannot be attacked.
+    /// [`ReleaseError`] as of [`PredictionRequest::offer`]: a release that is refused cannot be attacked.
     pub fn attack(
         &self,
         project: &Project,

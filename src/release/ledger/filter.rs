@@ -102,7 +102,7 @@ impl Ledger {
     }
 
     /// The releases, each with its rows.
-    fn known(&self) -> impl Iterator<Item = KnownRelease<'_>> {
+    pub(super) fn known(&self) -> impl Iterator<Item = KnownRelease<'_>> {
         self.release.iter().map(|entry| {
             let rows = self.data.iter().find(|rows| rows.whole().total == entry.data);
             KnownRelease { entry, rows }

@@ -88,17 +88,12 @@ impl<'a> KnownRelease<'a> {
             (PrivacyUnit::Person { .. }, PrivacyUnit::Person { .. }) => !other_persons,
             (one, other) => one.adds_up_with(other),
         };
-        if !(now == then && same_unit) && !apart {
+        if !(apart || now == then && same_unit) {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
-        let target = earlier.target();
-        if let Some(public) = self.public().find(|public| public.may_be(&target)) {
-            return Some(format!(
-                "an earlier release protects the column {:?}, which this one takes as public{}",
-                target.name,
-                called(&public, &target)
-            ));
+        if let Some(exposed) = self.exposes(earlier) {
+            return Some(exposed);
         }
         let target = self.target();
         let public = earlier.public().find(|public| target.may_be(public));
@@ -107,6 +102,25 @@ impl<'a> KnownRelease<'a> {
                 "an earlier release took the column {:?} as public, which this one protects{}",
                 public.name,
                 called(&target, &public)
+            )
+        })
+    }
+
+    /// Why this release takes as public what an earlier one protects: its target, or any column of whole records.
+    pub fn exposes(&self, earlier: &KnownRelease<'_>) -> Option<String> {
+        if let (Some(public), Neighbours::OneRecord(_)) = (self.public().next(), earlier.entry.neighbours) {
+            return Some(format!(
+                "an earlier release protects whole records, of which this one takes the column {:?} as public",
+                public.name
+            ));
+        }
+        let target = earlier.target();
+        let public = self.public().find(|public| public.may_be(&target));
+        public.map(|public| {
+            format!(
+                "an earlier release protects the column {:?}, which this one takes as public{}",
+                target.name,
+                called(&public, &target)
             )
         })
     }

@@ -50,7 +50,7 @@ fn certificates_hold_the_digest_of_the_file() {
         project.dpgp(&["predict", "energy.toml", "--at", "grid.csv", "--out", out, "--quiet"]).expect(0);
         let certificate = format!("{out}.certificate.json");
         let verified = project.dpgp(&["verify", &certificate, out]).expect(0);
-        assert_eq!(verified.out.matches("ok    ").count(), 4, "{}", verified.out);
+        assert_eq!(verified.out.matches("ok    ").count(), 5, "{}", verified.out);
         let json = ["verify", &certificate, out, "--format", "json"];
         assert!(project.dpgp(&json).expect(0).out.contains("\"holds\": true\n}"));
         let mut bytes = std::fs::read(project.path(out)).unwrap();

@@ -165,7 +165,7 @@ fn every_question_can_be_left() {
     std::fs::remove_file(project.path("mine.toml")).unwrap();
     let answers = ["0 40", "3", "", "8", "1"];
     for said in 0..=answers.len() {
-        let run = answered(&project, &told, &format!("{}\nquit\n", answers[..said].join("\n")).trim_start())
+        let run = answered(&project, &told, format!("{}\nquit\n", answers[..said].join("\n")).trim_start())
             .expect(2);
         assert!(run.err.contains("left, as you said; nothing was written"), "{said}: {}", run.err);
         assert!(!project.path("mine.toml").exists());

@@ -59,7 +59,7 @@ fn predictions_are_private_and_say_what_that_means() {
     assert!(certificate["noise"]["made"].as_str().unwrap().contains("the operating system"));
     let verify = ["verify", "p.csv.certificate.json", "p.csv"];
     let verified = project.dpgp(&verify).expect(0);
-    assert_eq!(verified.out.matches("ok    ").count(), 4, "{}", verified.out);
+    assert_eq!(verified.out.matches("ok    ").count(), 5, "{}", verified.out);
     assert!(!certificate.to_string().contains("clipped"), "the count is not private");
     // Half the width of the interval is 1.96 standard deviations; the mean is its middle.
     for row in text.lines().skip(1) {

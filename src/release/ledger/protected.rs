@@ -1,0 +1,36 @@
+//! Whether earlier releases protect a column that a spec takes as public, which is asked before the column is read.
+
+use super::LedgerPlace;
+use super::book::Ledger;
+use super::entry::LedgerEntry;
+use super::error::LedgerError;
+use super::file::text_of;
+use super::known::KnownLedgers;
+use super::roles::KnownRelease;
+use crate::data::Fingerprint;
+
+/// Refuses a release that takes as public what a ledger with a budget protects.
+///
+/// Obligation: it looks at the cells of the rows by their keyed digests alone, and comes before anything is parsed, filtered or fitted: an
+/// error of reading, a preview and a matrix that cannot be inverted would show a column that is protected, for nothing.
+///
+/// # Errors
+/// [`LedgerError::OtherGuarantee`], and those of ledgers that cannot be read.
+pub(in crate::release) fn ensure_protected(
+    place: &LedgerPlace,
+    rows: &Fingerprint,
+    entry: &LedgerEntry,
+) -> Result<(), LedgerError> {
+    let entry = entry.of_rows(rows);
+    let release = KnownRelease { entry: &entry, rows: Some(rows) };
+    for known in KnownLedgers::read(&place.state)?.about(rows, !place.other_people) {
+        // One that went away is told of by the charge.
+        let Some(text) = text_of(&known.path)? else { continue };
+        let ledger = Ledger::parse(&known.path, &text)?;
+        let exposed = ledger.known().find_map(|earlier| release.exposes(&earlier));
+        if let Some(reason) = exposed.filter(|_| ledger.budget.is_some()) {
+            return Err(LedgerError::OtherGuarantee { path: known.path.clone(), reason });
+        }
+    }
+    Ok(())
+}
