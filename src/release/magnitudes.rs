@@ -96,7 +96,6 @@ privacy = { epsilon = 1.0, delta = 1e-60, mechanism.moments = { target_bound = 1
             ("noise_variance = 0.05", "noise_variance = 1e-50", None),
             ("noise_variance = 0.05", "noise_variance = 1e155", Some("model.noise_variance")),
             ("variance = 0.3", "variance = 5e-324", Some("model.kernel.eq.variance")),
-            ("lengthscale = 1.5", "lengthscale = inf", None),
             ("target_bound = 1.25", "target_bound = 2e60", Some("privacy.mechanism.moments.target_bound")),
             ("[0.0, 4.0]", "[0.0, 1e99]", Some("privacy.mechanism.moments.domain")),
             ("to = 3.5", "to = 1e60", Some("task.surface.map.to")),

@@ -565,9 +565,10 @@ fn weak_guarantees_need_a_word() {
     let project = project();
     let classic = records().replace("\"analytic\"", "\"classic\"").replace("epsilon = 0.5", "epsilon = 20.0");
     let large = records().replace("delta = 1e-6", "delta = 0.01");
-    for (spec, message) in
-        [(&classic, "outside the proof of the classic calibration"), (&large, "is not below 1 / 120")]
-    {
+    for (spec, message) in [
+        (&classic, "outside the proof of the classic calibration"),
+        (&large, "is not below one over the number of rows"),
+    ] {
         project.write("weak.toml", spec);
         let stats = ["stats", "weak.toml", "energy.csv", "--release", "s.json"];
         let run = project.dpgp(&stats).expect(2);

@@ -396,7 +396,6 @@ fn messages_tell_no_cells() {
     let header = "x,n,year,month\n";
     for (text, message) in [
         (format!("{header}0.5,secret,2017,6\n"), "line 2, column \"n\": the cell is not a number"),
-        (format!("{header}0.5,1.08642,2017,6\n"), "row 1, column \"n\": the cell is no number of records"),
         (format!("{header}0.5,1,2017\nsecret,1\n"), "line 2 has 3 cells"),
         (
             "secret,1.08642,2017,6\n0.5,1,2017,6\n".to_owned(),
@@ -410,7 +409,7 @@ fn messages_tell_no_cells() {
     }
 }
 
-/// A build without the feature `cloud` says so in one line, and leaves no trace: not even a key.
+/// A build without the feature `cloud` says so, and leaves no trace: not even a key.
 #[test]
 fn addresses_need_another_build() {
     let project = Project::new();
@@ -433,7 +432,8 @@ fn addresses_need_another_build() {
     ] {
         let run = project.dpgp(arguments).expect(2);
         assert!(run.err.contains("cannot be read: this build reads no addresses"), "{}", run.err);
-        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        // A file outside of the folder of the spec is named before it is read.
+        assert!(run.err.lines().count() <= 2, "{}", run.err);
         assert_eq!(tree(project.folder.path()), before, "{arguments:?}");
     }
 }

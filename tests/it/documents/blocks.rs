@@ -50,8 +50,8 @@ const BEFORE: &str = r#"
 awk -v OFS=, 'BEGIN { print "temperature,kwh"; for (i = 0; i < 120; i++) print -5 + i % 31, 18 + i % 7 }' > energy.csv
 printf 'temperature\n0\n10\n20\n' > grid.csv
 printf '0 40\n3\n10\n8\n1\n\n' > answers
-awk 'BEGIN { print "x"; for (i = 0; i < 200; i++) print i % 7 }' > one.csv
-cp one.csv other.csv
+awk 'BEGIN { srand(1); print "x"; for (i = 0; i < 200; i++) print int(7 * rand()) }' > one.csv
+awk 'BEGIN { srand(2); print "x"; for (i = 0; i < 200; i++) print int(7 * rand()) }' > other.csv
 cat > histogram.toml <<'SPEC'
 experiment.title = "a histogram"
 data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
