@@ -55,6 +55,11 @@ impl Rows {
 fn facts(text: &str) -> Value {
     let mut value: Value = serde_json::from_str(text).unwrap();
     value["files"] = value["files"].as_array().unwrap().iter().map(|file| file["rows"].clone()).collect();
+    // The checksum is of the names of files, too; whether numbers lie close together is found out batch by batch.
+    value.as_object_mut().unwrap().remove("checksum");
+    for column in value["identity"]["columns"].as_array_mut().into_iter().flatten() {
+        column.as_object_mut().unwrap().remove("crowded");
+    }
     value
 }
 
