@@ -10,8 +10,8 @@ use super::new_columns::{ColumnError, below};
 use crate::audit::SampledProblem;
 use crate::data::DataError;
 use crate::publish::{GradeError, MapError, PublishError};
-use crate::release::ReleaseError;
 use crate::release::ledger::{LedgerError, Receipt};
+use crate::release::{ReleaseError, spent_in};
 use crate::run::store::StoreError;
 use crate::run::{RunError, StateError};
 
@@ -19,7 +19,7 @@ use crate::run::{RunError, StateError};
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A failure after a release was charged.
-    #[error("{cause}\nThe release had been charged to the ledger {}: what it cost is spent", ledger.display())]
+    #[error("{cause}\n{}", spent_in(ledger))]
     AfterCharge { cause: Box<Self>, ledger: PathBuf },
     /// Data are missing or wrong.
     #[error(transparent)]

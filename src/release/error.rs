@@ -104,7 +104,7 @@ pub enum ReleaseError {
         value: f64,
     },
     /// A failure after the charge.
-    #[error("{cause}\nThe release had been charged to the ledger {}: what it cost is spent", ledger.display())]
+    #[error("{cause}\n{}", spent_in(ledger))]
     AfterCharge {
         /// What failed.
         cause: Box<Self>,
@@ -232,6 +232,11 @@ pub enum ReleaseError {
         /// What the system said.
         cause: std::io::Error,
     },
+}
+
+/// What is said of a failure after the charge.
+pub fn spent_in(ledger: &Path) -> String {
+    format!("The release had been charged to the ledger {}: what it cost is spent", ledger.display())
 }
 
 impl ReleaseError {

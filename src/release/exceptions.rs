@@ -32,8 +32,8 @@ pub(super) fn refuse_exceptions(
     certificate.delta().zip(public_rows).map_or(Ok(()), |(delta, rows)| refuse_large(delta, rows))
 }
 
-/// Refuses a spec that chooses rows by their private target where inputs are public, before a row is read: how many there are would be told
-/// by what is refused afterwards.
+/// Refuses a spec that filters by its private target while inputs are public. This comes before a row is read: later refusals would tell
+/// how many rows pass.
 ///
 /// # Errors
 /// [`ReleaseError::Caveats`]; none if exceptions are `allowed`.
@@ -64,7 +64,7 @@ fn is_large(delta: f64, rows: u64) -> bool {
 /// Where the number of rows is private, a delta from here on is told of: it may give away one row in 10,000.
 const LARGE_DELTA: f64 = 1e-4;
 
-/// What is said of a delta where the number of rows, which it should be far below one over, is private.
+/// The warning about a large delta where the number of rows, which it cannot be compared with, is private.
 pub(super) fn large_delta(certificate: &Certificate) -> Option<String> {
     let delta = certificate.delta().filter(|delta| *delta >= LARGE_DELTA)?;
     Some(format!(

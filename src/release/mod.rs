@@ -53,6 +53,7 @@
 mod add_sums;
 mod cell;
 mod certificate_file;
+mod certificate_words;
 mod class_sums;
 mod content_digest;
 mod counts;
@@ -106,7 +107,7 @@ pub use counts::CountsRelease;
 pub use described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts, SumsDescription, SumsFacts};
 pub use draw::{Charged, Guaranteed, Offer, Paid};
 pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
-pub use error::ReleaseError;
+pub use error::{ReleaseError, spent_in};
 pub use exact_sums::ExactSumsFile;
 pub use exceptions::refuse_private_filter;
 pub use grid::{GridChoice, GridInput};

@@ -4,16 +4,13 @@ use nalgebra::DMatrix;
 use rand::Rng;
 use serde_json::{Value, json};
 
+use super::certificate_words::INTERVALS;
 use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use crate::setting::PrivacySetting;
 use crate::stream::{LatticeSummand, LatticeSums};
 use crate::task::{MomentsGuarantee, MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
-
-/// What no release of few waves can tell of its own intervals.
-pub(super) const INTERVALS: &str = "Intervals follow from the kernel and from the waves that were released: whether the function varies faster \
-    than those, the release cannot tell; where it does, more places lie outside of their intervals than these say";
 
 /// A surface from Fourier moments of rows.
 #[derive(Debug, Clone)]

@@ -74,11 +74,9 @@ impl<'a> PredictionRequest<'a> {
         }
         let (sample, fingerprint) = match place {
             Some(place) => {
-                let roles = Subject { experiment, setting, privacy: &setting.privacy }.roles();
-                let allowed = |rows: &Fingerprint| match &roles {
-                    Some(roles) => Ok(ensure_protected(place, rows, roles)?),
-                    None => Ok::<(), ReleaseError>(()),
-                };
+                let public = Subject { experiment, setting, privacy: &setting.privacy }.public();
+                let allowed =
+                    |rows: &Fingerprint| ensure_protected(place, rows, &public).map_err(ReleaseError::from);
                 let key = place.state.key();
                 let WitnessedSample { sample, fingerprint } =
                     load_witnessed(experiment, setting, project, progress, key, allowed)?;

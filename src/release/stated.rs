@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::certificate_file::{
-    ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, ROWS_PUBLIC, SEVERAL_ROWS, columns_about, several_names,
-    wider_than,
+use super::certificate_words::{
+    ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
+    columns_about, not_covered_of_sums, several_names, wider_than,
 };
 use super::content_digest::{FIELD, content_digest};
 use super::exceptions::{design_warning, large_delta, warnings};
-use super::moments::INTERVALS;
-use super::sums_file::{NOT_COUNTED, not_covered_of_sums};
 use super::verify::VerifiedFact;
 use crate::privacy::{Budget, Certificate, Mechanism, Neighbours, PrivacyUnit, RoundedNoise, epsilon_of};
 
@@ -154,7 +152,9 @@ impl<'a> Stated<'a> {
         let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else {
             return self.hold("whole_width", false, "no target changes, by the certificate inside");
         };
-        let delta = self.certificate.delta().unwrap_or_default();
+        let Some(delta) = self.certificate.delta() else {
+            return self.hold("whole_width", false, "nothing is guaranteed, by the certificate inside");
+        };
         let mu = self.mu * (width / change);
         let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
         self.hold(

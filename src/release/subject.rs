@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::ReleaseError;
 use super::ledger::{LedgerEntry, utc};
 use crate::data::{Digest, RowTotal};
-use crate::privacy::{Certificate, Neighbours};
+use crate::privacy::Certificate;
 use crate::setting::{ChosenBy, PrivacySetting};
 use crate::task::{Experiment, Setting};
 
@@ -41,7 +41,7 @@ impl Subject<'_> {
             spec: source.file().display().to_string(),
             spec_sha256: Digest::of(source.text().as_bytes()).to_string(),
             target: self.setting.data.target.clone(),
-            public: self.public(neighbours),
+            public: self.public(),
             epsilon: self.privacy.epsilon.get(),
             delta: self.privacy.delta.get(),
             delta_exact,
@@ -58,43 +58,16 @@ impl Subject<'_> {
         })
     }
 
-    /// Enough of an entry to tell which columns are protected and which are taken as public; nothing where whole records are private.
-    pub(super) fn roles(&self) -> Option<LedgerEntry> {
-        let neighbours = Neighbours::OneTargetChanges(1.0);
-        if self.privacy.mechanism.chosen_by() == ChosenBy::Record {
-            return None;
-        }
-        Some(LedgerEntry {
-            number: 0,
-            id: String::new(),
-            time: String::new(),
-            spec: String::new(),
-            spec_sha256: String::new(),
-            target: self.setting.data.target.clone(),
-            public: self.public(neighbours),
-            columns: BTreeMap::new(),
-            epsilon: self.privacy.epsilon.get(),
-            delta: self.privacy.delta.get(),
-            delta_exact: self.privacy.delta.get(),
-            mu: 1.0,
-            neighbours,
-            unit: self.setting.data.unit(),
-            caveats: Vec::new(),
-            data: RowTotal::default(),
-            link: String::new(),
-        })
-    }
-
     /// The columns that are taken as public: none where whole records are private.
-    fn public(&self, neighbours: Neighbours) -> Vec<String> {
+    pub(super) fn public(&self) -> Vec<String> {
         let data = &self.setting.data;
-        match neighbours {
-            Neighbours::OneTargetChanges(_) => {
+        match self.privacy.mechanism.chosen_by() {
+            ChosenBy::Inputs => {
                 let filtered = data.filter.iter().map(|filter| &filter.column);
                 // Which rows are those of one person is public where inputs are.
                 data.inputs.iter().chain(filtered).chain(&data.person).cloned().collect()
             }
-            Neighbours::OneRecord(_) => Vec::new(),
+            ChosenBy::Record => Vec::new(),
         }
     }
 }

@@ -4,18 +4,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::certificate_file::{SEVERAL_ROWS, several_names};
+use super::certificate_words::not_covered_of_sums;
 use super::content_digest::with_digest;
 use super::new_file::SignedFile;
 use super::sums_model::matrix_rows;
 use super::{Charged, ReleaseError, SigningKey};
 use crate::gp::variational::{NoisyStatistics, SumsUnits};
-use crate::privacy::PrivacyUnit;
 use crate::run::PROGRAM;
-
-/// What a release that no ledger counts says of others.
-pub(super) const NOT_COUNTED: &str = "other releases about the same data: this one was made without a ledger (--no-ledger), so \
-    that nothing counts them, and they add up";
 
 /// Sums or counts with noise, and what follows from them.
 pub struct SumsFile {
@@ -36,18 +31,6 @@ impl Charged<SumsFile> {
         value["not_covered"] = json!(not_covered_of_sums(&certificate.unit, self.account().is_some()));
         with_digest(value)
     }
-}
-
-/// What the guarantee of released sums does not speak of.
-pub(super) fn not_covered_of_sums(unit: &PrivacyUnit, counted: bool) -> Vec<String> {
-    let mut list = vec![match unit {
-        PrivacyUnit::Person { column, .. } => several_names(column),
-        _ => SEVERAL_ROWS.to_owned(),
-    }];
-    if !counted {
-        list.push(NOT_COUNTED.to_owned());
-    }
-    list
 }
 
 /// Where a release is written, before it is charged: a new file, with its signature if there is a key, or a pipe.

@@ -2,14 +2,12 @@
 
 use super::LedgerPlace;
 use super::book::Ledger;
-use super::entry::LedgerEntry;
 use super::error::LedgerError;
 use super::file::text_of;
 use super::known::KnownLedgers;
-use super::roles::KnownRelease;
 use crate::data::Fingerprint;
 
-/// Refuses a release that takes as public what a ledger with a budget protects.
+/// Refuses a release that takes columns as public that a ledger with a budget protects.
 ///
 /// Obligation: it looks at the cells of the rows by their keyed digests alone, and comes before anything is parsed, filtered or fitted: an
 /// error of reading, a preview and a matrix that cannot be inverted would show a column that is protected, for nothing.
@@ -19,15 +17,16 @@ use crate::data::Fingerprint;
 pub(in crate::release) fn ensure_protected(
     place: &LedgerPlace,
     rows: &Fingerprint,
-    entry: &LedgerEntry,
+    public: &[String],
 ) -> Result<(), LedgerError> {
-    let entry = entry.of_rows(rows);
-    let release = KnownRelease { entry: &entry, rows: Some(rows) };
+    if public.is_empty() {
+        return Ok(());
+    }
     for known in KnownLedgers::read(&place.state)?.about(rows, !place.other_people) {
         // One that went away is told of by the charge.
         let Some(text) = text_of(&known.path)? else { continue };
         let ledger = Ledger::parse(&known.path, &text)?;
-        let exposed = ledger.known().find_map(|earlier| release.exposes(&earlier));
+        let exposed = ledger.known().find_map(|earlier| earlier.exposed(public, rows));
         if let Some(reason) = exposed.filter(|_| ledger.budget.is_some()) {
             return Err(LedgerError::OtherGuarantee { path: known.path.clone(), reason });
         }

@@ -92,7 +92,7 @@ impl<'a> KnownRelease<'a> {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
-        if let Some(exposed) = self.exposes(earlier) {
+        if let Some(exposed) = earlier.exposed_by(self.public()) {
             return Some(exposed);
         }
         let target = self.target();
@@ -106,16 +106,16 @@ impl<'a> KnownRelease<'a> {
         })
     }
 
-    /// Why this release takes as public what an earlier one protects: its target, or any column of whole records.
-    pub fn exposes(&self, earlier: &KnownRelease<'_>) -> Option<String> {
-        if let (Some(public), Neighbours::OneRecord(_)) = (self.public().next(), earlier.entry.neighbours) {
-            return Some(format!(
-                "an earlier release protects whole records, of which this one takes the column {:?} as public",
-                public.name
-            ));
+    /// Which of some public columns shows what this release protects: its target, or any column of whole records.
+    fn exposed_by<'p>(&self, mut public: impl Iterator<Item = RoleColumn<'p>>) -> Option<String> {
+        if let Neighbours::OneRecord(_) = self.entry.neighbours {
+            return public.next().map(|public| {
+                let name = public.name;
+                format!("an earlier release protects whole records, of which this one takes the column {name:?} as public")
+            });
         }
-        let target = earlier.target();
-        let public = self.public().find(|public| public.may_be(&target));
+        let target = self.target();
+        let public = public.find(|public| public.may_be(&target));
         public.map(|public| {
             format!(
                 "an earlier release protects the column {:?}, which this one takes as public{}",
@@ -123,6 +123,15 @@ impl<'a> KnownRelease<'a> {
                 called(&public, &target)
             )
         })
+    }
+
+    /// Which of some columns of some rows, taken as public, shows what this release protects.
+    pub fn exposed(&self, public: &[String], rows: &Fingerprint) -> Option<String> {
+        let columns = public.iter().map(|name| {
+            let cells = rows.named(name).map(|column| column.total);
+            RoleColumn { name, cells, rows: cells.is_some().then_some(rows) }
+        });
+        self.exposed_by(columns)
     }
 
     /// Whether both are about persons, but of columns that are not known to be one.

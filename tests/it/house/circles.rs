@@ -10,7 +10,7 @@ use crate::support::shipped::root;
 const LONGEST: usize = 8;
 
 /// Rooms whose circle is still longer, with its length today; an entry goes when the circle is opened.
-const STILL_LONGER: &[(&str, usize)] = &[("release", 13)];
+const STILL_LONGER: &[(&str, usize)] = &[];
 
 fn rooms(graph: &Graph) -> Vec<String> {
     let mut rooms: Vec<String> = graph.modules().filter_map(|module| module.first().cloned()).collect();
