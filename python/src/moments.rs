@@ -128,13 +128,13 @@ impl MomentsCore {
     }
 
     /// The words of columns whose cells are read as places in a list.
-    fn codes(&self) -> BTreeMap<String, Vec<String>> {
-        self.data().map(|data| data.encode.clone()).unwrap_or_default()
+    fn codes(&self) -> PyResult<BTreeMap<String, Vec<String>>> {
+        Ok(self.data()?.encode.clone())
     }
 
     /// Whether rows that lack a cell are left out.
-    fn drops_missing(&self) -> bool {
-        self.data().is_some_and(|data| data.missing == Missing::Drop)
+    fn drops_missing(&self) -> PyResult<bool> {
+        Ok(self.data()?.missing == Missing::Drop)
     }
 
     /// Adds rows, a list of columns in the order of [`MomentsCore::columns`], with the other columns of their table by their names. Rows
@@ -249,8 +249,9 @@ impl MomentsCore {
 }
 
 impl MomentsCore {
-    fn data(&self) -> Option<&DataSetting> {
-        self.experiment.cells.first().map(|cell| &*cell.setting().data)
+    fn data(&self) -> Result<&DataSetting, Failure> {
+        let first = self.experiment.cells.first().map(|cell| &*cell.setting().data);
+        first.ok_or_else(|| Failure::input("the spec has no cell"))
     }
 
     fn ensure_other_rows(&self, more: &Total) -> PyResult<()> {

@@ -35,7 +35,7 @@ pub struct Others {
 /// One of them.
 enum OtherColumn {
     Numbers(Column),
-    /// The bytes of all cells, and where each of them ends.
+    /// The bytes of all cells, end to end, and the end of each.
     Text {
         bytes: Vec<u8>,
         ends: Vec<usize>,
@@ -126,6 +126,12 @@ impl Others {
             let (column, length) = match object.extract::<(Vec<u8>, Vec<usize>)>() {
                 Ok((bytes, ends)) => {
                     let length = ends.len();
+                    if !ends.is_sorted() || ends.last().is_some_and(|end| *end != bytes.len()) {
+                        return Err(Failure::input(
+                            "the cells of a column of texts do not make up its bytes",
+                        )
+                        .into());
+                    }
                     (OtherColumn::Text { bytes, ends }, Some(length))
                 }
                 Err(_) => {
@@ -174,7 +180,8 @@ impl OtherColumn {
             Self::Text { bytes, ends } => {
                 let cell = |row: usize| {
                     let from = row.checked_sub(1).map_or(0, |before| ends[before]);
-                    OtherCell::Text(bytes.get(from..ends[row]).unwrap_or_default().to_vec())
+                    // Ends rise up to the end of the bytes.
+                    OtherCell::Text(bytes[from..ends[row]].to_vec())
                 };
                 rows.filter(|row| *row < ends.len()).map(cell).collect()
             }

@@ -90,7 +90,7 @@ pub fn beside<T: Send + 'static>(
     }
 }
 
-/// Whether another process, which this one was forked off, worked first.
+/// Whether this process was forked from one that had worked before.
 fn is_forked() -> bool {
     let here = std::process::id();
     let first = FIRST.compare_exchange(0, here, Ordering::SeqCst, Ordering::SeqCst);

@@ -16,7 +16,7 @@ pub(super) fn duration_columns(text: &str) -> Vec<String> {
 }
 
 fn durations(message: &[u8]) -> Option<Vec<String>> {
-    // Its length stands before it, and newer writers put four bytes of ones before that.
+    // The message follows its length; newer writers put four bytes of ones first.
     let message = message.strip_prefix(&[0xff; 4]).unwrap_or(message).get(4..)?;
     let message = Table::at(message, offset(message, 0)?)?;
     if message.byte(1)? != SCHEMA {
@@ -51,7 +51,7 @@ impl<'b> Table<'b> {
         Some(Self { bytes, at, list })
     }
 
-    /// Where a field stands; none where it is left out.
+    /// The place of a field, or none if the field is absent.
     fn field(self, number: usize) -> Option<usize> {
         let entry = 4 + 2 * number;
         if entry + 2 > usize::from(two(self.bytes, self.list)?) {

@@ -67,7 +67,10 @@ impl CellRules {
         match (place, word) {
             (Some(place), _) => Ok(place as f64),
             (None, _) if self.missing == Missing::Drop => Ok(f64::NAN),
-            (None, Some(word)) if !is_absent(word) => Ok(0.0),
+            (None, Some(word)) if !is_absent(word) => match codes.is_empty() {
+                true => Err(CellProblem::NoCode(Vec::new())),
+                false => Ok(0.0),
+            },
             (None, Some(_)) => Err(CellProblem::Absent),
             (None, None) => Err(CellProblem::Missing),
         }

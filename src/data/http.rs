@@ -133,7 +133,7 @@ impl Reach {
     }
 }
 
-/// Whether the host is a number of the internet, or a name that may be one. The parser knows every spelling of a number.
+/// Whether the host is a public IP address, or a name that may resolve to one. The parser knows every spelling of an address.
 fn names_public_host(text: &str) -> bool {
     let Ok(url) = Url::parse(text) else { return false };
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');

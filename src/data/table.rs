@@ -242,14 +242,15 @@ impl Table {
         self.keep(&self.cells_as(column, |cell| Ok(cell.is_none_or(listed)))?)
     }
 
-    /// The table with the first of some words in place of any other word in a column.
+    /// The table with the first of some words in place of any other word in a column; as it is, if there are none.
     ///
     /// # Errors
     /// [`DataError::Table`] for a column that is not there.
     pub fn with_first_code(mut self, column: &str, codes: &[String]) -> Result<Self, DataError> {
+        let Some(first) = codes.first() else { return Ok(self) };
         let cells = self.cells_as(column, |cell| {
-            let listed = cell.filter(|word| is_absent(word) || codes.iter().any(|code| code == word));
-            Ok(cell.map(|_| listed.or(codes.first().map(String::as_str)).unwrap_or_default().to_owned()))
+            let listed = |word: &str| is_absent(word) || codes.iter().any(|code| code == word);
+            Ok(cell.map(|word| if listed(word) { word.to_owned() } else { first.clone() }))
         })?;
         let mut words = StringChunkedBuilder::new(column.into(), self.rows());
         cells.iter().for_each(|word| words.append_option(word.as_deref()));

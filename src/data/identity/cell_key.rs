@@ -62,7 +62,7 @@ fn round([a, b, c, d]: State) -> State {
 mod tests {
     use super::*;
 
-    /// The first outputs of the authors' own test (`vectors_sip128`): the key and the messages count up from 0.
+    /// From the authors' test vectors (`vectors_sip128`), whose key and messages are the bytes 0, 1, 2, ...
     #[test]
     fn known_digests() {
         let key: Vec<u8> = (0..16).collect();

@@ -107,6 +107,7 @@ impl ColumnMark {
     pub(super) fn merge(&mut self, other: &Self) {
         self.total.add(other.total.0);
         self.cells.merge(&other.cells);
+        // Numbers may stand close in one part and not in all of them: then this column is no evidence, and the others still are.
         self.crowded |= other.crowded;
     }
 

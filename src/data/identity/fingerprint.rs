@@ -34,7 +34,7 @@ pub struct Fingerprint {
     pub key: String,
     /// Each file, in their order.
     pub parts: Vec<FilePart>,
-    /// Samples of the rows: of all columns, of those that a spec reads, and of those that stand in the files themselves.
+    /// Samples of the rows, taken of all columns, of the columns that a spec reads, and of the columns in the files (without their paths).
     pub sketches: Vec<SketchedColumns>,
     /// The columns, by their cells; none of data that were known before columns were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
