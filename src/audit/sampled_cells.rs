@@ -96,9 +96,9 @@ pub(super) struct ColumnCode<'c> {
 enum WholeNumbers {
     /// All numbers are doubles.
     No,
-    /// What is left of each after the least one.
+    /// Each is taken as its distance from this one, the least.
     From(i128),
-    /// The place of each, where the least and the greatest are too far apart.
+    /// Each is taken as its rank, since the least and the greatest are too far apart.
     Places(BTreeMap<i128, f64>),
 }
 

@@ -27,8 +27,7 @@ pub struct PairedContext {
 /// A budget that holds no release.
 const NO_BUDGET: [&str; 4] = ["--budget-epsilon", "1e-6", "--budget-delta", "1e-12"];
 
-/// The situations in which what is refused must not tell of private rows: a budget that is spent, a filter that nobody passes, and a
-/// delta that is one over the number of rows.
+/// Where a refusal must not tell of private rows: a spent budget, a filter that nobody passes, and `delta = 1 / rows`.
 pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
     let allowed = || vec!["--allow-caveats".to_owned()];
     let mut all = vec![
@@ -53,16 +52,12 @@ pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
         delta: None,
     }));
     let delta = (1.0 / rows.len() as f64).min(0.5);
-    all.push(PairedContext {
-        name: "with a delta of one over the number of rows",
-        delta: Some(delta),
-        ..PairedContext::default()
-    });
+    all.push(PairedContext { name: "with delta = 1 / rows", delta: Some(delta), ..PairedContext::default() });
     all
 }
 
-/// Files with a row that no rule expects: one beyond all others, one of words and classes that there are not, one that stands for a part of
-/// a record, one without cells where rows without cells are left out, and one row less where the number of rows is private.
+/// Neighbours at the edge of the rules. One row lies beyond all others, holds a word or a class that does not exist, stands for part of a
+/// record, or lacks a cell (if such rows are dropped); or it is gone (if the number of rows is private).
 pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool) -> Vec<FileCells> {
     let data = &setting.data;
     let mut all = Vec::new();
