@@ -7,6 +7,7 @@ use super::exponential::exponential;
 use super::finding::{AuditVerdict, Check, Finding};
 use super::gaussian::{self, FunctionNorms, Scaling};
 use super::gradients::gradients;
+use super::laplace::laplace;
 use super::moments::moments;
 use super::records::records;
 use super::selection::selection;
@@ -97,6 +98,7 @@ fn judged(
         Sampled::Statistics { statistic, bins, change } => {
             gaussian::statistics(*statistic, bins, *change, claim)
         }
+        Sampled::Laplace { statistic, bins, change } => laplace(*statistic, bins, *change, claim),
         Sampled::Means { sd, means, range, rows } => gaussian::means(*sd, *means, *range, *rows, claim),
         Sampled::Records(releases) => records(releases, claim),
         Sampled::Shaped(release) => shaped(release, claim),

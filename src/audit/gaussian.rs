@@ -129,7 +129,7 @@ pub(super) fn statistics(
 
 /// How far the statistic of so many records moves, when one of them goes from one end to the other while the rest are at
 /// the ends. Mean and median are monotone in every target, so no other targets move them further.
-fn moves(statistic: Statistic, records: usize, change: f64) -> f64 {
+pub(super) fn moves(statistic: Statistic, records: usize, change: f64) -> f64 {
     let middle = records / 2;
     let ends = [0, middle.saturating_sub(1), middle, records.saturating_sub(1)];
     let moves = ends.into_iter().filter(|high| *high < records).filter_map(|high| {

@@ -11,6 +11,7 @@
 //! | cloaking, Newton steps | exact delta from the sampled factor, all columns and directions, in 106 bits |
 //! | functions | exact delta from the norm of the worst column in the Hilbert space, in 106 bits |
 //! | counts, statistics of bins | exact delta of the worst extreme targets |
+//! | Laplace noise on bins | the greatest ratio of densities, by the worst extreme targets |
 //! | noisy sums | bounds on delta: the greatest norm of features, and a search over pairs of records |
 //! | noisy sums at midpoints or with noise in an ellipsoid | bounds on delta: all pairs of records on a grid, by a factor of the covariance, and the curvature between its places |
 //! | noisy moments | bounds on delta: the weights that the noise stands for, squared anew, and a search over pairs of records |
@@ -30,6 +31,7 @@ mod finding;
 mod gaussian;
 mod gradients;
 mod isotropic;
+mod laplace;
 mod moment_weights;
 mod moments;
 mod mutants;

@@ -26,7 +26,8 @@ pub use certificate::{
     Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release, RoundedNoise,
 };
 pub use cloaking::{
-    Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak, risk_cloak,
+    Attempts, Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak,
+    cloak_from, risk_cloak,
 };
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
 pub use ellipsoid::{Ellipsoid, NoiseAxes, SumMaps};

@@ -25,8 +25,9 @@ pub use data::{DataSetting, FilterSetting};
 pub use draw::{DrawSetting, QuotaSetting};
 pub use inducing::InducingSetting;
 pub use mechanism::{
-    BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting, GradientSetting,
-    HistogramSetting, MechanismSetting, MomentsSetting, ProductsSetting, Summed, SumsSetting, SumsShape,
+    BinNoiseLaw, BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting,
+    GradientSetting, HistogramSetting, MechanismSetting, MomentsSetting, ProductsSetting, Summed,
+    SumsSetting, SumsShape,
 };
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting, prior_mean};

@@ -1,16 +1,17 @@
 //! Noisy statistics of the targets in bins, the alternative that cloaking is compared with.
 
 use std::cmp::Reverse;
+use std::f64::consts::SQRT_2;
 
 use nalgebra::{DMatrix, DVector, DVectorView};
-use rand_distr::{Distribution, StandardNormal};
+use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_pcg::Pcg64;
 
 use super::{Certified, Job, OneTarget, Sampled, TaskError};
 use crate::gp::{BinnedFamily, fit};
 use crate::kernel::{Bins, Observed};
-use crate::privacy::{Caveat, Mechanism, Release, Statistic};
-use crate::setting::BinningSetting;
+use crate::privacy::{Caveat, Certificate, Mechanism, Release, Statistic};
+use crate::setting::{BinNoiseLaw, BinningSetting};
 
 /// Part of the widest range by which bins reach beyond the training inputs, so that the largest is inside.
 const MARGIN: f64 = 1e-9;
@@ -55,9 +56,12 @@ impl Binned {
     }
 
     /// The statistics with noise.
-    pub fn noisy(&self, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
+    pub fn noisy(&self, law: BinNoiseLaw, sds: &[f64], stream: &mut Pcg64) -> DVector<f64> {
         let noisy = self.values.iter().zip(sds).map(|(value, sd)| {
-            let unit: f64 = StandardNormal.sample(stream);
+            let unit: f64 = match law {
+                BinNoiseLaw::Gaussian => StandardNormal.sample(stream),
+                BinNoiseLaw::Laplace => standard_laplace(stream),
+            };
             value + sd * unit
         });
         DVector::from_iterator(sds.len(), noisy)
@@ -104,6 +108,7 @@ struct ObservedBins {
 pub(super) struct BinNoise {
     pub target: OneTarget,
     pub statistic: Statistic,
+    pub law: BinNoiseLaw,
     /// Units of the target per unit of the normalised one.
     pub scale: f64,
 }
@@ -111,7 +116,11 @@ pub(super) struct BinNoise {
 impl BinNoise {
     /// The standard deviation where the statistic moves as far as a target does.
     pub fn sd(self) -> f64 {
-        self.target.change / self.scale * self.target.sigma()
+        match self.law {
+            BinNoiseLaw::Gaussian => self.target.change / self.scale * self.target.sigma(),
+            // Twice the square of its scale is the variance of a Laplace distribution.
+            BinNoiseLaw::Laplace => SQRT_2 * self.target.change / self.scale / self.target.epsilon,
+        }
     }
 
     /// What is guaranteed where these bins are released.
@@ -121,13 +130,40 @@ impl BinNoise {
         released: &[&Binned],
         caveats: &[(Caveat, bool)],
     ) -> Result<Certified, TaskError> {
-        let Self { target, statistic, scale } = self;
+        let Self { target, statistic, law, scale } = self;
+        if law == BinNoiseLaw::Laplace {
+            return self.certify_laplace(job, released, caveats);
+        }
         let certificate = target.gaussian(Release::Histogram, Mechanism::Histogram, 1.0).certificate();
         job.certify(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.sds(self.sd())));
             vec![Sampled::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]
         })
     }
+
+    fn certify_laplace(
+        self,
+        job: &Job<'_>,
+        released: &[&Binned],
+        caveats: &[(Caveat, bool)],
+    ) -> Result<Certified, TaskError> {
+        let Self { target, statistic, scale, .. } = self;
+        if !target.is_private() {
+            return Ok(Certified::nothing());
+        }
+        let certificate = Certificate::laplace(Release::Histogram, target.neighbours(), target.epsilon);
+        job.certify(certificate.with_caveats(caveats), || {
+            let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.sds(self.sd())));
+            let bins = bins.map(|(records, sd)| (records, sd / SQRT_2)).collect();
+            vec![Sampled::Laplace { statistic, bins, change: target.change / scale }]
+        })
+    }
+}
+
+/// A draw of the Laplace distribution with variance 1: the difference of two exponential ones over the root of 2.
+fn standard_laplace(stream: &mut Pcg64) -> f64 {
+    let [one, other]: [f64; 2] = [(); 2].map(|()| Exp1.sample(stream));
+    (one - other) / SQRT_2
 }
 
 /// The value of the bin that holds each input; zero, the centre of the targets, where there is none.

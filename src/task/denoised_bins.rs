@@ -8,6 +8,7 @@ use super::model::Process;
 use super::{Job, OneTarget, TaskError};
 use crate::gp::{GivenNoisySums, LinearMap};
 use crate::privacy::Statistic;
+use crate::setting::BinNoiseLaw;
 
 /// Post-processing of noisy means: inputs are public, so the number of rows in a bin is, and the mean of n targets with noise of
 /// standard deviation `sd / n` is their sum with noise of standard deviation sd, whichever the bin. Costs no budget.
@@ -40,7 +41,8 @@ impl DenoisedBins {
         let process = Process::new(model, kernel.as_ref(), &rows.inputs, job.placing(&rows.purpose()));
         let mut noises = Vec::with_capacity(job.cells.len());
         for cell in job.cells {
-            noises.push(BinNoise { target: OneTarget::of(cell)?, statistic: Statistic::Mean, scale }.sd());
+            let (target, law) = (OneTarget::of(cell)?, BinNoiseLaw::Gaussian);
+            noises.push(BinNoise { target, statistic: Statistic::Mean, law, scale }.sd());
         }
         Self::new(&process, rows, binned, &noises).map(Some)
     }
@@ -128,6 +130,7 @@ mod tests {
         let setting = BinningSetting {
             bins,
             statistic: Statistic::Mean,
+            noise: BinNoiseLaw::Gaussian,
             estimate: BinningEstimate::Bin {},
             denoise: Some(true),
         };

@@ -151,6 +151,15 @@ pub enum Sampled {
         /// The most that a target moves.
         change: f64,
     },
+    /// Laplace noise on a statistic of each of some disjoint bins.
+    Laplace {
+        /// The statistic.
+        statistic: Statistic,
+        /// The records of each bin, and the scale there.
+        bins: Vec<(usize, f64)>,
+        /// The most that a target moves.
+        change: f64,
+    },
     /// Gaussian noise on the sums of a variational model.
     Records(RecordReleases),
     /// Gaussian noise of another shape on them.
@@ -186,7 +195,7 @@ impl Sampled {
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Linear { places, .. } => places.is_empty() || places.iter().any(Vec::is_empty),
-            Self::Statistics { bins, .. } => bins.is_empty(),
+            Self::Statistics { bins, .. } | Self::Laplace { bins, .. } => bins.is_empty(),
             Self::Records(releases) => releases.sums.is_empty(),
             Self::Moments(release) => release.weighted.is_empty(),
             Self::Selection(draws) => draws.sums.is_empty(),

@@ -84,7 +84,7 @@ pub use posterior::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask}
 pub use prediction::PredictionTask;
 pub use registry::{Cell, Experiment, Setting, TaskSetting};
 pub use regression::{RegressionTask, ScoreSetting};
-pub use selection::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};
+pub use selection::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, SelectionTask};
 pub use surface::SurfaceTask;
 pub use tutorial::TutorialTask;
 

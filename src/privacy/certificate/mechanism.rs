@@ -15,6 +15,8 @@ pub enum Mechanism {
     Cloaking(Calibration),
     /// Gaussian noise on a histogram.
     Histogram(Calibration),
+    /// Laplace noise on a histogram, which satisfies pure differential privacy.
+    Laplace,
     /// A sample of a Gaussian process, added to a function.
     Function(Calibration),
     /// The exponential mechanism, which satisfies pure differential privacy.
@@ -41,6 +43,7 @@ impl fmt::Display for Mechanism {
             Self::NoisyMoments(calibration) => ("noisy moments", calibration),
             Self::NoisyGradient(accountant) => return write!(f, "noisy gradients, {accountant}"),
             Self::PrivateSelection => return f.write_str("private selection"),
+            Self::Laplace => return f.write_str("Laplace noise on bins"),
             Self::Exponential => return f.write_str("exponential mechanism"),
             Self::None => return f.write_str("none"),
         };

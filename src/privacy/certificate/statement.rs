@@ -72,6 +72,22 @@ impl Certificate {
             .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
     }
 
+    /// The certificate of Laplace noise of the scale `sensitivity / epsilon` on numbers of which neighbours move one, by at most the
+    /// sensitivity.
+    ///
+    /// Obligation: the density `exp(-|x| / b) / (2 b)` moves by a factor of at most `e^(s / b)` when x moves by s, which is
+    /// `e^epsilon` at `b = s / epsilon`. Source: Dwork and Roth 2014, Theorem 3.6.
+    ///
+    /// ```
+    /// use dpgp::privacy::{Certificate, Guarantee, Neighbours, Release};
+    /// let noisy = Certificate::laplace(Release::Histogram, Neighbours::OneTargetChanges(1.0), 0.5);
+    /// assert_eq!((noisy.guarantee, noisy.delta_exact), (Some(Guarantee::pure(0.5)), Some(0.0)));
+    /// ```
+    pub fn laplace(release: Release, neighbours: Neighbours, epsilon: f64) -> Self {
+        let claimed = Guarantee::pure(epsilon);
+        Self { delta_exact: Some(0.0), ..Self::of(release, neighbours, Mechanism::Laplace, claimed) }
+    }
+
     /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
     /// `epsilon`, where one is proved.
     pub fn noisy_gradient(

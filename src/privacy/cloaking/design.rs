@@ -1,6 +1,8 @@
 //! From the columns of C to noise: rank rule, whitening, solver, safe release.
 
 use nalgebra::{DMatrix, DVector};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
 
 use super::log_det::LogDet;
 use super::objective::Objective;
@@ -50,6 +52,20 @@ pub fn cloak(
     counts: &[usize],
     options: &CloakingOptions,
 ) -> Result<Cloak, PrivacyError> {
+    // Of the solvers one alone draws: the same map always has the same noise.
+    cloak_from(columns, counts, options, &mut Pcg64::seed_from_u64(0))
+}
+
+/// The design of [`cloak`], by a solver that may start at random weights.
+///
+/// # Errors
+/// As [`cloak`].
+pub fn cloak_from(
+    columns: &DMatrix<f64>,
+    counts: &[usize],
+    options: &CloakingOptions,
+    stream: &mut impl Rng,
+) -> Result<Cloak, PrivacyError> {
     let reduction = reduce(columns, counts, options.rank_tolerance)?;
     let problem: Box<dyn WeightProblem> = match options.objective {
         Objective::LogDet => Box::new(LogDet::new(reduction.whitened)),
@@ -58,6 +74,10 @@ pub fn cloak(
     let solution = match options.solver {
         Solver::InteriorPoint => active_set::solve(problem.as_ref())?,
         Solver::Gradient { step, steps } => gradient::ascend(problem.as_ref(), counts, step, steps)?,
+        Solver::GradientAttempts(attempts) => {
+            let full = reduction.scale.len() == columns.nrows();
+            attempts.ascend(problem.as_ref(), counts, full, stream)?
+        }
     };
     // Without any weight there is no noise: the exact predictions would be released.
     if solution.weights.iter().all(|w| *w == 0.0) {

@@ -6,6 +6,7 @@
 //! only decide how much noise that costs.
 
 mod active_set;
+mod attempts;
 mod design;
 mod gradient;
 mod interior_point;
@@ -21,7 +22,8 @@ mod risk;
 mod spread;
 mod trace;
 
-pub use design::cloak;
+pub use attempts::Attempts;
+pub use design::{cloak, cloak_from};
 pub use objective::Objective;
 pub use options::{CloakingOptions, Solver};
 pub use recipe::ReleaseRecipe;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::attempts::Attempts;
 use super::objective::Objective;
 use super::recipe::ReleaseRecipe;
 
@@ -18,6 +19,8 @@ pub enum Solver {
         /// Number of steps.
         steps: usize,
     },
+    /// The gradient scheme from random weights, as the authors of the papers ran it, for comparison.
+    GradientAttempts(Attempts),
 }
 
 impl Solver {
@@ -26,6 +29,7 @@ impl Solver {
         match self {
             Self::InteriorPoint => "interior-point",
             Self::Gradient { .. } => "gradient",
+            Self::GradientAttempts(_) => "gradient-attempts",
         }
     }
 }
@@ -47,9 +51,14 @@ pub struct CloakingOptions {
 mod tests {
     use super::*;
 
+    use crate::number::{Count, Positive};
+
     #[test]
     fn solvers_are_spelled_as_in_specs() {
-        for solver in [Solver::InteriorPoint, Solver::Gradient { step: 0.5, steps: 3 }] {
+        let (one, number) = (Positive::constant(1.0), Count::new(2).unwrap());
+        let attempts = Attempts { step: one, steps: number, attempts: number, below: one, still: one };
+        let gradient = Solver::Gradient { step: 0.5, steps: 3 };
+        for solver in [Solver::InteriorPoint, gradient, Solver::GradientAttempts(attempts)] {
             let spelled = serde_json::to_value(solver).unwrap();
             let name = spelled.as_str().or_else(|| spelled.as_object()?.keys().next().map(String::as_str));
             assert_eq!(name, Some(solver.name()));

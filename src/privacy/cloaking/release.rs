@@ -64,6 +64,9 @@ pub struct Cloak {
     pub sensitivity: f64,
     /// Steps that the solver took.
     pub steps: usize,
+    /// What the covariance of the solver was scaled by to cover every column, as a factor of the standard deviations: the
+    /// root of its largest leverage, 1 at the optimum.
+    pub widened: f64,
 }
 
 impl Cloak {
@@ -80,6 +83,7 @@ impl Cloak {
     ) -> Result<Self, PrivacyError> {
         let SolvedDesign { basis, columns, factor, unit, gap, steps } = design;
         let rank = columns.nrows();
+        let widened = largest_norm(&factor, &columns);
         let projection = cover(&factor, &columns);
         let (basis, columns, factor, gap) = match recipe {
             ReleaseRecipe::Projection => (basis, columns, projection, gap.value()),
@@ -101,7 +105,7 @@ impl Cloak {
             return Err(PrivacyError::NotCovered { sensitivity });
         }
         let factor = factor.factor().clone();
-        Ok(Self { basis, columns, factor, whitened, rank, gap, sensitivity, steps })
+        Ok(Self { basis, columns, factor, whitened, rank, gap, sensitivity, steps, widened })
     }
 
     /// From a strategy W (r x k) that is released with independent noise, and the `estimator` L (t x r) that turns
@@ -115,7 +119,8 @@ impl Cloak {
         steps: usize,
     ) -> Result<Self, PrivacyError> {
         // The longest column gets length 1 less a margin for rounding; the predictions stay the same.
-        let scale = longest(strategy) * (1.0 + MARGIN);
+        let widened = longest(strategy);
+        let scale = widened * (1.0 + MARGIN);
         let (basis, columns) = (estimator * scale, strategy / scale);
         let sensitivity = longest(&columns);
         if !is_covered(sensitivity) {
@@ -124,7 +129,7 @@ impl Cloak {
         let rank = columns.nrows();
         let factor = DMatrix::identity(rank, rank);
         let whitened = columns.clone();
-        Ok(Self { basis, columns, factor, whitened, rank, gap: None, sensitivity, steps })
+        Ok(Self { basis, columns, factor, whitened, rank, gap: None, sensitivity, steps, widened })
     }
 
     /// The released mean map (t x k): equal to C up to the directions that the rank rule drops.

@@ -17,12 +17,33 @@ pub struct BinningSetting {
     pub bins: Count,
     /// What is released of a bin.
     pub statistic: Statistic,
+    /// The law of the noise.
+    #[serde(default, skip_serializing_if = "BinNoiseLaw::is_gaussian")]
+    pub noise: BinNoiseLaw,
     /// How predictions are made of it.
     pub estimate: BinningEstimate,
     /// Whether predictions are the best linear ones given the noisy means, under the process of `[model]`: post-processing, which costs no
     /// budget. Needs the statistic mean and the estimate bin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
+}
+
+/// The law of the noise on a statistic of a bin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BinNoiseLaw {
+    /// Gaussian, by the calibration of `[privacy]`.
+    #[default]
+    Gaussian,
+    /// Laplace, of the scale `change / epsilon` times what one target moves the statistic by; it needs no delta and no
+    /// calibration. One target moves one bin only.
+    Laplace,
+}
+
+impl BinNoiseLaw {
+    fn is_gaussian(&self) -> bool {
+        *self == Self::Gaussian
+    }
 }
 
 /// How predictions are made of noisy bins.
@@ -36,6 +57,9 @@ pub enum BinningEstimate {
         /// The bins with the most records, so many at most, that the parameters are fitted to.
         fitted: Count,
     },
+    /// The mean of the noisy statistics, the same for every point: the offset of the process of estimate.integral without the
+    /// process.
+    Offset {},
 }
 
 /// The most bins of a histogram.
@@ -59,11 +83,15 @@ impl BinningSetting {
 
     fn check_denoise(&self, path: &str) -> Checked {
         let needed = match (self.denoise, self.statistic, &self.estimate) {
+            (Some(true), _, _) if self.noise == BinNoiseLaw::Laplace => "noise = \"gaussian\"",
             (None | Some(false), _, _) | (Some(true), Statistic::Mean, BinningEstimate::Bin {}) => {
                 return Ok(());
             }
             (Some(true), Statistic::Mean, BinningEstimate::Integral { .. }) => {
                 "estimate.bin: that of the integral kernel knows the noise already"
+            }
+            (Some(true), Statistic::Mean, BinningEstimate::Offset {}) => {
+                "estimate.bin: an offset is one number"
             }
             (Some(true), _, _) => "statistic = \"mean\": a median is not linear in the targets",
         };

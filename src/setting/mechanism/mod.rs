@@ -11,7 +11,7 @@ mod sums;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use binning::{BinningEstimate, BinningSetting};
+pub use binning::{BinNoiseLaw, BinningEstimate, BinningSetting};
 pub use cloaking::CloakingSetting;
 pub use function::FunctionSetting;
 pub use gradient::GradientSetting;

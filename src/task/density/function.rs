@@ -1,5 +1,7 @@
 //! The density as a private function.
 
+use std::borrow::Cow;
+
 use nalgebra::{DMatrix, DVector};
 
 use super::measure::DensityBlock;
@@ -19,8 +21,8 @@ pub(super) struct PrivateDensity<'a> {
     noise: Noise,
     /// The sensitivity at change 1 that the noise is scaled by.
     sensitivity: f64,
-    /// Unit noise at the test bins (t x draws).
-    draws: DMatrix<f64>,
+    /// Unit noise at the test bins (t x draws) that all epsilons share; none where each has its own.
+    shared: Option<DMatrix<f64>>,
     /// Whether the mean of the densities was subtracted, which is private.
     centred: bool,
 }
@@ -40,10 +42,17 @@ impl<'a> PrivateDensity<'a> {
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
         let noise = Noise::of_function(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
-        let unit = normals(noise.map.ncols(), block.task.draws.get(), &mut job.streams.of_block("function"));
-        let draws = &noise.map * unit;
         let sensitivity = function.sensitivity.of(&mean.weights, &mean.norms);
-        Ok(Self { block, plain, noise, sensitivity, draws, centred })
+        let density = Self { block, plain, noise, sensitivity, shared: None, centred };
+        let shared = (!block.task.own_draws).then(|| density.draws("function"));
+        Ok(Self { shared, ..density })
+    }
+
+    /// Unit noise at the test bins (t x draws).
+    fn draws(&self, purpose: &str) -> DMatrix<f64> {
+        let DensityBlock { task, job, .. } = self.block;
+        let mut stream = job.streams.of_block(purpose);
+        &self.noise.map * normals(self.noise.map.ncols(), task.draws.get(), &mut stream)
     }
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
@@ -52,7 +61,9 @@ impl<'a> PrivateDensity<'a> {
         let rmse = match target.is_private() {
             false => vec![block.rmse(&self.plain)],
             true => {
-                let noisy = self.draws.column_iter().map(|z| &self.plain + z * target.scale());
+                let own = || self.draws(&block.task.purpose("function", target.epsilon));
+                let draws = self.shared.as_ref().map_or_else(|| Cow::Owned(own()), Cow::Borrowed);
+                let noisy = draws.column_iter().map(|z| &self.plain + z * target.scale());
                 noisy.map(|density| block.rmse(&density)).collect()
             }
         };

@@ -96,7 +96,8 @@ impl DensityBlock<'_> {
         let draws = if guarantee.sd == 0.0 { 1 } else { self.task.draws.get() };
         let (mut values, mut frames) = (Vec::new(), Vec::new());
         for draw in 0..draws {
-            let mut stream = self.job.streams.of_block(&format!("histogram {draw}"));
+            let purpose = self.task.purpose(&format!("histogram {draw}"), cell.epsilon.get());
+            let mut stream = self.job.streams.of_block(&purpose);
             let noisy = self.densities(&guarantee.simulated(&self.counts, &mut stream));
             let curve = DensityCurve::new(process, &self.bins, &noisy, known.clone())?;
             values.push(self.rmse(&curve.at(&self.points)?));

@@ -24,6 +24,10 @@ pub struct DensityTask {
     pub estimate: DensityEstimate,
     /// Draws of the privacy noise.
     pub draws: Count,
+    /// Whether each epsilon has draws of its own. Otherwise all epsilons share them, so that they compare alike, but one unlucky set of
+    /// draws moves them all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_draws: bool,
     /// Where the figure shows the estimate; in one dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<RangeSetting>,
@@ -85,6 +89,11 @@ impl ProcessSetting {
 }
 
 impl DensityTask {
+    /// The purpose of a stream of draws at an epsilon.
+    pub(super) fn purpose(&self, draws: &str, epsilon: f64) -> String {
+        if self.own_draws { format!("{draws} at {epsilon:?}") } else { draws.to_owned() }
+    }
+
     /// The mechanism of a density must be that of its estimate.
     fn check_mechanism(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;

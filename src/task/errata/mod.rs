@@ -15,6 +15,7 @@ mod selection;
 mod setting;
 mod smith2016;
 mod smith2021;
+mod table2;
 
 pub use numbers::Numbers;
 pub use registry::Erratum;

@@ -3,14 +3,14 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Numbers, honkela2021, jalko2016, lawrence2017, selection, smith2016, smith2021};
+use super::{Numbers, honkela2021, jalko2016, lawrence2017, selection, smith2016, smith2021, table2};
 use crate::data::suggest::closest;
 use crate::task::TaskError;
 
 /// Computes a counter-example.
 type Computation = fn() -> Result<Numbers, TaskError>;
 
-const REGISTRY: [(&str, Computation); 35] = [
+const REGISTRY: [(&str, Computation); 41] = [
     ("row-norm", smith2016::row_norm),
     ("inducing-gain", smith2016::inducing_gain),
     ("density-change", || Ok(smith2016::density_change())),
@@ -24,6 +24,11 @@ const REGISTRY: [(&str, Computation); 35] = [
     ("ascending-sort", selection::ascending_sort),
     ("sum-twice", selection::sum_twice),
     ("toy-clip", selection::toy_clip),
+    ("delta-squared", smith2021::delta_squared),
+    ("largest-fold-dropped", selection::largest_fold_dropped),
+    ("weighted-sum", || Ok(table2::weighted_sum())),
+    ("mean-of-all", || Ok(table2::mean_of_all())),
+    ("lowest-error", || Ok(table2::lowest_error())),
     ("dropped-directions", smith2021::dropped_directions),
     ("rank-tolerance", smith2021::rank_tolerance),
     ("gradient-scheme", smith2021::gradient_scheme),
@@ -46,6 +51,7 @@ const REGISTRY: [(&str, Computation); 35] = [
     ("looseness", jalko2016::looseness),
     ("clipped-prior", || Ok(jalko2016::clipped_prior())),
     ("squared-bound", || Ok(lawrence2017::squared_bound())),
+    ("worse-than-none", || Ok(lawrence2017::worse_than_none())),
 ];
 
 /// An erratum that has a function, as specs name it.

@@ -45,6 +45,16 @@ pub(super) fn selection_sensitivity() -> Result<Numbers, TaskError> {
     Ok(Numbers::at_most(published, most, corrected))
 }
 
+/// The rule of the authors' code on the same points in units in which a target moves by 0.1: what is true scales with the square of that
+/// change, the rule does not.
+pub(super) fn largest_fold_dropped() -> Result<Numbers, TaskError> {
+    let change = 0.1;
+    let claimed = sse_sensitivity(SensitivityRule::LargestDropped, &two_folds()?, 14, change);
+    let Numbers { found, corrected, .. } = selection_sensitivity()?;
+    let scale = (change / CHANGE).powi(2);
+    Ok(Numbers::at_most(claimed, scale * found, scale * corrected))
+}
+
 fn clipped_square(error: f64) -> f64 {
     error.clamp(-4.0 * CHANGE, 4.0 * CHANGE).powi(2)
 }

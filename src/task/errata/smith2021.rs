@@ -6,9 +6,9 @@ use nalgebra::DMatrix;
 use super::Numbers;
 use crate::gp::{LinearMap, exact, fitc, logistic};
 use crate::kernel::ExponentiatedQuadratic;
-use crate::number::Positive;
+use crate::number::{Count, Positive};
 use crate::privacy::{
-    Calibration, Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak, gaussian_delta,
+    Attempts, Calibration, Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak, gaussian_delta,
 };
 use crate::setting::{CentreSetting, NormaliseSetting};
 use crate::task::TaskError;
@@ -95,6 +95,21 @@ pub(super) fn gradient_scheme() -> Result<Numbers, TaskError> {
     // A solver that certifies no gap shows nothing: an infinite number, which the tables refuse.
     let [scheme, interior_point] = [scheme?, interior_point?].map(|cloak| cloak.gap.unwrap_or(f64::INFINITY));
     Ok(Numbers::at_most(1e-3, scheme, interior_point))
+}
+
+/// What the noise of the authors' code is scaled by after five steps of their solver, the largest `c' M^-1 c`, and what a proof needs, its
+/// root.
+pub(super) fn delta_squared() -> Result<Numbers, TaskError> {
+    let attempts = Attempts {
+        step: Positive::constant(0.05),
+        steps: Count::literal::<5>(),
+        attempts: Count::literal::<2>(),
+        below: Positive::constant(0.08),
+        still: Positive::constant(1e-5),
+    };
+    let solver = Solver::GradientAttempts(attempts);
+    let delta = designed(&by_age(&[])?, CloakingOptions { solver, ..DESIGN })?.widened;
+    Ok(Numbers::equal(delta * delta, delta, delta))
 }
 
 /// Predictions at the training inputs themselves, a square C of full rank: the noise covariance over that of noise on the

@@ -7,7 +7,7 @@ use super::method::{Leaderboard, Method};
 use super::predicted::Predicted;
 use crate::gp::variational::Prediction;
 use crate::privacy::Statistic;
-use crate::setting::{BinningSetting, PrivacySetting};
+use crate::setting::{BinNoiseLaw, BinningSetting, PrivacySetting};
 use crate::task::binned::{BinNoise, Binned, of_bins};
 use crate::task::cross_validation::FoldRows;
 use crate::task::denoised_bins::DenoisedBins;
@@ -22,6 +22,7 @@ pub(super) struct BinnedRegression {
     /// The variance of the prior at each test input.
     prior: Vec<f64>,
     denoised: Option<DenoisedBins>,
+    law: BinNoiseLaw,
     /// Units of the target per unit of the normalised one.
     scale: f64,
 }
@@ -36,11 +37,20 @@ impl BinnedRegression {
         let places = binned.places(&rows.test);
         let prior = context.model.kernel.covariance(&rows.inputs).diagonal(&rows.test);
         let denoised = DenoisedBins::of(context.job, rows, &binned, context.scale)?;
-        Ok(Self { places, binned, statistic: setting.statistic, prior, denoised, scale: context.scale })
+        Ok(Self {
+            places,
+            binned,
+            statistic: setting.statistic,
+            prior,
+            denoised,
+            law: setting.noise,
+            scale: context.scale,
+        })
     }
 
     fn noise(&self, cell: &PrivacySetting) -> Result<BinNoise, TaskError> {
-        Ok(BinNoise { target: OneTarget::of(cell)?, statistic: self.statistic, scale: self.scale })
+        let Self { statistic, law, scale, .. } = *self;
+        Ok(BinNoise { target: OneTarget::of(cell)?, statistic, law, scale })
     }
 }
 
@@ -48,7 +58,7 @@ impl Method for BinnedRegression {
     fn run(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> Result<Predicted, TaskError> {
         let noise = self.noise(cell)?.sd();
         let sds = self.binned.sds(noise);
-        let noisy = self.binned.noisy(&sds, stream);
+        let noisy = self.binned.noisy(self.law, &sds, stream);
         if let Some(denoised) = &self.denoised {
             let variance = DVector::from_column_slice(denoised.variances(noise)?);
             return Ok(Prediction { mean: denoised.mean(noise, &self.binned, &noisy)?, variance }.into());

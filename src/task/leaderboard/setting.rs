@@ -12,7 +12,7 @@ use crate::setting::{
     SplitSetting, Summed,
 };
 use crate::task::moments::stationary;
-use crate::task::selection::{GpGrid, SelectionTask};
+use crate::task::selection::{GpGrid, NoiseScale, SelectionTask};
 use crate::task::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
@@ -121,6 +121,8 @@ impl ChooseSetting {
             sensitivity: SensitivityRule::Corrected,
             threshold: None,
             draws: None,
+            noise_scale: NoiseScale::Delta,
+            entries: Vec::new(),
             summary: true,
         }
     }

@@ -17,10 +17,11 @@ use crate::task::{Certified, Frame, Job, Measured, OneTarget, Sample, Streams, T
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
 /// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
-/// `noise-sd` over the grid; where predictions are the best ones given the release `expected-error`, the root mean square of all
-/// errors over the grid under the model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which scales
-/// its noise, at change 1. Frames: `curve` in one dimension, `map` (and
-/// `surface`) in more, `data`, `inducing`, `lengthscale`.
+/// `noise-sd` over the grid, and `hidden-share`, the share of its points where that is at least what the task says; where
+/// predictions are the best ones given the release `expected-error`, the root mean square of all errors over the grid under the
+/// model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which
+/// scales its noise, at change 1. Frames: `curve` in one dimension, `map` (and `surface`) in more, `data`, `inducing`,
+/// `lengthscale`.
 impl Task for PredictionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let (model, sample) = (job.model()?, job.sample);
@@ -117,6 +118,10 @@ impl PredictionBlock<'_> {
         if let Some(released) = &private {
             let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
             metrics.push(("noise-rms".to_owned(), rms));
+            metrics.extend(self.task.hidden_from.map(|least| {
+                let hidden = noise_sd.iter().filter(|sd| **sd >= least.get()).count();
+                ("hidden-share".to_owned(), hidden as f64 / noise_sd.len() as f64)
+            }));
             if released.noise.variances.is_some() {
                 let squares =
                     gp_sd.iter().zip(noise_sd.iter()).map(|(model, noise)| model * model + noise * noise);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::number::Count;
+use crate::number::{Count, Positive};
 use crate::setting::rules::{dimension, fail, grid};
 use crate::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};
 use crate::spec::label;
@@ -21,6 +21,9 @@ pub struct PredictionTask {
     /// Private samples that the figure shows.
     #[serde(default = "none", skip_serializing_if = "is_none")]
     pub draws: Count<1000, 0>,
+    /// The share of the points whose noise has at least this standard deviation (units of the target) is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_from: Option<Positive>,
     /// The points of the grid that have metrics of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Vec<f64>>,
@@ -83,7 +86,7 @@ impl Described for PredictionTask {
             .at
             .iter()
             .flat_map(|point| ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point)));
-        at.chain(["influence", "noise-rms", "expected-error", "released", "sensitivity"].map(str::to_owned))
-            .collect()
+        let of_all = ["influence", "noise-rms", "hidden-share", "expected-error", "released", "sensitivity"];
+        at.chain(of_all.map(str::to_owned)).collect()
     }
 }

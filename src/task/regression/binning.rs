@@ -43,7 +43,12 @@ struct Binning<'a> {
 impl Binning<'_> {
     fn cell(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let target = OneTarget::of(cell)?;
-        let noise = BinNoise { target, statistic: self.setting.statistic, scale: self.scale };
+        let noise = BinNoise {
+            target,
+            statistic: self.setting.statistic,
+            law: self.setting.noise,
+            scale: self.scale,
+        };
         let draws = if target.is_private() { self.task.draws.get() } else { 1 };
         let mut values = Vec::with_capacity(self.folds.len());
         for fold in &self.folds {
@@ -95,13 +100,14 @@ impl BinnedFold {
         let mut total = 0.0;
         for draw in 0..draws {
             let mut stream = streams.of_block(&format!("bins {} {draw}", self.number));
-            let noisy = self.binned.noisy(&sds, &mut stream);
+            let noisy = self.binned.noisy(setting.noise, &sds, &mut stream);
             let predicted = match (&setting.estimate, &self.denoised) {
                 (BinningEstimate::Bin {}, None) => of_bins(&noisy, &places),
                 (BinningEstimate::Bin {}, Some(denoised)) => denoised.mean(noise, &self.binned, &noisy)?,
                 (BinningEstimate::Integral { fitted }, _) => {
                     self.binned.integral(&noisy, &sds, &self.test, fitted.get())?
                 }
+                (BinningEstimate::Offset {}, _) => DVector::from_element(self.truth.len(), noisy.mean()),
             };
             total += ((predicted - &self.truth).norm_squared() / self.truth.len() as f64).sqrt();
         }
@@ -112,8 +118,12 @@ impl BinnedFold {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
     use crate::number::Count;
     use crate::privacy::Statistic;
+    use crate::setting::BinNoiseLaw;
 
     fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {
         let inputs: Vec<f64> = (0..40).map(|i| f64::from(i) / 4.0).collect();
@@ -121,6 +131,7 @@ mod tests {
         let setting = BinningSetting {
             bins: Count::literal::<5>(),
             statistic: Statistic::Mean,
+            noise: BinNoiseLaw::Gaussian,
             estimate,
             denoise: None,
         };
@@ -145,6 +156,26 @@ mod tests {
         assert_eq!(fold.counts.iter().sum::<usize>(), 36);
         assert_eq!(predicted[0], fold.values[0]);
         assert!((fold.sensitivities[0] - 1.0 / fold.counts[0] as f64).abs() < 1e-15);
+    }
+
+    /// Laplace noise has the standard deviation that it is said to have; the offset is the mean of the bins, whatever the point.
+    #[test]
+    fn an_offset_is_the_mean_of_all_bins_and_laplace_noise_has_its_variance() {
+        let (BinnedFold { binned, .. }, _) = fold(BinningEstimate::Offset {});
+        let mut stream = Pcg64::seed_from_u64(5);
+        let (draws, sds) = (4000, [0.5, 0.0, 2.0, 1.0, 1.0]);
+        let noise = (0..draws).map(|_| binned.noisy(BinNoiseLaw::Laplace, &sds, &mut stream));
+        let noise: Vec<f64> = noise.map(|noisy| noisy[2] - binned.values[2]).collect();
+        let variance = noise.iter().map(|z| z * z).sum::<f64>() / f64::from(draws);
+        let absolute = noise.iter().map(|z| z.abs()).sum::<f64>() / f64::from(draws);
+        // The mean of the absolute value is the scale, 2 over the root of 2; that of a Gaussian would be 1.6. Five standard errors.
+        assert!((variance - 4.0).abs() < 5.0 * (80.0 / f64::from(draws)).sqrt(), "{variance}");
+        assert!((absolute - 2.0f64.sqrt()).abs() < 5.0 * (2.0 / f64::from(draws)).sqrt(), "{absolute}");
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let (fold, setting) = fold(BinningEstimate::Offset {});
+        let offset = fold.binned.values.iter().sum::<f64>() / fold.binned.values.len() as f64;
+        let error = (fold.truth.map(|y| y - offset).norm_squared() / fold.truth.len() as f64).sqrt();
+        assert!((fold.rmse(&setting, 0.0, 1, &streams).unwrap() / error - 1.0).abs() < 1e-12);
     }
 
     /// The integral kernel finds the curve that the means of its bins blur.

@@ -6,11 +6,11 @@ use super::fold::{CandidateFold, ErrorNoise};
 use crate::gp::{LinearMap, exact, polynomial};
 use crate::kernel::ExponentiatedQuadratic;
 use crate::linalg::largest;
-use crate::privacy::{Cloak, FoldColumns};
+use crate::privacy::{Cloak, FoldColumns, cloak_from};
 use crate::task::cross_validation::{folds, others};
-use crate::task::noise::cloak_of;
+use crate::task::noise::cloaking;
 use crate::task::streams::normal_vector;
-use crate::task::{Candidate, GpCandidate, SelectionTask};
+use crate::task::{Candidate, GpCandidate, NoiseScale, SelectionTask};
 use crate::task::{Job, TaskError};
 
 /// The rows that candidates are compared on, with targets on the scale of the model.
@@ -38,8 +38,11 @@ impl Compared<'_> {
         let map = self.map(candidate, &training, test)?;
         let targets: Vec<f64> = training.iter().map(|&row| self.targets[row]).collect();
         let predictions = map.predict(&targets);
-        let cloak = cloak_of(&self.job.setting.privacy.mechanism, &map)?;
-        let purpose = format!("noise {} fold {number}", candidate.name());
+        let name = candidate.name();
+        let mut starts = self.job.streams.of_block(&format!("start {name} fold {number}"));
+        let options = cloaking(&self.job.setting.privacy.mechanism)?;
+        let cloak = cloak_from(map.columns(), &map.counts(), &options, &mut starts)?;
+        let purpose = format!("noise {name} fold {number}");
         Ok(CandidateFold {
             errors: test.iter().zip(predictions.iter()).map(|(&row, p)| p - self.targets[row]).collect(),
             tests: test.to_vec(),
@@ -62,11 +65,16 @@ impl Compared<'_> {
     }
 
     fn noise(&self, cloak: &Cloak, purpose: &str) -> ErrorNoise {
+        let scale = match self.task.noise_scale {
+            NoiseScale::Delta => 1.0,
+            // The noise of a cloak is scaled by Delta already.
+            NoiseScale::DeltaSquared => cloak.widened,
+        };
         let Some(draws) = self.task.draws else {
-            return ErrorNoise::Deviations(cloak.standard_deviations().iter().copied().collect());
+            return ErrorNoise::Deviations(cloak.standard_deviations().iter().map(|sd| scale * sd).collect());
         };
         let mut stream = self.job.streams.of_block(purpose);
-        let map = cloak.noise_map();
+        let map = cloak.noise_map() * scale;
         let noise = (0..draws.get()).map(|_| &map * normal_vector(map.ncols(), &mut stream));
         ErrorNoise::Draws(noise.map(|noise| noise.iter().copied().collect()).collect())
     }

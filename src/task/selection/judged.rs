@@ -1,9 +1,11 @@
 //! The exponential mechanism on the errors of candidates.
 
+use nalgebra::DMatrix;
+
 use super::fold::CandidateFold;
 use super::selected::Selected;
 use crate::linalg::largest;
-use crate::privacy::{FoldColumns, selection_probabilities, sse_sensitivity};
+use crate::privacy::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 use crate::setting::{NormaliseSetting, prior_mean};
 use crate::task::SelectionTask;
 use crate::task::{OneTarget, Sampled};
@@ -51,7 +53,11 @@ impl Judge<'_> {
             self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
         let allowed: Vec<usize> =
             (0..self.candidates.len()).filter(|&i| self.is_allowed(&self.candidates[i], change)).collect();
-        let bound = largest(allowed.iter().map(|&i| sensitivity[i]));
+        let bound = match self.task.sensitivity {
+            // As it was run: of all configurations, what is above the threshold counted as nothing.
+            SensitivityRule::LargestDropped => largest(sensitivity.iter().copied()),
+            _ => largest(allowed.iter().map(|&i| sensitivity[i])),
+        };
         let of_allowed: Vec<f64> = allowed.iter().map(|&i| sse[i]).collect();
         let mut probability = vec![0.0; self.candidates.len()];
         for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
@@ -90,13 +96,21 @@ impl Judge<'_> {
     }
 
     fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
-        let Some(threshold) = self.task.threshold else { return true };
-        folds.iter().all(|fold| change * change * fold.longest <= threshold.get())
+        folds.iter().all(|fold| self.is_below(fold, change))
+    }
+
+    /// Whether no target moves the predictions of a fold by more than the threshold.
+    fn is_below(&self, fold: &CandidateFold, change: f64) -> bool {
+        self.task.threshold.is_none_or(|threshold| change * change * fold.longest <= threshold.get())
     }
 
     fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
-        let columns: Vec<&FoldColumns> = folds.iter().map(|fold| &fold.columns).collect();
-        sse_sensitivity(self.task.sensitivity, &columns, self.rows, change)
+        let rule = self.task.sensitivity;
+        let nothing = FoldColumns { columns: DMatrix::zeros(0, 0), rows: Vec::new() };
+        let counted = |fold| rule != SensitivityRule::LargestDropped || self.is_below(fold, change);
+        let columns: Vec<&FoldColumns> =
+            folds.iter().map(|fold| if counted(fold) { &fold.columns } else { &nothing }).collect();
+        sse_sensitivity(rule, &columns, self.rows, change)
     }
 }
 

@@ -12,9 +12,10 @@ use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
-/// candidate, `lengthscale/L` of each lengthscale (its probability), and of all: `expected-rmse` (the root
-/// of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the threshold),
-/// `largest-sensitivity`, `largest-probability`.
+/// candidate, `map/NAME/I,J` for the pairs of rows that are asked for, `lengthscale/L` of each lengthscale (its probability), and of
+/// all: `expected-rmse` (the root of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the
+/// threshold), `largest-sensitivity`, `largest-probability`, `uniform-rmse` (`expected-rmse` if all that are allowed were equally
+/// likely), and `total-epsilon`, what the choice and the release after it spend by basic composition, where both are private.
 impl Task for SelectionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let sample = job.sample;
@@ -45,11 +46,30 @@ impl SelectionBlock<'_> {
         let certified = self.certified(target, &judged)?;
         let names = task.all_candidates();
         let mut metrics = if task.summary { Vec::new() } else { of_each(&names, &judged) };
+        if !task.summary {
+            metrics.extend(self.entries(&names));
+        }
         metrics.extend(by_lengthscale(task, &names, &judged.probability));
         metrics.extend(SelectionTask::OF_ALL.map(str::to_owned).into_iter().zip(of_all(&judged)));
+        let total = target.epsilon + task.epsilon.get();
+        if total.is_finite() {
+            metrics.push((SelectionTask::TOTAL.to_owned(), total));
+        }
         let Judged { probability, rmse, .. } = judged;
         let frame = Frame::new("candidates").with("probability", probability).with("value", rmse);
         Ok(certified.measured(0.0, metrics).with_frames(vec![frame]))
+    }
+
+    /// The entries of the maps that the task asks for.
+    fn entries(&self, names: &[Candidate]) -> Vec<(String, f64)> {
+        let Judge { task, candidates, .. } = self.judge;
+        let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
+            let name = name.name();
+            task.entries
+                .iter()
+                .map(move |&entry| (SelectionTask::of_entry(&name, entry), moved(folds, entry)))
+        });
+        of_candidates.collect()
     }
 
     /// The guarantee of the index alone: it has an epsilon of its own, whatever that of the cell.
@@ -69,6 +89,16 @@ impl SelectionBlock<'_> {
     }
 }
 
+/// How much the prediction of a row moves when the target of another moves by 1.
+fn moved(folds: &[CandidateFold], [test, training]: [usize; 2]) -> f64 {
+    let found = folds.iter().find_map(|fold| {
+        let row = fold.tests.iter().position(|&row| row == test)?;
+        let column = fold.columns.rows.iter().position(|&row| row == training)?;
+        Some(fold.columns.columns[(row, column)])
+    });
+    found.unwrap_or(0.0)
+}
+
 fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
     let Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, .. } = judged;
     let lists = [sse, clean_sse, most_moved, sensitivity, probability, rmse];
@@ -82,11 +112,13 @@ fn of_each(names: &[Candidate], judged: &Judged) -> Vec<(String, f64)> {
 }
 
 /// In the order of [`SelectionTask::OF_ALL`].
-fn of_all(judged: &Judged) -> [f64; 5] {
+fn of_all(judged: &Judged) -> [f64; 6] {
     let Judged { probability, rmse, allowed, bound, .. } = judged;
     let expected = probability.iter().zip(rmse).map(|(p, r)| p * r * r).sum::<f64>().sqrt();
     let mean = rmse.iter().sum::<f64>() / rmse.len() as f64;
-    [expected, mean, allowed.len() as f64, *bound, largest(probability.iter().copied())]
+    let number = allowed.len() as f64;
+    let uniform = (allowed.iter().map(|&i| rmse[i] * rmse[i]).sum::<f64>() / number.max(1.0)).sqrt();
+    [expected, mean, number, *bound, largest(probability.iter().copied()), uniform]
 }
 
 /// `lengthscale/L`: the probability that a Gaussian process of this lengthscale is selected.

@@ -12,4 +12,4 @@ mod setting;
 pub(super) use choice::Choice;
 pub(super) use clipped_square::expected_square;
 pub use selected::Selected;
-pub use setting::{Candidate, GpCandidate, GpGrid, RowsSetting, SelectionTask};
+pub use setting::{Candidate, GpCandidate, GpGrid, NoiseScale, RowsSetting, SelectionTask};

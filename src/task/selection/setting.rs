@@ -39,9 +39,34 @@ pub struct SelectionTask {
     /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draws: Option<Count>,
+    /// What the noise in the errors is scaled by.
+    #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
+    pub noise_scale: NoiseScale,
+    /// Pairs of rows, counted from 0 among those that are used: how much the prediction at the first moves when the target of the
+    /// second moves by 1 is measured too; 0 where the second does not train that prediction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<[usize; 2]>,
     /// Whether only what is about all candidates together is measured, not each of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
+}
+
+/// What the noise of predictions is scaled by besides the change of a target and the multiplier of the calibration. `Delta^2` is
+/// the largest `c' M^-1 c` of the columns c, with the covariance M that the solver ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseScale {
+    /// By Delta, the sensitivity, as the paper says and a proof needs.
+    #[default]
+    Delta,
+    /// By its square, an error of the authors' code: too much noise where Delta is above 1, too little below.
+    DeltaSquared,
+}
+
+impl NoiseScale {
+    fn is_delta(&self) -> bool {
+        *self == Self::Delta
+    }
 }
 
 /// Rows in their order, from one number (counted from 0) to before another.
@@ -157,11 +182,25 @@ impl SelectionTask {
         ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
 
     /// The metrics that are about all candidates together.
-    pub const OF_ALL: [&str; 5] =
-        ["expected-rmse", "mean-rmse", "allowed", "largest-sensitivity", "largest-probability"];
+    pub const OF_ALL: [&str; 6] = [
+        "expected-rmse",
+        "mean-rmse",
+        "allowed",
+        "largest-sensitivity",
+        "largest-probability",
+        "uniform-rmse",
+    ];
+
+    /// What the choice and the release of predictions after it spend, where both are private.
+    pub const TOTAL: &str = "total-epsilon";
 
     /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
     pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
+
+    /// The name of an entry of the map of a candidate.
+    pub fn of_entry(name: &str, [test, training]: [usize; 2]) -> String {
+        format!("map/{name}/{test},{training}")
+    }
 
     /// The name of the probability of a lengthscale.
     pub fn of_lengthscale(lengthscale: f64) -> String {
@@ -213,10 +252,18 @@ impl Described for SelectionTask {
             .flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
         let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
         let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
-        each.chain(lengthscales).chain(Self::OF_ALL.map(str::to_owned)).collect()
+        let entries =
+            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::of_entry(name, *entry)));
+        let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
+        each.chain(entries).chain(lengthscales).chain(of_all).collect()
     }
 
     fn check_rows(&self, rows: usize) -> Checked {
+        let last = self.entries.iter().flatten().copied().max();
+        let used = self.rows_of(rows);
+        let allowed = "rows that are used, counted from 0";
+        let inside = last.is_none_or(|last| last < used);
+        range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
         self.split.check_rows("task.selection.split", self.rows_of(rows))
     }
 

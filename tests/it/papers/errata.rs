@@ -89,7 +89,7 @@ fn an_erratum_needs_a_function() {
     assert_eq!((line, column), (line_of("    \"toy-clip\","), 5));
     assert_eq!(path, "grid.task.errata.erratum.12");
     assert!(said.contains("nothing computes the erratum \"toy-clp\" (did you mean \"toy-clip\"?)"), "{said}");
-    assert!(said.ends_with("looseness, clipped-prior, squared-bound"), "{said}");
+    assert!(said.ends_with("clipped-prior, squared-bound, worse-than-none"), "{said}");
 }
 
 #[test]
@@ -113,6 +113,22 @@ fn figures_of_the_protocols() {
     assert_near(selection.claimed, 180.77, 0.005, "Equation 13");
     assert_near(selection.found, 270.61, 0.005, "its counter-example");
     assert_near(selection.corrected, 491.23, 0.005, "the valid bound");
+    let squared = numbers("delta-squared");
+    assert_near(
+        squared.claimed,
+        squared.found * squared.found,
+        1e-12,
+        "what multiplies the noise of Table 2",
+    );
+    assert!((1.0..1.4).contains(&squared.found), "Delta after five steps: {}", squared.found);
+    let dropped = numbers("largest-fold-dropped");
+    assert_near(dropped.found, 270.61 / 400.0, 2e-5, "the same counter-example at a change of 0.1");
+    assert!(!dropped.holds && dropped.claimed < dropped.found, "{dropped:?}");
+    assert_near(numbers("weighted-sum").found, 18.61, 0.005, "from the printed rows");
+    assert_near(numbers("mean-of-all").found, 85.98, 0.005, "from the printed rows");
+    assert_near(numbers("lowest-error").found, 14.52, 1e-9, "from the printed rows");
+    let binnings = numbers("worse-than-none");
+    assert_eq!((binnings.found, binnings.holds), (550.0, false));
     let toy = numbers("toy-clip");
     assert_near(toy.claimed, 0.998_693, 1e-6, "Section 5.1");
     assert_near(toy.found, 0.645_498, 1e-6, "with its own clip");

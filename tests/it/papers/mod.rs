@@ -4,3 +4,4 @@ mod advi_abalone;
 mod coverage;
 mod errata;
 mod smith2016;
+mod smith2021;
