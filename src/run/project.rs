@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::store::RunHeader;
 use crate::data::{Cache, Manifest};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, Change, Coverage, NamedSpec, spec_name};
+use crate::spec::{Catalogue, Change, Coverage, NamedSpec, PaperPage, spec_name};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -180,6 +180,15 @@ impl Project {
     pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
         let files = self.catalogue.coverage().iter();
         files.map(|path| Coverage::read(path).map_err(RunError::Coverage)).collect()
+    }
+
+    /// What readers of each paper are told.
+    ///
+    /// # Errors
+    /// [`RunError::Coverage`] for a file that cannot be used.
+    pub fn pages(&self) -> Result<Vec<PaperPage>, RunError> {
+        let files = self.catalogue.pages().iter();
+        files.map(|path| PaperPage::read(path).map_err(RunError::Coverage)).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
