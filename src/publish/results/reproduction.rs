@@ -39,7 +39,7 @@ const MORE_ERRORS: &str =
     "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";
 
 const COLUMNS: &str = "\
-| where | the paper says | ours | same data? | settings chosen by us? | verdict |\n|---|---|---|---|---|---|\n";
+| where | the paper says | ours | same data? | chosen by us? | verdict |\n|---|---|---|---|---|---|\n";
 
 /// What is told of one paper.
 #[derive(Debug, Clone, Serialize)]
@@ -136,7 +136,7 @@ fn line(row: &ToldRow) -> String {
     let place = cell(place);
     let place = if experiment.is_empty() { place } else { format!("[{place}]({experiment}/table.md)") };
     let cells = [says, ours, data, chosen, words].map(|text| cell(text));
-    format!("| {place} | {} |\n", cells.join(" | "))
+    format!("|{place}|{}|\n", cells.join("|"))
 }
 
 fn cell(text: &str) -> String {

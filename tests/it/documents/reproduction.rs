@@ -123,8 +123,7 @@ fn zeros_and_spreads_of_fitted_means_are_counted_apart() {
     let page = reproduction_markdown(&[told(row)]);
     assert!(page.contains("| paper | 9 | 7 | 1 | 1 | 1 | 0 | 2 | 1 (1) | 1 | 0 |\n"), "{page}");
     assert!(page.contains("- [paper](#paper): It is made up.\n"), "{page}");
-    let line =
-        "| [Table 9](paper/made-up/table.md) | it | 9.000 | yes | no | **different**: because of that |\n";
+    let line = "|[Table 9](paper/made-up/table.md)|it|9.000|yes|no|**different**: because of that|\n";
     assert!(page.contains(line), "{page}");
     // Outside of any place with a reason it is unknown.
     assert!(
