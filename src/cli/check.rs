@@ -9,7 +9,8 @@ use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::{print, print_data, print_json};
 use super::output_types::CheckedExperiment;
-use crate::publish::{REPRODUCTION, Report, reproduction_markdown, stale};
+use super::pages::pages;
+use crate::publish::{Report, stale};
 use crate::run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
 use crate::task::Experiment;
 
@@ -71,11 +72,10 @@ pub fn check(arguments: &CheckArguments, format: Format) -> Result<(), CliError>
         all.push(found);
     }
     if arguments.selection.names.is_empty() {
-        let findings = summary(&project, arguments)?;
-        let file = arguments.results.folder(&project).join(REPRODUCTION);
-        let found = Findings { name: REPRODUCTION.to_owned(), file, findings };
-        said(&found, arguments.form, format)?;
-        all.push(found);
+        for found in summary(&project, arguments)? {
+            said(&found, arguments.form, format)?;
+            all.push(found);
+        }
     }
     match (format, arguments.form) {
         (Format::Json, _) => print_json(&json!(all.iter().map(described).collect::<Vec<_>>()))?,
@@ -116,14 +116,18 @@ fn findings(
     Ok(stale(&folder, &report, &done.provenance, arguments.tolerance)?)
 }
 
-/// Whether the summary of all experiments is that of the tables beside it.
-fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<String>, CliError> {
+/// Whether the pages on all experiments are those of the tables beside them.
+fn summary(project: &Project, arguments: &CheckArguments) -> Result<Vec<Findings>, CliError> {
     let results = arguments.results.folder(project);
-    let fresh = reproduction_markdown(&results, &project.experiments()?, &project.coverage()?)?;
-    let path = results.join(REPRODUCTION);
-    match std::fs::read_to_string(&path) {
-        Ok(committed) if committed == fresh => Ok(Vec::new()),
-        Ok(_) => Ok(vec![format!("{} is not that of the tables; dpgp run --all writes it", path.display())]),
-        Err(cause) => Ok(vec![format!("{}: {cause}; dpgp run --all writes it", path.display())]),
-    }
+    let fresh = pages(&results, project, &project.experiments()?)?;
+    let compared = fresh.into_iter().map(|(name, fresh)| {
+        let file = results.join(name);
+        let findings = match std::fs::read_to_string(&file) {
+            Ok(committed) if committed == fresh => Vec::new(),
+            Ok(_) => vec![format!("{} is not that of the tables; dpgp run --all writes it", file.display())],
+            Err(cause) => vec![format!("{}: {cause}; dpgp run --all writes it", file.display())],
+        };
+        Findings { name: name.to_owned(), file, findings }
+    });
+    Ok(compared.collect())
 }

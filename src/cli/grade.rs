@@ -139,6 +139,11 @@ fn sentences(result: &Graded) -> Vec<String> {
             "numbers are of an experiment on other data than the paper's",
         ),
         (outcomes.undecided, "claim is undecided", "claims are undecided"),
+        (
+            outcomes.stand_in,
+            "claim is of an experiment on other data than the paper's",
+            "claims are of an experiment on other data than the paper's",
+        ),
         (result.unknown_rows, "row is of no cell of the experiment", "rows are of no cell of the experiment"),
         (result.missing_numbers, "printed number has no row", "printed numbers have no row"),
         (
@@ -151,7 +156,17 @@ fn sentences(result: &Graded) -> Vec<String> {
     sentences.extend(there.map(|(number, one, several)| counted(*number, one, several)));
     sentences.extend(result.first_unknown.iter().map(|first| format!("the first row of no cell: {first}")));
     sentences.extend(not_judged(result));
+    sentences.extend(how_far(result));
     sentences
+}
+
+/// How far the numbers are from print, exact zeros apart.
+fn how_far(result: &Graded) -> Option<String> {
+    let printed = result.numbers.iter().filter(|number| number.published != 0.0);
+    let mut ratios: Vec<f64> = printed.map(|number| number.value / number.published).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios.first()?, ratios.last()?);
+    Some(format!("table / print: {} to {}", short(*least), short(*most)))
 }
 
 /// How many numbers are not judged, for each reason.

@@ -39,6 +39,7 @@ mod options;
 mod output;
 mod output_schema;
 mod output_types;
+mod pages;
 mod paired_contexts;
 mod paired_files;
 mod paired_runs;

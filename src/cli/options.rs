@@ -9,7 +9,7 @@ use super::CliError;
 use super::completed::experiments;
 use super::output::complain;
 use crate::data::refuse_links;
-use crate::publish::{Committed, REPRODUCTION, Shelf, ensure_no_links};
+use crate::publish::{Committed, Shelf, ensure_no_links};
 use crate::run::{DataPlaces, Pool, Project, RunError, Study};
 use crate::task::Experiment;
 
@@ -131,9 +131,9 @@ impl ResultsPlace {
         Ok(folder)
     }
 
-    /// The same of the summary of all experiments.
-    pub fn writable_summary(&self, project: &Project) -> Result<PathBuf, CliError> {
-        let path = self.folder(project).join(REPRODUCTION);
+    /// The same of a page on all experiments.
+    pub fn writable_page(&self, project: &Project, name: &str) -> Result<PathBuf, CliError> {
+        let path = self.folder(project).join(name);
         refuse_links(self.vouched(project), &path).map_err(CliError::io(&path))?;
         Ok(path)
     }

@@ -13,8 +13,9 @@ use super::counted::counted;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json, write_new};
 use super::output_types::WrittenReport;
+use super::pages::write_pages;
 use super::waiting::Waiting;
-use crate::publish::{is_report, report_html};
+use crate::publish::{OfPapers, is_report, report_html};
 use crate::run::{commit, write_atomically};
 
 const EXAMPLES: &str = "\
@@ -23,7 +24,8 @@ the first rows are read without its script, which unpacks figures and all rows, 
 
 Examples:
   dpgp report                           writes report.html
-  dpgp report --out /tmp/r.html --results /tmp/other-seed";
+  dpgp report --out /tmp/r.html --results /tmp/other-seed
+  dpgp report --pages                   also results/REPRODUCTION.md and results/CHECKS.md";
 
 /// `dpgp report`.
 #[derive(Debug, Args)]
@@ -35,6 +37,9 @@ pub struct ReportArguments {
     /// The file to write, or the pipe; over an earlier report, never over another file
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
+    /// Also write the pages REPRODUCTION.md and CHECKS.md into the results folder, of all experiments
+    #[arg(long, conflicts_with = "names")]
+    pages: bool,
     #[command(flatten)]
     results: ResultsPlace,
     #[command(flatten)]
@@ -63,8 +68,13 @@ pub fn report(arguments: &ReportArguments, format: Format) -> Result<(), CliErro
     }
     // The standing of a paper is that of all its experiments.
     let coverage = if arguments.names.is_empty() { project.coverage()? } else { Vec::new() };
+    let told = if arguments.names.is_empty() { project.pages()? } else { Vec::new() };
+    if arguments.pages {
+        write_pages(&arguments.results, &project, &experiments)?;
+    }
     let shelf = arguments.results.shelf(&results, &project);
-    let html = report_html(&shelf, &experiments, &coverage, commit(project.root()).as_deref())?;
+    let commit = commit(project.root());
+    let html = report_html(&shelf, &experiments, &OfPapers { coverage, pages: told }, commit.as_deref())?;
     match earlier {
         Some(page) => write_atomically(&page, &html).map_err(CliError::io(path))?,
         None => write_new(path, &html)?,

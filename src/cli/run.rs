@@ -11,11 +11,11 @@ use super::interrupt::watch_signals;
 use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
 use super::output_types::{RunClaim, RunExperiment, RunRow, RunShard};
+use super::pages::write_pages;
 use crate::publish::{
-    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, reproduction_markdown,
-    table_terminal,
+    Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, table_terminal,
 };
-use crate::run::{Project, RunError, RunOptions, Shard, Study, StudyReport, watcher, write_atomically};
+use crate::run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
 use crate::spec::Change;
 use crate::task::Experiment;
 
@@ -89,7 +89,7 @@ pub fn run(arguments: &RunArguments, format: Format) -> Result<(), CliError> {
     // What was done is told even where something failed.
     let shown = told.values.finish();
     if arguments.selection.all && !arguments.selection.quick && arguments.shard.is_none() {
-        write_reproduction(&project, &experiments, arguments)?;
+        write_pages(&arguments.results, &project, &experiments)?;
     }
     done.and(shown)
 }
@@ -184,19 +184,6 @@ fn shard_done(
     }
     let blocks = counted(blocks, "block", "blocks");
     print(&format!("{name}, shard {shard}: {blocks} computed and stored in {folder}\n"))
-}
-
-/// Regenerates the summary of all experiments.
-fn write_reproduction(
-    project: &Project,
-    experiments: &[Experiment],
-    arguments: &RunArguments,
-) -> Result<(), CliError> {
-    let results = arguments.results.folder(project);
-    let text = reproduction_markdown(&results, experiments, &project.coverage()?)?;
-    let path = arguments.results.writable_summary(project)?;
-    let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
-    written.map_err(CliError::io(&path))
 }
 
 fn as_json(report: &Report<'_>, done: &StudyReport, folder: &str) -> Value {

@@ -2,6 +2,7 @@
 //! was computed.
 
 mod bibtex;
+mod caption;
 mod figure;
 mod grade;
 mod map;
@@ -16,13 +17,14 @@ pub use bibtex::BibliographyEntry;
 pub use figure::{FigureError, WantedError, figure_svg, preview_svg};
 pub use grade::{GradeError, Graded, GradedNumber, grade};
 pub use map::{DrawnMap, MapError, MapFormat, MapOptions, MapSlice, draw_map};
-pub use page::{is_report, report_html};
+pub use page::{OfPapers, is_report, report_html};
 pub use ranking::{Hides, RankedMethod, Ranking, RankingFilter, UnknownHidden};
 pub use reference::reference;
 pub use report::{Report, ReportRow};
 pub use results::{
-    Committed, Guarantees, OutcomeCounts, PublishError, REPRODUCTION, Shelf, VerdictCounts, closing_sentence,
-    ensure_no_links, publish, reproduction_markdown, stale,
+    CHECKS, Committed, Guarantees, OutcomeCounts, PlaceVerdict, PublishError, REPRODUCTION, Shelf, Tally,
+    ToldPaper, ToldRow, VerdictCounts, checks_markdown, closing_sentence, ensure_no_links, publish,
+    reproduction_markdown, stale, told_papers,
 };
 pub use table::{
     ClaimOutcome, Difference, Judged, NOT_PRIVATE, Outcome, Pivot, Predictive, RowPair, TableLanguage,

@@ -48,7 +48,7 @@ impl ReportRow {
     }
 
     fn for_claims(&self) -> ClaimRow<'_> {
-        ClaimRow { labels: &self.labels, row: &self.row }
+        ClaimRow::new(&self.labels, &self.row, self.published.as_ref())
     }
 }
 
@@ -85,7 +85,8 @@ impl<'a> Report<'a> {
         }
         let rows = report_rows;
         let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
-        let claims = experiment.claims.iter().map(|claim| check(claim, &seen)).collect();
+        let claims =
+            experiment.claims.iter().map(|claim| check(claim, &seen, beside.conditions.stand_in)).collect();
         Self { experiment, rows, frames, claims, failed: Vec::new() }
     }
 
@@ -93,7 +94,9 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn with_failed(mut self, failed: Vec<FailedCell>) -> Self {
         for (claim, outcome) in self.experiment.claims.iter().zip(&mut self.claims) {
-            if failed.iter().any(|failed| claim.looks_at(self.experiment.cells[failed.cell].labels())) {
+            if outcome.outcome != Outcome::StandIn
+                && failed.iter().any(|failed| claim.looks_at(self.experiment.cells[failed.cell].labels()))
+            {
                 outcome.outcome = Outcome::Undecided;
             }
         }

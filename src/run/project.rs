@@ -10,7 +10,7 @@ use super::store::RunHeader;
 use super::{RunError, folder_of};
 use crate::data::{Cache, DataError, Manifest, leads_out, refuse_links};
 use crate::setting::SourceSetting;
-use crate::spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, SpecError, spec_name};
+use crate::spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, PaperPage, SpecError, spec_name};
 use crate::task::Experiment;
 
 /// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
@@ -218,6 +218,15 @@ impl Project {
     pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
         let files = self.catalogue.coverage().iter();
         files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
+    }
+
+    /// What readers of each paper are told.
+    ///
+    /// # Errors
+    /// [`RunError::Coverage`] for a file that cannot be used.
+    pub fn pages(&self) -> Result<Vec<PaperPage>, RunError> {
+        let files = self.catalogue.pages().iter();
+        files.map(|spec| PaperPage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
     }
 
     /// The experiments that a name means: a path, a shipped name, a prefix or a tag.

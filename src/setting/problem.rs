@@ -185,7 +185,7 @@ pub enum Problem {
         known: String,
     },
     /// A claim that compares with nothing or with two things.
-    #[error("needs either `other` (cells) or `value` (a number)")]
+    #[error("needs one of `other` (cells), `value` (a number) and `uniform` (a pick)")]
     ClaimNeedsOneSide,
     /// A sentence of a paper without its place, or a place without a sentence.
     #[error("a sentence of a paper needs `quote` and `place`")]

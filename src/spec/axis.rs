@@ -7,7 +7,7 @@ use super::source::SourceText;
 use super::{Problem, SpecError};
 
 /// The columns that every result table has; the axes stand after the second. No bundle may be named after one.
-pub const FIXED_COLUMNS: [&str; 24] = [
+pub const FIXED_COLUMNS: [&str; 26] = [
     "experiment",
     "cell",
     "metric",
@@ -32,6 +32,8 @@ pub const FIXED_COLUMNS: [&str; 24] = [
     "reference",
     "reference_spread",
     "reference_verdict",
+    "ratio_to_print",
+    "z",
 ];
 
 /// One axis of the grid.

@@ -40,16 +40,20 @@ impl NamedSpec {
 pub struct Catalogue {
     specs: Vec<NamedSpec>,
     coverage: Vec<NamedSpec>,
+    pages: Vec<NamedSpec>,
 }
 
 /// The name of files that say what of a paper is checked.
 const COVERAGE: &str = "coverage.toml";
 
+/// The name of files that say what readers of a paper are told.
+const PAGE: &str = "page.toml";
+
 /// The folder of the specs that come with the program.
 const SHIPPED: &str = "experiments";
 
 impl Catalogue {
-    /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage are no specs.
+    /// All `*.toml` below `folder`; the name of each is its path without the ending. Files of coverage and pages are no specs.
     ///
     /// # Errors
     /// The I/O error of a folder that cannot be read.
@@ -72,17 +76,27 @@ impl Catalogue {
     fn sorted(mut self) -> Self {
         self.specs.sort_by(|a, b| a.name.cmp(&b.name));
         self.coverage.sort_by(|a, b| a.path.cmp(&b.path));
+        self.pages.sort_by(|a, b| a.path.cmp(&b.path));
         self
     }
 
     fn add(&mut self, file: NamedSpec) {
-        let is_coverage = file.path.file_name().is_some_and(|name| name == COVERAGE);
-        if is_coverage { self.coverage.push(file) } else { self.specs.push(file) }
+        let of_its_kind = match file.path.file_name() {
+            Some(name) if name == COVERAGE => &mut self.coverage,
+            Some(name) if name == PAGE => &mut self.pages,
+            _ => &mut self.specs,
+        };
+        of_its_kind.push(file);
     }
 
     /// The files that say what of each paper is checked, sorted.
     pub fn coverage(&self) -> &[NamedSpec] {
         &self.coverage
+    }
+
+    /// The files that say what readers of each paper are told, sorted.
+    pub fn pages(&self) -> &[NamedSpec] {
+        &self.pages
     }
 
     /// All specs, sorted by name.

@@ -54,7 +54,7 @@ pub struct CoverageItem {
     pub why_not: Option<String>,
 }
 
-/// A file of coverage that cannot be used.
+/// A file on a paper that cannot be used.
 #[derive(Debug, Error)]
 #[error("{path}: {cause}")]
 pub struct CoverageError {
@@ -76,7 +76,7 @@ impl Coverage {
 }
 
 impl CoverageError {
-    fn new(path: &Path, cause: &impl ToString) -> Self {
+    pub(super) fn new(path: &Path, cause: &impl ToString) -> Self {
         Self { path: path.to_path_buf(), cause: cause.to_string().trim_end().to_owned() }
     }
 }

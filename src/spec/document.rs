@@ -37,6 +37,9 @@ pub struct Meta {
     /// Independent repetitions (each with its own split and noise).
     #[serde(default = "one")]
     pub replicates: u32,
+    /// How many rows there are, and of what, as captions say it: `287 women`.
+    #[serde(default)]
+    pub rows: Option<String>,
     /// Words to select experiments by.
     #[serde(default)]
     pub tags: Vec<String>,

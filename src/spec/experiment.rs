@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::axis::{Axis, axes};
 use super::broken::{Broken, RawBroken};
-use super::claim::{Claim, RawClaim};
+use super::claim::Claim;
 use super::counterpart::Counterpart;
 use super::document::{Deviation, Document, Meta};
 use super::errata::{all_described, all_quoted, described_once};
@@ -182,37 +182,6 @@ impl<T: TaskSection> Context<'_, T> {
         if self.quick { Ok(checked.flatten().collect()) } else { checked.collect() }
     }
 
-    fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {
-        let number = i.to_string();
-        let place = |key| ["claim", number.as_str(), key];
-        if raw.quote.is_some() != raw.place.is_some() {
-            return Err(self.source.error(&["claim", &number], Problem::QuoteNeedsPlace));
-        }
-        let cells = Selector::new(&raw.cells, self.axes, self.source, &place("cells"))?;
-        let other = match (&raw.other, raw.value) {
-            (Some(other), None) => Ok(Selector::new(other, self.axes, self.source, &place("other"))?),
-            (None, Some(value)) => Err(value),
-            _ => return Err(self.source.error(&["claim", &number], Problem::ClaimNeedsOneSide)),
-        };
-        self.metric(&place("metric"), &raw.metric)?;
-        let free = |axis: &usize| {
-            let name = &self.axes[*axis].name;
-            !raw.cells.contains_key(name) && raw.other.iter().all(|other| !other.contains_key(name))
-        };
-        let agree = (0..self.axes.len()).filter(|axis| raw.paired && free(axis)).collect();
-        Ok(Claim {
-            from: raw.owner(),
-            place: raw.place.clone().unwrap_or_default(),
-            quote: raw.quote.clone().unwrap_or_default(),
-            text: raw.text.clone(),
-            metric: raw.metric.clone(),
-            cells,
-            is: raw.is,
-            other,
-            agree,
-        })
-    }
-
     /// With reduced settings, more errata are described than are computed.
     fn errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
         all_quoted(errata, self.source)?;
@@ -243,7 +212,8 @@ impl<T: TaskSection> Context<'_, T> {
                 if intervals.metrics.is_empty() {
                     return Err(self.source.error(&place, Problem::Empty));
                 }
-                intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))
+                intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))?;
+                self.axis(&["figure", "intervals", "groups"], intervals.groups.as_ref())
             }
             Some(FigureSetting::Lines(lines)) => {
                 self.metric(&["figure", "lines", "metric"], &lines.metric)?;
@@ -287,7 +257,7 @@ impl<T: TaskSection> Context<'_, T> {
     }
 
     /// Fails unless some metric is named after the family.
-    fn family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
+    pub(super) fn family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
         self.metric_that(place, family, |known| {
             known.strip_prefix(family).is_some_and(|rest| rest.starts_with(['/', '@']))
         })

@@ -1,5 +1,7 @@
 //! What an experiment's figure shows.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +58,11 @@ impl FigureSetting {
     /// What it names beside metrics.
     pub(super) fn named(&self) -> Named<'_> {
         match self {
-            Self::Intervals(_) => Named::default(),
+            Self::Intervals(intervals) => Named {
+                kind: "intervals",
+                axes: vec![("groups", intervals.groups.as_ref())],
+                ..Named::default()
+            },
             Self::Lines(lines) => lines.named(),
             Self::Curves(curves) => Named {
                 kind: "curves",
@@ -140,6 +146,9 @@ pub struct IntervalsFigure {
     /// Whether a linear value axis shows only the range of the values instead of beginning at zero.
     #[serde(default)]
     pub close: bool,
+    /// The axis whose labels stand together, with a line below each group; the order of the grid without it.
+    #[serde(default)]
+    pub groups: Option<String>,
 }
 
 /// A metric along an axis of the grid.
@@ -168,7 +177,7 @@ pub struct LinesFigure {
     /// Where the y axis begins; points below are left out, and counted.
     #[serde(default)]
     pub least: Option<f64>,
-    /// Shades from black to light grey, in the order of the labels, and no error bars: for many lines.
+    /// Colours from dark to light and different dashes, in the order of the labels, and no error bars: for many lines.
     #[serde(default)]
     pub shades: bool,
     /// Levels to compare with.
@@ -358,6 +367,9 @@ pub struct ProbabilitiesFigure {
     pub x_label: String,
     /// The label of the y axis.
     pub label: String,
+    /// Words for labels of the grid and for metrics, in titles and the legend.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
 }
 
 /// A tile for each label of an axis and each metric of a family, coloured by the value.

@@ -24,12 +24,12 @@ impl Estimate {
     }
 }
 
-/// The members of a family in a cell, the metrics NAME/NUMBER, by their number.
-pub fn members(report: &Report<'_>, cell: usize, family: &str) -> Vec<Estimate> {
+/// The members of a family in a cell, the metrics NAME/NUMBER, by their number, each with its row.
+pub fn members<'a>(report: &'a Report<'_>, cell: usize, family: &str) -> Vec<(Estimate, &'a ReportRow)> {
     let rows = report.rows.iter().filter(|row| row.row.cell == cell);
-    let mut members: Vec<Estimate> =
-        rows.filter_map(|row| Some(Estimate::new(number(&row.row.metric, family)?, row))).collect();
-    members.sort_by(|a, b| a.at.x.total_cmp(&b.at.x));
+    let mut members: Vec<(Estimate, &ReportRow)> =
+        rows.filter_map(|row| Some((Estimate::new(number(&row.row.metric, family)?, row), row))).collect();
+    members.sort_by(|(a, _), (b, _)| a.at.x.total_cmp(&b.at.x));
     members
 }
 

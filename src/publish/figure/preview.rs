@@ -43,7 +43,7 @@ pub fn preview_svg(
     preview: &Preview,
     wanted: Option<WantedError>,
 ) -> Result<String, FigureError> {
-    render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted))
+    render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])
 }
 
 fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {

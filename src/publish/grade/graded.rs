@@ -102,9 +102,19 @@ pub fn grade(experiment: &Experiment, ours: Option<&Committed>, table: &str) -> 
             table.row(*cell, metric, fixed)
         })
         .collect();
-    let seen: Vec<ClaimRow<'_>> =
-        rows.iter().map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row }).collect();
-    let all = experiment.claims.iter().map(|claim| check(claim, &seen));
+    let printed_of = |row: &Row| {
+        let own = |one: &&Counterpart| {
+            one.owner == Owner::Paper && one.cell == row.cell && one.metric == row.metric
+        };
+        experiment.counterparts.iter().find(own).map(|one| [one.value, one.precision])
+    };
+    let seen = rows.iter().map(|row| ClaimRow {
+        labels: experiment.cells[row.cell].labels(),
+        row,
+        printed: printed_of(row),
+    });
+    let seen: Vec<ClaimRow<'_>> = seen.collect();
+    let all = experiment.claims.iter().map(|claim| check(claim, &seen, stand_in));
     // A claim about no pair of rows says nothing of the table.
     let claims: Vec<ClaimOutcome> = all.filter(|claim| claim.left.is_some()).collect();
     let mut outcomes = OutcomeCounts::of(&claims, ClaimOwner::Paper);

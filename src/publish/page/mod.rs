@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::results::covered::Covered;
 use super::results::examined::{BEYOND, Examined};
 use super::results::unreproduced::Unreproduced;
-use super::results::{OutcomeCounts, PublishError, Shelf, VerdictCounts};
-use crate::spec::Coverage;
+use super::results::{OutcomeCounts, PublishError, Shelf, ToldPaper, VerdictCounts};
+use crate::spec::{Coverage, PaperPage};
 use crate::task::Experiment;
 use board::PageBoard;
 use entry::PageEntry;
@@ -27,11 +27,35 @@ struct ReportPage {
     js: &'static str,
     version: &'static str,
     commit: Option<String>,
+    told: Vec<ToldPage>,
     totals: Totals,
     covered: Vec<Covered>,
     chances: Vec<String>,
     boards: Vec<PageBoard>,
     papers: Vec<Paper>,
+}
+
+/// What the page tells of a paper, each row with the address of its figure.
+#[derive(Debug, Serialize)]
+struct ToldPage {
+    paper: ToldPaper,
+    anchors: Vec<String>,
+}
+
+impl ToldPage {
+    fn new(paper: ToldPaper) -> Self {
+        let anchors = paper.rows.iter().map(|row| anchor(&row.experiment)).collect();
+        Self { paper, anchors }
+    }
+}
+
+/// What is known of the papers beside their experiments.
+#[derive(Debug, Clone, Default)]
+pub struct OfPapers {
+    /// What of each is checked.
+    pub coverage: Vec<Coverage>,
+    /// What their readers are told.
+    pub pages: Vec<PaperPage>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -65,10 +89,14 @@ impl Paper {
 pub fn report_html(
     results: &Shelf<'_>,
     experiments: &[Experiment],
-    coverage: &[Coverage],
+    of_papers: &OfPapers,
     commit: Option<&str>,
 ) -> Result<String, PublishError> {
     let by_paper = Examined::by_paper(results, experiments)?;
+    let OfPapers { coverage, pages } = of_papers;
+    let told = pages.iter().filter_map(|page| {
+        Some(ToldPage::new(ToldPaper::new(page, coverage, by_paper.get(page.paper.as_str())?)))
+    });
     let covered: Vec<Covered> = coverage
         .iter()
         .filter_map(|of_paper| Some(Covered::new(of_paper, by_paper.get(of_paper.paper.as_str())?)))
@@ -84,6 +112,7 @@ pub fn report_html(
         js: include_str!("report.js"),
         version: env!("CARGO_PKG_VERSION"),
         commit: commit.map(|commit| commit.chars().take(12).collect()),
+        told: told.collect(),
         totals,
         chances: covered.iter().filter_map(Covered::chance).collect(),
         covered,

@@ -51,7 +51,7 @@ type NumberText = fn(f64) -> String;
 
 /// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
 /// numbers are shown: as they were given, or rounded.
-const AFTER_AXES: [(&str, &str, &str, NumberText); 15] = [
+const AFTER_AXES: [(&str, &str, &str, NumberText); 17] = [
     ("epsilon", "epsilon", "", exact),
     ("metric", "metric", "", exact),
     ("ours", "value", "spread", short),
@@ -59,6 +59,8 @@ const AFTER_AXES: [(&str, &str, &str, NumberText); 15] = [
     ("to", "interval_high", "", short),
     ("published", "published", "published_spread", exact),
     ("verdict", "verdict", "", exact),
+    ("ours / print", "ratio_to_print", "", short),
+    ("z", "z", "", short),
     ("its spread", "spread_verdict", "", exact),
     ("authors", "authors", "", exact),
     ("on authors", "authors_verdict", "", exact),

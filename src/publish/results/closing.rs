@@ -3,29 +3,72 @@
 use super::committed::Committed;
 use super::counts::{OutcomeCounts, VerdictCounts};
 use crate::publish::report::Report;
-use crate::spec::{ClaimOwner, Owner};
+use crate::publish::table::{Verdict, hundredths};
+use crate::spec::ClaimOwner;
 
-/// How many printed numbers agree, and how many claims hold; none where nothing is printed and nothing is claimed.
+/// A printed number beside ours.
+struct Beside {
+    verdict: Verdict,
+    published: f64,
+    ratio: Option<f64>,
+    z: Option<f64>,
+}
+
+/// How many printed numbers agree, how far ours are from them, and how many claims hold; none where nothing is printed and nothing is
+/// claimed. Exact zeros are counted apart, which show little.
 pub fn closing_sentence(report: &Report<'_>) -> Option<String> {
-    let verdicts = VerdictCounts::of(report.rows.iter().map(|row| row.verdict().name()));
+    let rows = report.rows.iter().filter_map(|row| {
+        let judged = row.published.as_ref()?;
+        let (published, ratio) = (judged.counterpart.value, judged.ratio(row.row.value));
+        Some(Beside { verdict: judged.verdict, published, ratio, z: judged.z() })
+    });
     let mut outcomes = OutcomeCounts::of(&report.claims, ClaimOwner::Paper);
     outcomes.add(OutcomeCounts::of(&report.claims, ClaimOwner::Ours));
-    sentence(verdicts, outcomes)
+    sentence(&rows.collect::<Vec<_>>(), outcomes)
 }
 
 impl Committed {
     /// The same of results that were published before.
     pub fn closing_sentence(&self) -> Option<String> {
+        let rows = self.rows.iter().filter_map(|row| {
+            let number = |column| self.field(row, column).parse::<f64>().ok();
+            Some(Beside {
+                verdict: Verdict::named(self.field(row, "verdict"))?,
+                published: number("published")?,
+                ratio: number("ratio_to_print"),
+                z: number("z"),
+            })
+        });
         let mut outcomes = OutcomeCounts::of(&self.claims, ClaimOwner::Paper);
         outcomes.add(OutcomeCounts::of(&self.claims, ClaimOwner::Ours));
-        sentence(self.counts(Owner::Paper), outcomes)
+        sentence(&rows.collect::<Vec<_>>(), outcomes)
     }
 }
 
-fn sentence(verdicts: VerdictCounts, outcomes: OutcomeCounts) -> Option<String> {
-    let parts = [numbers(verdicts), claims(outcomes)];
+fn sentence(rows: &[Beside], outcomes: OutcomeCounts) -> Option<String> {
+    let (zeros, others): (Vec<&Beside>, Vec<&Beside>) = rows.iter().partition(|one| one.published == 0.0);
+    let verdicts = VerdictCounts::of(others.iter().map(|one| one.verdict.name()));
+    let ratio = span("ours / print", others.iter().filter_map(|one| one.ratio));
+    let z = span("z", others.iter().filter_map(|one| one.z));
+    let parts = [numbers(verdicts), ratio, z, printed_zeros(&zeros), claims(outcomes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The least and the largest of some numbers; the one that there is.
+fn span(name: &str, numbers: impl Iterator<Item = f64>) -> Option<String> {
+    let mut all: Vec<f64> = numbers.collect();
+    all.sort_by(f64::total_cmp);
+    match all[..] {
+        [] => None,
+        [one] => Some(format!("{name} {}", hundredths(one))),
+        [least, .., most] => Some(format!("{name} {} to {}", hundredths(least), hundredths(most))),
+    }
+}
+
+fn printed_zeros(zeros: &[&Beside]) -> Option<String> {
+    let agree = zeros.iter().filter(|one| one.verdict == Verdict::Agrees).count();
+    (!zeros.is_empty()).then(|| format!("apart, {agree} of {} printed zeros agree", zeros.len()))
 }
 
 fn numbers(counts: VerdictCounts) -> Option<String> {
@@ -42,8 +85,12 @@ fn numbers(counts: VerdictCounts) -> Option<String> {
 }
 
 fn claims(counts: OutcomeCounts) -> Option<String> {
-    let OutcomeCounts { holds, fails, undecided } = counts;
-    let others = [(fails, if fails == 1 { "fails" } else { "fail" }), (undecided, "undecided")];
+    let OutcomeCounts { holds, fails, undecided, stand_in } = counts;
+    let others = [
+        (fails, if fails == 1 { "fails" } else { "fail" }),
+        (undecided, "undecided"),
+        (stand_in, "of other data"),
+    ];
     let total = counts.total();
     (total > 0).then(|| format!("{holds} of {total} claims hold{}", listed(&others)))
 }
@@ -58,25 +105,42 @@ fn listed(others: &[(usize, &str)]) -> String {
 mod tests {
     use super::*;
 
+    fn beside(verdict: Verdict, published: f64, ours: f64, z: Option<f64>) -> Beside {
+        let ratio = (published != 0.0).then_some(ours / published);
+        Beside { verdict, published, ratio, z }
+    }
+
     #[test]
     fn every_outcome_is_told_that_there_is() {
-        let verdicts =
-            VerdictCounts { agrees: 1, differs: 2, inconclusive: 3, not_judged: 4, fitted: 5, stand_in: 6 };
-        let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3 };
-        let all = "1 of 21 printed values agree, 2 differ, 3 inconclusive, 4 not judged, 5 fitted, 6 of other data; 1 of 6 claims hold, \
-                   2 fail, 3 undecided";
-        assert_eq!(sentence(verdicts, outcomes).unwrap(), all);
-        let one = VerdictCounts { differs: 1, ..VerdictCounts::default() };
+        let all = [
+            Verdict::Agrees,
+            Verdict::Differs,
+            Verdict::Differs,
+            Verdict::Inconclusive,
+            Verdict::NotJudged,
+            Verdict::Fitted,
+            Verdict::StandIn,
+        ];
+        let rows: Vec<Beside> = all.into_iter().map(|verdict| beside(verdict, 2.0, 3.0, None)).collect();
+        let outcomes = OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 };
+        let said = "1 of 7 printed values agree, 2 differ, 1 inconclusive, 1 not judged, 1 fitted, 1 of other data; \
+                    ours / print 1.50 to 1.50; 1 of 10 claims hold, 2 fail, 3 undecided, 4 of other data";
+        assert_eq!(sentence(&rows, outcomes).unwrap(), said);
+        let one = [beside(Verdict::Differs, 4.0, 2.0, Some(-3.25))];
         let failed = OutcomeCounts { fails: 1, ..OutcomeCounts::default() };
         assert_eq!(
-            sentence(one, failed).unwrap(),
-            "0 of 1 printed values agree, 1 differs; 0 of 1 claims hold, 1 fails"
+            sentence(&one, failed).unwrap(),
+            "0 of 1 printed values agree, 1 differs; ours / print 0.50; z -3.25; 0 of 1 claims hold, 1 fails"
         );
-        assert_eq!(
-            sentence(VerdictCounts { agrees: 2, ..VerdictCounts::default() }, OutcomeCounts::default())
-                .unwrap(),
-            "2 of 2 printed values agree"
-        );
-        assert_eq!(sentence(VerdictCounts::default(), OutcomeCounts::default()), None);
+        assert_eq!(sentence(&[], OutcomeCounts::default()), None);
+    }
+
+    /// Zeros are no values that agree, and have no ratio.
+    #[test]
+    fn zeros_are_counted_apart() {
+        let zeros =
+            [Verdict::Agrees, Verdict::Agrees, Verdict::Differs].map(|one| beside(one, 0.0, 1e-30, None));
+        let said = sentence(&zeros, OutcomeCounts::default()).unwrap();
+        assert_eq!(said, "apart, 2 of 3 printed zeros agree");
     }
 }

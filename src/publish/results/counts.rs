@@ -66,6 +66,8 @@ pub struct OutcomeCounts {
     pub fails: usize,
     /// Neither.
     pub undecided: usize,
+    /// Of other data.
+    pub stand_in: usize,
 }
 
 impl OutcomeCounts {
@@ -77,6 +79,7 @@ impl OutcomeCounts {
                 Outcome::Holds => counts.holds += 1,
                 Outcome::Fails => counts.fails += 1,
                 Outcome::Undecided => counts.undecided += 1,
+                Outcome::StandIn => counts.stand_in += 1,
             }
         }
         counts
@@ -84,7 +87,7 @@ impl OutcomeCounts {
 
     /// All together.
     pub fn total(&self) -> usize {
-        self.holds + self.fails + self.undecided
+        self.holds + self.fails + self.undecided + self.stand_in
     }
 
     /// Adds those of other experiments.
@@ -92,6 +95,7 @@ impl OutcomeCounts {
         self.holds += other.holds;
         self.fails += other.fails;
         self.undecided += other.undecided;
+        self.stand_in += other.stand_in;
     }
 }
 
@@ -115,8 +119,9 @@ mod tests {
         };
         assert_eq!((sum, sum.total()), (thrice, 63));
         let mut outcomes = OutcomeCounts::default();
-        (0..3).for_each(|_| outcomes.add(OutcomeCounts { holds: 1, fails: 2, undecided: 3 }));
-        assert_eq!((outcomes, outcomes.total()), (OutcomeCounts { holds: 3, fails: 6, undecided: 9 }, 18));
+        (0..3).for_each(|_| outcomes.add(OutcomeCounts { holds: 1, fails: 2, undecided: 3, stand_in: 4 }));
+        let all = OutcomeCounts { holds: 3, fails: 6, undecided: 9, stand_in: 12 };
+        assert_eq!((outcomes, outcomes.total()), (all, 30));
     }
 
     /// Each name as often as its place from the front.

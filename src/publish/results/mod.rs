@@ -1,5 +1,6 @@
 //! Folders of results: what is written there, and whether it is fresh.
 
+mod checks;
 mod closing;
 pub(super) mod committed;
 mod confused;
@@ -10,16 +11,23 @@ pub(super) mod examined;
 mod folder;
 mod freshness;
 mod manifest;
+mod reason;
 mod reproduction;
 mod shelf;
+mod tally;
+mod told;
 mod uniformity;
 pub(super) mod unreproduced;
 
+pub use checks::{CHECKS, checks_markdown};
 pub use closing::closing_sentence;
 pub use committed::{Committed, Guarantees};
 pub use counts::{OutcomeCounts, VerdictCounts};
 pub use error::PublishError;
 pub use folder::{ensure_no_links, publish};
 pub use freshness::stale;
-pub use reproduction::{REPRODUCTION, reproduction_markdown};
+pub use reason::PlaceVerdict;
+pub use reproduction::{REPRODUCTION, ToldPaper, reproduction_markdown, told_papers};
 pub use shelf::Shelf;
+pub use tally::Tally;
+pub use told::ToldRow;

@@ -1,171 +1,153 @@
-//! `REPRODUCTION.md`: what of each paper is reproduced, on one page.
+//! `REPRODUCTION.md`: what each paper says beside ours, for its readers.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use super::committed::Guarantees;
-use super::confused::Confused;
-use super::counts::{OutcomeCounts, VerdictCounts};
-use super::covered::Covered;
+use serde::Serialize;
+
 use super::error::PublishError;
 use super::examined::Examined;
 use super::shelf::Shelf;
-use super::unreproduced::Unreproduced;
-use crate::spec::{ClaimOwner, Coverage, Owner};
+use super::tally::Tally;
+use super::told::{Told, ToldRow};
+use crate::publish::table::markdown_text;
+use crate::spec::{Coverage, PaperPage};
 use crate::task::Experiment;
 
 /// The name of the page in a results folder.
 pub const REPRODUCTION: &str = "REPRODUCTION.md";
 
-const HEAD: &str = "# Reproduction\n\nWritten by `dpgp run --all`; `dpgp check --all` compares its numbers with fresh ones; the words \
-    of notes are their authors'.\n";
+const HEAD: &str = "\
+# What the papers say, and what ours is
 
-const COVERED: &str = "\
-\n## What is covered\n\n\
-A *printed number* stands in the text, a table or a figure of a paper and is about results; a value and its spread are two. It *agrees* \
-if it lies within the central 95 % of what one run of our procedure gives, widened by half a unit of the last printed digit; it *differs* \
-outside. It is *inconclusive* where that interval is wider than the effect in question, *not judged* where our replicates do not tell \
-how far it may move, *fitted* where it would agree but a setting was chosen so that it does, and *stand-in* where other data are used. \
-The column *chosen by* has all numbers by which a setting of ours was chosen, whatever is said of them. A *statement* about \
-results is tested by one or more comparisons, which are counted: a test *holds* if every difference has the stated sign by more than two \
-standard errors, *fails* if one has the other sign by as much (exact numbers by any difference), and is *undecided* else. Signs are \
-tested, words of size like “much” are not. Statements on other data are tested all the same.\n\n\
-| paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | chosen by | tests of statements | hold | fail | undecided | not entered |\n\
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+- **same**: the printed number lies inside the central 95 % of what one run of ours gives (of 20 and more a few may lie outside by chance), or the \
+statement holds by more than two standard errors.
+- **same with settings we chose**: so it does, with settings that the paper does not print and that we chose, often by these numbers: that shows less.
+- **different**, **cannot be told**: with the reason, or what was tried.
 
-const UNREPRODUCED: &str = "\
-\n## What does not reproduce, and why\n\nAlso where our own references or the authors' files disagree with ours, which says nothing of what is \
-printed.\n";
+How far ours are from print stands in the tables (`ours / print`; `z`, in standard deviations of a run); references, claims of ours, guarantees and \
+power in [Checks of our program](CHECKS.md).
+";
 
-const EXPERIMENTS: &str = "\
-\n## Experiments\n\n\
-Only *published* numbers are a paper's; *authors* are of its authors' files or code, *references* of independent computations of ours. \
-*our claims* are statements that no paper makes. *power*: of the printed numbers beside which another method stands, those for which \
-that method's number would agree as well (fewer is better). *guarantees*: of rows that claim a finite epsilon, those whose exact delta is \
-within the claim / exceeds it / is not known; exceptions that the tables list beside a guarantee are not counted against it, and wrong \
-bounds of the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / undecided; \
-printed spreads are counted with their numbers.\n";
+const COUNTS: &str = "\
+\n## Printed numbers\n\n\
+A value and its spread are two. Apart: exact zeros (in brackets those that agree), spreads of means that chose a setting, numbers of a toy.\n\n\
+| paper | printed | entered | same | same, chosen | different, reason or chance | unknown | cannot be told | apart: zeros | spreads | toy |\n\
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
-/// The page, from the results that stand in a folder.
+const MORE_ERRORS: &str =
+    "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";
+
+const COLUMNS: &str = "\
+| where | the paper says | ours | same data? | chosen by us? | verdict |\n|---|---|---|---|---|---|\n";
+
+/// What is told of one paper.
+#[derive(Debug, Clone, Serialize)]
+pub struct ToldPaper {
+    /// Its key.
+    pub key: String,
+    /// Authors, title and year.
+    pub reference: String,
+    /// What was found, in one sentence.
+    pub sentence: String,
+    /// A row for each of its places.
+    pub rows: Vec<ToldRow>,
+    /// Its printed numbers, counted.
+    pub tally: Tally,
+    /// Errors in it that a reader meets.
+    pub errors: Vec<String>,
+    /// What cannot be had.
+    pub unavailable: Vec<String>,
+}
+
+impl ToldPaper {
+    /// Of a paper whose experiments have these results.
+    pub fn new(page: &PaperPage, coverage: &[Coverage], examined: &[Examined<'_>]) -> Self {
+        let told = Told::new(examined);
+        let rows: Vec<ToldRow> = page.rows.iter().map(|row| told.row(row)).collect();
+        let coverage = coverage.iter().find(|one| one.paper == page.paper);
+        Self {
+            key: page.paper.clone(),
+            reference: coverage.map_or_else(|| page.paper.clone(), |one| one.reference.clone()),
+            sentence: page.sentence.clone(),
+            tally: Tally::of(coverage, examined, &rows),
+            rows,
+            errors: page.errors.clone(),
+            unavailable: page.unavailable.clone(),
+        }
+    }
+}
+
+/// What is told of each paper, from the results that stand in a folder.
 ///
 /// # Errors
 /// [`PublishError`] if a table there cannot be read.
-pub fn reproduction_markdown(
+pub fn told_papers(
     results: &Path,
     experiments: &[Experiment],
     coverage: &[Coverage],
-) -> Result<String, PublishError> {
+    pages: &[PaperPage],
+) -> Result<Vec<ToldPaper>, PublishError> {
     let papers = Examined::by_paper(&Shelf { folder: results, is_shipped: false }, experiments)?;
-    let covered: Vec<Covered> = coverage
-        .iter()
-        .map(|of_paper| {
-            Covered::new(of_paper, papers.get(of_paper.paper.as_str()).map_or(&[], Vec::as_slice))
-        })
-        .collect();
-    let lines: String = covered.iter().map(covered_line).collect();
-    let mut text = format!("{HEAD}{COVERED}{lines}\n");
-    for sentence in covered.iter().filter_map(Covered::chance) {
-        let _ = writeln!(text, "- {sentence}");
-    }
-    text.push_str(UNREPRODUCED);
-    for (paper, examined) in &papers {
-        let sections: String =
-            examined.iter().filter_map(Unreproduced::of).map(|section| section_text(&section)).collect();
-        if !sections.is_empty() {
-            let _ = write!(text, "\n### {paper}\n\n{sections}");
-        }
-    }
-    text.push_str(&not_checked(coverage));
-    text.push_str(EXPERIMENTS);
-    for (paper, examined) in &papers {
-        let lines: String = examined.iter().map(line).collect();
-        let _ = write!(
-            text,
-            "\n### {paper}\n\n| experiment | artefact | rows | published | authors | references | claims of the paper | our claims | \
-             power | guarantees |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n{lines}"
-        );
-    }
-    Ok(text)
+    let examined = |page: &PaperPage| papers.get(page.paper.as_str()).map_or(&[][..], Vec::as_slice);
+    Ok(pages.iter().map(|page| ToldPaper::new(page, coverage, examined(page))).collect())
 }
 
-fn covered_line(covered: &Covered) -> String {
-    let Covered { paper, numbers, entered, not_entered, chosen_by, statements, claims, not_claimed, .. } =
-        covered;
-    format!(
-        "| {paper} | {numbers} | {} | {} | {} | {} | {} | {} | {not_entered} | {chosen_by} | {statements} | {} | {} | {} | {not_claimed} |\n",
-        entered.agrees,
-        entered.differs,
-        entered.inconclusive,
-        entered.not_judged,
-        entered.fitted,
-        entered.stand_in,
-        claims.holds,
-        claims.fails,
-        claims.undecided,
-    )
-}
-
-fn section_text(section: &Unreproduced) -> String {
-    let Unreproduced { name, title, other_data, points } = section;
-    let data = if *other_data { " (on other data than the paper's)" } else { "" };
-    let points: String = points.iter().map(|point| format!("- {point}\n")).collect();
-    format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
-}
-
-/// What of the papers is not checked.
-fn not_checked(coverage: &[Coverage]) -> String {
-    let mut text = "\n## What is not checked, and why\n\n".to_owned();
-    for paper in coverage {
-        for item in &paper.items {
-            if let Some(why) = &item.why_not {
-                let _ = writeln!(text, "- {}, {} ({}): {why}", paper.paper, item.place, item.what);
-            }
-        }
+/// The page for readers of the papers.
+pub fn reproduction_markdown(papers: &[ToldPaper]) -> String {
+    let mut text = format!("{HEAD}\n## In one sentence\n\n");
+    for paper in papers {
+        let _ = writeln!(text, "- [{}](#{}): {}", paper.key, paper.key, paper.sentence);
     }
+    text.push_str(COUNTS);
+    papers.iter().for_each(|paper| text.push_str(&counts(paper)));
+    for paper in papers {
+        let _ = write!(text, "\n## {}\n\n{}\n\n{COLUMNS}", paper.key, paper.reference);
+        paper.rows.iter().for_each(|row| text.push_str(&line(row)));
+    }
+    listed(&mut text, "Errors in the papers that a reader meets", papers, |paper| &paper.errors);
+    text.push_str(MORE_ERRORS);
+    listed(&mut text, "What cannot be had", papers, |paper| &paper.unavailable);
     text
 }
 
-fn line(examined: &Examined<'_>) -> String {
-    let experiment = examined.experiment;
-    let name = &experiment.name;
-    let artefact = experiment.meta.artefact.as_deref().unwrap_or("");
-    let Some(committed) = &examined.committed else {
-        return format!("| {name} | {artefact} | not run | | | | | | | |\n");
-    };
-    let [authors, references] =
-        [Owner::Authors, Owner::Reference].map(|owner| counted(committed.counts(owner)));
-    let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
-        .map(|owner| claims(OutcomeCounts::of(&committed.claims, owner)));
-    let Confused { swapped, rows } = Confused::of(experiment, committed);
-    let Guarantees { within, exceeded, unknown } = committed.guarantees();
-    let guarantees = match within + exceeded + unknown {
-        0 => String::new(),
-        _ => format!("{within} / {exceeded} / {unknown}"),
-    };
-    let mut published = committed.counts(Owner::Paper);
-    published.add(committed.spread_counts());
+fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
+    let Tally {
+        printed,
+        entered,
+        same,
+        with_settings,
+        with_reason,
+        unknown,
+        untold,
+        zeros,
+        agreeing_zeros,
+        fitted_spreads,
+        toy,
+    } = tally;
+    let zeros = if *zeros == 0 { "0".to_owned() } else { format!("{zeros} ({agreeing_zeros})") };
     format!(
-        "| [{name}]({name}/table.md) | {artefact} | {} | {} | {authors} | {references} | {of_paper} | {ours} | {} | {guarantees} |\n",
-        committed.rows.len(),
-        counted(published),
-        part_of(swapped, rows),
+        "| {key} | {printed} | {entered} | {same} | {with_settings} | {with_reason} | {unknown} | {untold} | {zeros} | {fitted_spreads} | {toy} |\n"
     )
 }
 
-fn counted(counts: VerdictCounts) -> String {
-    match counts.total() {
-        0 => String::new(),
-        all => format!("{} / {} / {}", counts.agrees, counts.differs, all - counts.agrees - counts.differs),
-    }
+fn line(row: &ToldRow) -> String {
+    let ToldRow { place, experiment, says, ours, data, chosen, words, .. } = row;
+    let place = cell(place);
+    let place = if experiment.is_empty() { place } else { format!("[{place}]({experiment}/table.md)") };
+    let cells = [says, ours, data, chosen, words].map(|text| cell(text));
+    format!("|{place}|{}|\n", cells.join("|"))
 }
 
-fn claims(counts: OutcomeCounts) -> String {
-    match counts.total() {
-        0 => String::new(),
-        _ => format!("{} / {} / {}", counts.holds, counts.fails, counts.undecided),
-    }
+fn cell(text: &str) -> String {
+    markdown_text(text).replace('|', "\\|")
 }
 
-fn part_of(part: usize, all: usize) -> String {
-    if all == 0 { String::new() } else { format!("{part} of {all}") }
+fn listed(text: &mut String, heading: &str, papers: &[ToldPaper], of: fn(&ToldPaper) -> &Vec<String>) {
+    let _ = write!(text, "\n## {heading}\n\n");
+    for paper in papers {
+        for one in of(paper) {
+            let _ = writeln!(text, "- {}: {one}", paper.key);
+        }
+    }
 }

@@ -28,7 +28,6 @@ impl Unreproduced {
     pub fn of(examined: &Examined<'_>) -> Option<Self> {
         let committed = examined.committed.as_ref()?;
         let (experiment, mut points) = (examined.experiment, Vec::new());
-        points.extend(differing(committed, "published", "verdict", "the paper prints"));
         points.extend(differing(
             committed,
             "authors",
@@ -101,7 +100,7 @@ fn spreads(committed: &Committed) -> Option<String> {
 /// A statement of the paper that our rows contradict or leave open.
 fn statement(claim: &ClaimOutcome) -> Option<String> {
     let outcome = match claim.outcome {
-        Outcome::Holds => return None,
+        Outcome::Holds | Outcome::StandIn => return None,
         Outcome::Fails => "fails",
         Outcome::Undecided => "is undecided",
     };
@@ -111,7 +110,8 @@ fn statement(claim: &ClaimOutcome) -> Option<String> {
         (Some(left), Some(right)) => format!(" (ours: {} against {}{error})", short(left), short(right)),
         _ => String::new(),
     };
-    Some(format!("{}: “{}” {outcome}{numbers}: {}.", claim.place, claim.quote, claim.text))
+    let at = if claim.at.is_empty() { String::new() } else { format!(" at {}", claim.at) };
+    Some(format!("{}: “{}” {outcome}{at}{numbers}: {}.", claim.place, claim.quote, claim.text))
 }
 
 /// The labels and the metric of a row.

@@ -3,12 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::verdict::standard_error;
-use crate::spec::{Claim, ClaimOwner, Relation, Selector};
+use super::compared::{Compared, Quantity};
+use super::verdict::Judged;
+use crate::spec::{Claim, ClaimOwner, Margin, OtherSide, Relation, Selector, UniformPick};
 use crate::task::Row;
-
-/// Standard errors of a difference within which it may be chance.
-const WITHIN: f64 = 2.0;
 
 /// What the rows say of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,6 +18,8 @@ pub enum Outcome {
     Fails,
     /// Some difference may be chance.
     Undecided,
+    /// It is the paper's, about data that are not at hand: ours, on other data, do not tell.
+    StandIn,
 }
 
 impl Outcome {
@@ -29,6 +29,7 @@ impl Outcome {
             Self::Holds => "holds",
             Self::Fails => "fails",
             Self::Undecided => "undecided",
+            Self::StandIn => "stand-in",
         }
     }
 }
@@ -52,6 +53,9 @@ pub struct ClaimOutcome {
     pub right: Option<f64>,
     /// The standard error of their difference.
     pub error: Option<f64>,
+    /// The cell of the value on the left, where the claim is about several.
+    #[serde(default)]
+    pub at: String,
 }
 
 /// What a claim looks at in a row.
@@ -59,116 +63,154 @@ pub struct ClaimOutcome {
 pub struct ClaimRow<'a> {
     pub labels: &'a [String],
     pub row: &'a Row,
+    /// What the paper prints of it, and the unit of its last digit.
+    pub printed: Option<[f64; 2]>,
 }
 
-/// Two numbers that a claim compares.
-#[derive(Debug, Clone, Copy)]
-struct Compared {
-    left: f64,
-    right: f64,
-    /// The standard error of the difference; not a number where that of a row is not known.
-    error: f64,
-}
-
-impl Compared {
-    /// Two rows; replicates of the same number share their data and streams where they can, so that the error is that of their
-    /// paired differences.
-    fn rows(left: &Row, right: &Row) -> Self {
-        let pairs = left.replicates.len().min(right.replicates.len());
-        let error = if pairs > 1 && left.replicates.len() == right.replicates.len() {
-            let differences = left.replicates.iter().zip(&right.replicates).map(|(a, b)| a - b);
-            error_of_mean(&differences.collect::<Vec<f64>>())
-        } else {
-            own_error(left).hypot(own_error(right))
-        };
-        Self { left: left.value, right: right.value, error }
-    }
-
-    fn number(left: &Row, right: f64) -> Self {
-        Self { left: left.value, right, error: own_error(left) }
-    }
-
-    /// How far it is from what is claimed; negative if it is as claimed.
-    fn excess(&self, is: Relation) -> f64 {
-        match is {
-            Relation::Below => self.left - self.right,
-            Relation::Above => self.right - self.left,
-        }
-    }
-
-    /// A difference whose error nobody knows, not a number, decides nothing.
-    fn outcome(&self, is: Relation) -> Outcome {
-        let (excess, chance) = (self.excess(is), WITHIN * self.error);
-        // A number that is undefined decides nothing.
-        if excess.is_nan() {
-            return Outcome::Undecided;
-        }
-        if chance == 0.0 {
-            return if excess < 0.0 { Outcome::Holds } else { Outcome::Fails };
-        }
-        match excess {
-            excess if excess < -chance => Outcome::Holds,
-            excess if excess > chance => Outcome::Fails,
-            _ => Outcome::Undecided,
-        }
+impl<'a> ClaimRow<'a> {
+    /// A row beside what the paper prints of it.
+    pub fn new(labels: &'a [String], row: &'a Row, published: Option<&Judged>) -> Self {
+        let printed = published.map(|judged| [judged.counterpart.value, judged.counterpart.precision]);
+        Self { labels, row, printed }
     }
 }
 
-/// Of the mean of a row: over replicates, or over the folds of a single one.
-fn own_error(row: &Row) -> f64 {
-    match row.replicates.len() {
-        0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
-        _ => error_of_mean(&row.replicates),
-    }
+/// One side of a comparison.
+struct Side<'a> {
+    one: ClaimRow<'a>,
+    quantity: Quantity,
 }
 
-fn error_of_mean(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    // What is the same in all replicates has no error, not that of rounding.
-    if values.iter().all(|value| *value == values[0]) {
-        return 0.0;
-    }
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (count - 1.0) / count).sqrt()
-}
-
-/// Checks a claim: every selected row on the left against every one on the right that agrees with it on the claim's
-/// axes. The worst pair decides; a claim about no pair fails.
-pub fn check(claim: &Claim, rows: &[ClaimRow<'_>]) -> ClaimOutcome {
-    let left = selected(claim, &claim.cells, rows);
-    let mut pairs: Vec<Compared> = Vec::new();
-    match &claim.other {
-        Err(number) => pairs.extend(left.iter().map(|one| Compared::number(one.row, *number))),
-        Ok(other) => {
-            let right = selected(claim, other, rows);
-            for one in left {
-                let agreeing = right.iter().filter(|other| agree(claim, one, other));
-                pairs.extend(agreeing.map(|other| Compared::rows(one.row, other.row)));
-            }
+/// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
+/// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
+pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
+    let pairs = pairs(claim, rows);
+    let compared: Vec<Compared> = pairs.iter().map(|(pair, _)| *pair).collect();
+    let (outcome, shown, at) = match claim.share {
+        None => {
+            let (shown, at) = worst(claim.is, &pairs).unzip();
+            let outcome = all(compared.iter().map(|pair| pair.outcome(claim.is)));
+            (outcome, shown, at.map(|one| place(claim, &one)).unwrap_or_default())
         }
-    }
-    let outcome = all(pairs.iter().map(|pair| pair.outcome(claim.is)));
-    let worst = pairs.into_iter().max_by(|a, b| worse(claim.is, a).total_cmp(&worse(claim.is, b)));
+        Some(share) => {
+            let (outcome, shown) = share_of(claim.is, &compared, share);
+            (outcome, shown, String::new())
+        }
+    };
+    let outcome = if stand_in && claim.from == ClaimOwner::Paper { Outcome::StandIn } else { outcome };
     ClaimOutcome {
         from: claim.from,
         place: claim.place.clone(),
         quote: claim.quote.clone(),
         text: claim.text.clone(),
         outcome,
-        left: worst.map(|pair| pair.left).filter(|left| !left.is_nan()),
-        right: worst.map(|pair| pair.right).filter(|right| !right.is_nan()),
-        error: worst
-            .filter(|pair| !pair.excess(claim.is).is_nan())
-            .map(|pair| pair.error)
-            .filter(|error| !error.is_nan()),
+        left: shown.map(|pair| pair.left).filter(|left| !left.is_nan()),
+        right: shown.map(|pair| pair.right).filter(|right| !right.is_nan()),
+        error: shown.filter(|pair| pair.is_defined()).map(|pair| pair.error).filter(|error| !error.is_nan()),
+        at,
     }
 }
 
-/// How near a pair is to a contradiction: in standard errors, as far as there are any.
-fn worse(is: Relation, pair: &Compared) -> f64 {
-    let excess = pair.excess(is);
-    if pair.error > 0.0 { excess / pair.error } else { excess.signum() * f64::INFINITY }
+/// Which of several cells a row is of; a number is named by its axis.
+fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
+    let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
+        number if number.parse::<f64>().is_ok() => format!("{name} = {number}"),
+        label => label.to_owned(),
+    });
+    labels.collect::<Vec<_>>().join(", ")
+}
+
+/// What a claim compares, each pair with the row on its left.
+fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, ClaimRow<'a>)> {
+    let [minus, other_minus] = [claim.minus.as_ref(), claim.other_minus.as_ref()];
+    let left = sides(claim, &claim.cells, rows).flat_map(|one| subtracted(claim, one, minus, rows));
+    let left: Vec<Side<'_>> = left.collect();
+    let mut pairs = Vec::new();
+    match &claim.other {
+        OtherSide::Number(number) => {
+            for one in &left {
+                let number = Side { one: one.one, quantity: Quantity::number(*number) };
+                let right = subtracted(claim, number, other_minus, rows);
+                pairs.extend(
+                    right.iter().map(|other| (Compared::of(&one.quantity, &other.quantity), one.one)),
+                );
+            }
+        }
+        OtherSide::Uniform(pick) => {
+            pairs.extend(left.iter().filter_map(|one| {
+                let other = uniform(pick, one.one.labels, rows)?;
+                Some((Compared::of(&one.quantity, &other), one.one))
+            }));
+        }
+        OtherSide::Cells(other) => {
+            let right = sides(claim, other, rows).flat_map(|one| subtracted(claim, one, other_minus, rows));
+            let right: Vec<Side<'_>> = right.collect();
+            for one in &left {
+                let agreeing = right.iter().filter(|other| agree(claim, &one.one, &other.one));
+                pairs.extend(agreeing.filter_map(|other| Some((compared(claim, one, other)?, one.one))));
+            }
+        }
+    }
+    pairs
+}
+
+/// Two sides, with the margin that the claim leaves; none where the paper does not print what it would be.
+fn compared(claim: &Claim, left: &Side<'_>, right: &Side<'_>) -> Option<Compared> {
+    let pair = Compared::of(&left.quantity, &right.quantity);
+    let Some(Margin::AsPrinted) = claim.margin else { return Some(pair) };
+    let ([left, unit], [right, other_unit]) = (left.one.printed?, right.one.printed?);
+    let rounding = 0.5 * (unit + other_unit);
+    Some(match claim.is {
+        Relation::Below => pair.moved((left - right + rounding).max(0.0)),
+        Relation::Above => pair.moved(-(right - left + rounding).max(0.0)),
+    })
+}
+
+/// A side less each row that is subtracted from it.
+fn subtracted<'a>(
+    claim: &Claim,
+    from: Side<'a>,
+    minus: Option<&Selector>,
+    rows: &[ClaimRow<'_>],
+) -> Vec<Side<'a>> {
+    let Some(minus) = minus else { return vec![from] };
+    let agreeing = sides(claim, minus, rows).filter(|other| agree(claim, &from.one, &other.one));
+    agreeing.map(|other| Side { one: from.one, quantity: from.quantity.minus(&other.quantity) }).collect()
+}
+
+/// The root mean square of the members of a family that a selection allows in a cell: in each replicate of those that it allows there.
+fn uniform(pick: &UniformPick, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<Quantity> {
+    let own = |family: &str, name: &str| {
+        let metric = format!("{family}/{name}");
+        rows.iter().find(|one| one.labels == labels && one.row.metric == metric).map(|one| one.row)
+    };
+    let prefix = format!("{}/", pick.of);
+    let members = rows.iter().filter(|one| one.labels == labels);
+    let members = members.filter_map(|one| {
+        let name = one.row.metric.strip_prefix(&prefix)?;
+        Some((one.row, own(&pick.allowed, name)?))
+    });
+    Quantity::rms_where_positive(&members.collect::<Vec<_>>())
+}
+
+/// The pair that is nearest to a contradiction.
+fn worst<'a>(is: Relation, pairs: &[(Compared, ClaimRow<'a>)]) -> Option<(Compared, ClaimRow<'a>)> {
+    pairs.iter().max_by(|(a, _), (b, _)| a.worse(is).total_cmp(&b.worse(is))).copied()
+}
+
+/// Whether the relation holds for more than a share of the pairs, and the share for which it does.
+fn share_of(is: Relation, pairs: &[Compared], share: f64) -> (Outcome, Option<Compared>) {
+    let count = |outcome| pairs.iter().filter(|pair| pair.outcome(is) == outcome).count() as f64;
+    let (all, held, open) = (pairs.len() as f64, count(Outcome::Holds), count(Outcome::Undecided));
+    if pairs.is_empty() {
+        return (Outcome::Fails, None);
+    }
+    let outcome = match (held / all > share, (held + open) / all > share) {
+        (true, _) => Outcome::Holds,
+        (_, false) => Outcome::Fails,
+        _ => Outcome::Undecided,
+    };
+    (outcome, Some(Compared { left: held / all, right: share, error: 0.0 }))
 }
 
 /// The outcome of all pairs together.
@@ -183,103 +225,24 @@ fn all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
     }
 }
 
-fn selected<'a>(claim: &Claim, selector: &Selector, rows: &'a [ClaimRow<'a>]) -> Vec<&'a ClaimRow<'a>> {
-    rows.iter().filter(|one| one.row.metric == claim.metric && selector.selects(one.labels)).collect()
+fn sides<'a>(
+    claim: &'a Claim,
+    selector: &'a Selector,
+    rows: &'a [ClaimRow<'a>],
+) -> impl Iterator<Item = Side<'a>> {
+    let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
+    selected.map(|one| Side { one: *one, quantity: Quantity::of(one.row) })
 }
 
 fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
-    claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
+    a.row.metric == b.row.metric && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::privacy::Certificate;
     use crate::publish::figure::fabricated;
-    use crate::spec::SpreadKind;
-
-    fn row(replicates: &[f64]) -> Row {
-        Row {
-            cell: 0,
-            metric: "m".to_owned(),
-            value: replicates.iter().sum::<f64>() / replicates.len() as f64,
-            spread: None,
-            spread_kind: SpreadKind::None,
-            repeats: replicates.len(),
-            replicates: replicates.to_vec(),
-            fold_spreads: Vec::new(),
-            certificate: Certificate::none(),
-            jitter: 0.0,
-            undefined: None,
-        }
-    }
-
-    /// Replicates that move together show a difference that is small beside their spread.
-    #[test]
-    fn differences_are_paired() {
-        let (one, other) = (row(&[1.0, 5.0, 9.0, 13.0]), row(&[1.1, 5.2, 9.1, 13.2]));
-        let pair = Compared::rows(&one, &other);
-        assert_eq!(pair.outcome(Relation::Below), Outcome::Holds);
-        assert_eq!(pair.outcome(Relation::Above), Outcome::Fails);
-        let crossed = Compared::rows(&one, &row(&[13.1, 1.2, 5.1, 9.2]));
-        assert_eq!(crossed.outcome(Relation::Below), Outcome::Undecided);
-    }
-
-    #[test]
-    fn exact_numbers_need_no_margin() {
-        let (one, other) = (row(&[1.0]), row(&[1.0 + 1e-12]));
-        assert_eq!(Compared::rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
-        assert_eq!(Compared::rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
-        assert_eq!(Compared::number(&one, 0.5).outcome(Relation::Above), Outcome::Holds);
-    }
-
-    /// Where one of two numbers is undefined nothing is decided, whichever it is.
-    #[test]
-    fn undefined_numbers_decide_nothing() {
-        let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
-        for pair in [Compared::rows(&one, &undefined), Compared::number(&undefined, 0.5)] {
-            assert_eq!(pair.outcome(Relation::Below), Outcome::Undecided);
-            assert_eq!(pair.outcome(Relation::Above), Outcome::Undecided);
-        }
-    }
-
-    /// The differences -2 and -6 have the mean -4 and the standard error 2, twice of which is 4: that is not enough, a little more is. The
-    /// rows alone, with standard errors 3 and 5, would say nothing.
-    #[test]
-    fn the_margin_is_two_standard_errors_of_the_differences() {
-        let (left, right) = (row(&[4.0, 10.0]), row(&[6.0, 16.0]));
-        let pair = Compared::rows(&left, &right);
-        assert_eq!((pair.left, pair.right, pair.error), (7.0, 11.0, 2.0));
-        for is in [Relation::Below, Relation::Above] {
-            assert_eq!(pair.outcome(is), Outcome::Undecided);
-        }
-        let more = Compared { right: 11.001, ..pair };
-        assert_eq!(
-            (more.outcome(Relation::Below), more.outcome(Relation::Above)),
-            (Outcome::Holds, Outcome::Fails)
-        );
-        // Rows of different length are not paired: the errors 3 and 4 / sqrt 12 of theirs add as squares, 9 + 4/3.
-        let other = Compared::rows(&left, &row(&[9.0, 11.0, 13.0]));
-        assert!((other.error - (9.0f64 + 4.0 / 3.0).sqrt()).abs() < 1e-12, "{}", other.error);
-    }
-
-    /// Of five values 1 to 5 the variance is 10/4, that of the mean 10/20; values that are all the same have none.
-    #[test]
-    fn the_error_of_a_mean_is_that_of_the_sample() {
-        assert!((error_of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0]) - 0.5f64.sqrt()).abs() < 1e-15);
-        assert_eq!(error_of_mean(&[0.1, 0.1, 0.1]), 0.0);
-        assert!(error_of_mean(&[1.0, 1.0, 2.0]) > 0.3);
-    }
-
-    /// A difference of 3 with an error of 2 is nearer to a contradiction than one of 4 with an error of 4, an exact one nearest.
-    #[test]
-    fn the_worst_pair_is_that_of_most_standard_errors() {
-        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| Compared { left, right: 0.0, error });
-        assert_eq!((worse(Relation::Below, &few), worse(Relation::Below, &many)), (1.0, 1.5));
-        let exact = Compared { left: 1e-9, right: 0.0, error: 0.0 };
-        assert_eq!(worse(Relation::Below, &exact), f64::INFINITY);
-        assert_eq!(worse(Relation::Above, &exact), f64::NEG_INFINITY);
-    }
+    use crate::task::Experiment;
 
     #[test]
     fn the_worst_pair_decides() {
@@ -315,24 +278,117 @@ mod tests {
                 };
                 fabricated::row(cell, "rmse", value, None)
             });
-            let rows: Vec<Row> = rows.collect();
-            let labelled: Vec<ClaimRow<'_>> = rows
-                .iter()
-                .map(|row| ClaimRow { labels: experiment.cells[row.cell].labels(), row })
-                .collect();
-            let found = check(&experiment.claims[0], &labelled);
+            let found = found(&experiment, &rows.collect::<Vec<Row>>());
             assert_eq!((found.outcome, found.error), (outcome, Some(0.0)), "{paired}");
+            assert!(found.at.starts_with("epsilon = "), "{}", found.at);
         }
     }
 
-    /// One replicate each tells nothing of their difference; what is known are the errors of both, 3 and 4.
+    fn found(experiment: &Experiment, rows: &[Row]) -> ClaimOutcome {
+        let labelled: Vec<ClaimRow<'_>> =
+            rows.iter().map(|row| ClaimRow::new(experiment.cells[row.cell].labels(), row, None)).collect();
+        check(&experiment.claims[0], &labelled, false)
+    }
+
+    /// The outcome of a claim about the methods a, b, c and d, with these values.
+    fn outcome(claim: &str, values: [f64; 4]) -> Outcome {
+        let claim = format!("[[claim]]\ntext = \"t\"\nmetric = \"rmse\"\n{claim}\n");
+        let experiment = fabricated::experiment(&["a", "b", "c", "d"], &claim);
+        let rows = values.iter().enumerate();
+        let rows: Vec<Row> = rows.map(|(cell, value)| fabricated::row(cell, "rmse", *value, None)).collect();
+        found(&experiment, &rows).outcome
+    }
+
     #[test]
-    fn single_replicates_are_not_paired() {
-        let one = |value: f64, error: f64| Row {
-            spread: Some(error),
-            spread_kind: SpreadKind::StandardError,
-            ..row(&[value])
+    fn differences_are_compared_with_differences_and_numbers() {
+        let ab_below_cd = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"below\"\n\
+                           other = { method = \"c\" }\nother_minus = { method = \"d\" }";
+        assert_eq!(outcome(ab_below_cd, [9.0, 8.0, 4.0, 2.0]), Outcome::Holds);
+        assert_eq!(outcome(ab_below_cd, [9.0, 6.0, 4.0, 2.0]), Outcome::Fails);
+        let ab_above_3 =
+            "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 3.0";
+        assert_eq!(outcome(ab_above_3, [9.0, 5.0, 0.0, 0.0]), Outcome::Holds);
+        assert_eq!(outcome(ab_above_3, [9.0, 7.0, 0.0, 0.0]), Outcome::Fails);
+        // a - b = 4 against 10 - c.
+        let rest = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 10.0\n\
+                    other_minus = { method = \"c\" }";
+        assert_eq!(outcome(rest, [9.0, 5.0, 7.0, 0.0]), Outcome::Holds);
+        assert_eq!(outcome(rest, [9.0, 5.0, 5.0, 0.0]), Outcome::Fails);
+    }
+
+    /// Three of four are below 5: more than half of them, not more than three quarters.
+    #[test]
+    fn a_share_of_the_cells_is_enough_where_a_claim_says_so() {
+        let share = |share: &str| format!("is = \"below\"\nvalue = 5.0\nshare = {share}");
+        for (wanted, expected) in [("0.5", Outcome::Holds), ("0.75", Outcome::Fails), ("0.0", Outcome::Holds)]
+        {
+            assert_eq!(outcome(&share(wanted), [1.0, 2.0, 3.0, 9.0]), expected, "{wanted}");
+        }
+        let undecided = Compared { left: 1.0, right: 2.0, error: 1.0 };
+        let held = Compared { error: 0.1, ..undecided };
+        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.4).0, Outcome::Holds);
+        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.5).0, Outcome::Undecided);
+        assert_eq!(share_of(Relation::Below, &[], 0.5).0, Outcome::Fails);
+    }
+
+    /// Printed are 10.2 and 9.9: .3 worse, and with both rounded to .1 up to .4.
+    #[test]
+    fn what_is_no_worse_than_printed_is_not_inferior() {
+        let claim = "[[claim]]\ntext = \"t\"\nmetric = \"rmse\"\ncells = { method = \"a\" }\nis = \"below\"\n\
+                     other = { method = \"b\" }\nmargin = \"as-printed\"\n";
+        let experiment = fabricated::experiment(&["a", "b"], claim);
+        for (ours, print, expected) in [
+            ([10.18, 9.92], [10.2, 9.9], Outcome::Holds),
+            ([10.38, 9.92], [10.2, 9.9], Outcome::Fails),
+            ([9.9, 9.92], [9.0, 9.9], Outcome::Holds),
+        ] {
+            let rows = [0, 1].map(|cell| fabricated::row(cell, "rmse", ours[cell], None));
+            let labelled = [0, 1].map(|cell| ClaimRow {
+                labels: experiment.cells[cell].labels(),
+                row: &rows[cell],
+                printed: Some([print[cell], 0.1]),
+            });
+            assert_eq!(check(&experiment.claims[0], &labelled, false).outcome, expected, "{ours:?}");
+        }
+        let unprinted = [0, 1].map(|cell| fabricated::row(cell, "rmse", 1.0, None));
+        assert_eq!(found(&experiment, &unprinted).left, None, "no pair without what is printed");
+    }
+
+    /// Of the members l=1 and l=2 of a cell the second alone is allowed.
+    #[test]
+    fn a_selection_is_compared_with_a_uniform_pick() {
+        let experiment = fabricated::experiment(&["a"], "");
+        let claim = Claim {
+            from: ClaimOwner::Ours,
+            place: String::new(),
+            quote: String::new(),
+            text: String::new(),
+            metric: "expected".to_owned(),
+            cells: Selector::default(),
+            minus: None,
+            is: Relation::Below,
+            other: OtherSide::Uniform(UniformPick {
+                of: "rmse".to_owned(),
+                allowed: "probability".to_owned(),
+            }),
+            other_minus: None,
+            margin: None,
+            share: None,
+            agree: Vec::new(),
+            open: Vec::new(),
         };
-        assert_eq!(Compared::rows(&one(1.0, 3.0), &one(2.0, 4.0)).error, 5.0);
+        let metrics = [
+            ("rmse/l=1", 9.0),
+            ("rmse/l=2", 4.0),
+            ("probability/l=1", 0.0),
+            ("probability/l=2", 1.0),
+            ("expected", 3.0),
+        ];
+        let rows = metrics.map(|(metric, value)| fabricated::row(0, metric, value, None));
+        let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
+        let outcome = check(&claim, &labelled, false);
+        assert_eq!((outcome.outcome, outcome.left, outcome.right), (Outcome::Holds, Some(3.0), Some(4.0)));
+        let stand_in = Claim { from: ClaimOwner::Paper, ..claim };
+        assert_eq!(check(&stand_in, &labelled, true).outcome, Outcome::StandIn);
     }
 }

@@ -4,7 +4,7 @@ use super::claims::ClaimOutcome;
 use crate::data::csv_cell;
 
 /// The claims of an experiment as CSV text, a row each: whose statement it is, where the paper says it, its sentence, the statement in
-/// words, the outcome, and the pair of numbers that decides with the standard error of their difference.
+/// words, the outcome, the pair of numbers that decides with the standard error of their difference, and the cell of the first.
 ///
 /// # Errors
 /// The CSV writer's error; none is expected when writing to memory.
@@ -19,9 +19,9 @@ pub fn claims_csv(claims: &[ClaimOutcome]) -> Result<String, csv::Error> {
 
 /// The texts as cells of CSV.
 fn neutral(claim: &ClaimOutcome) -> ClaimOutcome {
-    let [place, quote, text] =
-        [&claim.place, &claim.quote, &claim.text].map(|text| csv_cell(text).into_owned());
-    ClaimOutcome { place, quote, text, ..claim.clone() }
+    let [place, quote, text, at] =
+        [&claim.place, &claim.quote, &claim.text, &claim.at].map(|text| csv_cell(text).into_owned());
+    ClaimOutcome { place, quote, text, at, ..claim.clone() }
 }
 
 /// Reads them back, as cells.
@@ -49,9 +49,10 @@ mod tests {
             left: Some(0.1 + 0.2),
             right: Some(1e-300),
             error: None,
+            at: "epsilon = 1".to_owned(),
         };
         let text = claims_csv(std::slice::from_ref(&claim)).unwrap();
-        assert!(text.starts_with("from,place,quote,text,outcome,left,right,error\n"));
+        assert!(text.starts_with("from,place,quote,text,outcome,left,right,error,at\n"));
         assert_eq!(read_claims(&text).unwrap(), [claim]);
     }
 }

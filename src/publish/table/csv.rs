@@ -32,7 +32,7 @@ fn fixed(names: &[&str]) -> impl Iterator<Item = String> {
     names.iter().map(|name| (*name).to_owned())
 }
 
-fn values(row: &ReportRow) -> [String; 22] {
+fn values(row: &ReportRow) -> [String; 24] {
     let certificate = &row.row.certificate;
     let [published, authors, reference] = [&row.published, &row.authors, &row.reference].map(Option::as_ref);
     // The interval is that of the number that counts most.
@@ -61,6 +61,8 @@ fn values(row: &ReportRow) -> [String; 22] {
         optional(value(reference)),
         optional(spread(reference)),
         verdict(reference),
+        optional(published.and_then(|judged| judged.ratio(row.row.value))),
+        optional(published.and_then(Judged::z)),
     ]
 }
 

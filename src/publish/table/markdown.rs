@@ -9,6 +9,7 @@ use super::lines::Lines;
 use super::markdown_text::markdown_text;
 use super::terminal::said;
 use super::undefined::undefined;
+use crate::publish::caption::caption;
 use crate::publish::report::Report;
 use crate::run::Provenance;
 use crate::spec::DeviationKind;
@@ -33,6 +34,7 @@ pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
             markdown_text(paper)
         );
     }
+    let _ = writeln!(text, "{}\n", markdown_text(&caption(report)));
     if let Some(layout) = &report.experiment.layout {
         text.push_str(&laid_out(report, layout));
         text.push_str("## All rows\n\n");

@@ -115,6 +115,11 @@ impl Predictive {
         Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))
     }
 
+    /// How many standard deviations of a run its centre lies above a number; none where nothing is random.
+    pub fn z(&self, value: f64) -> Option<f64> {
+        self.law.map(|law| (law.centre - value) / law.scale)
+    }
+
     /// What is said of a number: that it may be such a run is told only where the interval is not wider than what matters.
     pub fn verdict(&self, value: f64, effect: Option<f64>) -> Verdict {
         if !self.holds(value) {

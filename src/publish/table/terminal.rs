@@ -19,7 +19,7 @@ use crate::publish::report::{Report, ReportRow};
 use crate::spec::{ClaimOwner, Counterpart, SpreadKind};
 
 /// The headings after the axes.
-pub(super) const HEADINGS: [&str; 9] = [
+pub(super) const HEADINGS: [&str; 11] = [
     "epsilon",
     "metric",
     "ours",
@@ -29,10 +29,12 @@ pub(super) const HEADINGS: [&str; 9] = [
     "other numbers",
     "exact delta",
     "gap",
+    "ours / print",
+    "z",
 ];
 
 /// The headings of what a narrow terminal can do without: table.csv has them all.
-const SPARE: [&str; 4] = ["gap", "exact delta", "one run of ours", "other numbers"];
+const SPARE: [&str; 6] = ["gap", "exact delta", "one run of ours", "other numbers", "z", "ours / print"];
 
 /// Rows that are printed; nobody reads more in a terminal.
 const MOST_ROWS: usize = 500;
@@ -120,7 +122,7 @@ pub(super) fn said(claim: &ClaimOutcome) -> String {
 }
 
 /// What the headings after the axes say of a row.
-pub(super) fn cells(row: &ReportRow) -> [String; 9] {
+pub(super) fn cells(row: &ReportRow) -> [String; 11] {
     let certificate = &row.row.certificate;
     let interval = row.beside().next().and_then(|judged| judged.predictive);
     let others = [("authors", &row.authors), ("reference", &row.reference)];
@@ -137,7 +139,18 @@ pub(super) fn cells(row: &ReportRow) -> [String; 9] {
         others.collect::<Vec<String>>().join("; "),
         certificate.delta_exact.map(short).unwrap_or_default(),
         certificate.gap.map(short).unwrap_or_default(),
+        row.published
+            .as_ref()
+            .and_then(|judged| judged.ratio(row.row.value))
+            .map(hundredths)
+            .unwrap_or_default(),
+        row.published.as_ref().and_then(Judged::z).map(hundredths).unwrap_or_default(),
     ]
+}
+
+/// Two decimals, or more digits of what is less than a tenth.
+pub fn hundredths(x: f64) -> String {
+    if x.abs() < 0.1 || x.abs() >= 1e4 { format!("{x:.1e}") } else { format!("{x:.2}") }
 }
 
 /// What stands for a number that there is not.

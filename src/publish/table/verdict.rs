@@ -99,6 +99,21 @@ impl Judged {
             _ => self.predictive?.p_value(self.counterpart.value),
         }
     }
+
+    /// How far ours is from the number: ours over it; none beside a zero.
+    pub fn ratio(&self, ours: f64) -> Option<f64> {
+        let ratio = ours / self.counterpart.value;
+        (self.counterpart.value != 0.0 && ratio.is_finite()).then_some(ratio)
+    }
+
+    /// Whether that is by chance: how many standard deviations of one run our mean lies above the number; none where nothing is random, or
+    /// data are not the paper's.
+    pub fn z(&self) -> Option<f64> {
+        match self.verdict {
+            Verdict::StandIn | Verdict::None => None,
+            _ => self.predictive?.z(self.counterpart.value),
+        }
+    }
 }
 
 /// What is said of a number by where another run lies; none where that is not known.

@@ -86,10 +86,9 @@ fn every_published_number_is_compared() {
 #[test]
 fn a_summary_that_is_not_that_of_the_tables_is_named() {
     let project = toy();
-    let said = check_changed(&project, "results/REPRODUCTION.md", |text| {
-        text.replace("| 1 / 0 / 0 |", "| 2 / 0 / 0 |")
-    });
-    assert!(said.contains("REPRODUCTION.md: FAILS"), "{said}");
+    let said =
+        check_changed(&project, "results/CHECKS.md", |text| text.replace("| 1 / 0 / 0 |", "| 2 / 0 / 0 |"));
+    assert!(said.contains("CHECKS.md: FAILS"), "{said}");
     // What a service for continuous integration reads of the same.
     project.write("results/REPRODUCTION.md", "");
     let github = project.dpgp(&["check", "--all", "--as", "github"]).expect(1).out;
@@ -98,7 +97,7 @@ fn a_summary_that_is_not_that_of_the_tables_is_named() {
         "{github}"
     );
     let junit = project.dpgp(&["check", "--all", "--as", "junit"]).expect(1).out;
-    assert!(junit.starts_with("<?xml") && junit.contains("tests=\"2\" failures=\"1\""), "{junit}");
+    assert!(junit.starts_with("<?xml") && junit.contains("tests=\"3\" failures=\"1\""), "{junit}");
 }
 
 #[test]

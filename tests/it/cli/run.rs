@@ -29,7 +29,7 @@ fn the_toy_needs_no_download_and_writes_its_results() {
     let table = project.read("results/smith2021/toy/table.csv");
     let header = "experiment,cell,split,variant,objective,metric,value,spread,spread_kind,repeats,published,\
                   published_spread,verdict,guarantee,epsilon,delta,delta_exact,gap,interval_low,interval_high,p_value,\
-                  spread_verdict,authors,authors_verdict,reference,reference_spread,reference_verdict";
+                  spread_verdict,authors,authors_verdict,reference,reference_spread,reference_verdict,ratio_to_print,z";
     assert_eq!(table.lines().next().unwrap(), header);
 }
 

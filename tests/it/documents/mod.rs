@@ -2,6 +2,7 @@
 
 mod architecture;
 mod blocks;
+mod checks;
 mod commands;
 mod pages;
 mod reproduction;

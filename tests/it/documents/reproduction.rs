@@ -1,13 +1,15 @@
-//! The page of what is reproduced counts what stands in the tables, no more: an experiment and its results made up by hand, each number
-//! of the page counted by hand.
+//! What readers of a paper are told follows from the tables: five verdicts, and numbers that are counted apart.
 
 use std::fs;
 use std::path::Path;
 
 use dpgp::data::Manifest;
-use dpgp::publish::reproduction_markdown;
-use dpgp::spec::Coverage;
+use dpgp::publish::{Committed, PlaceVerdict, ToldPaper, reproduction_markdown, told_papers};
+use dpgp::run::{DataPlaces, Project};
+use dpgp::spec::{Coverage, PaperPage};
 use dpgp::task::Experiment;
+
+use crate::support::shipped::root;
 
 const SPEC: &str = r#"
 [experiment]
@@ -32,62 +34,25 @@ mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 }
 [axis.method]
 a = { "model.noise_variance" = 1.0 }
 b = { "model.noise_variance" = 2.0 }
-[published.values]
-all = { metric = "rmse", precision = 0.1, source = "Table 9" }
-columns = ["method", "value"]
-rows = [["b", 4.0]]
-[published.fitted]
-all = { metric = "rmse", precision = 0.1, source = "Table 9", fitted = "chosen so" }
-columns = ["method", "value"]
-rows = [["a", 3.0]]
-[deviation.stand-in]
-data = "Other rows."
-[deviation.inferred]
-split = "Halves."
-[deviation.difference]
-numbers = "Nobody knows."
 "#;
 
-/// Of a table: what is not said of a row is empty.
-struct TableRow {
-    /// Method, epsilon, metric, published, spread, verdict, verdict of the spread.
-    printed: [&'static str; 7],
-    /// Claimed delta, exact delta, both ends of the interval, p-value.
-    ours: [&'static str; 5],
-}
-
-/// Each row is of its own case but the first two, which stand side by side.
-const ROWS: [TableRow; 11] = [
-    // The number of b lies in the interval of a, but not the other way round.
-    TableRow {
-        printed: ["a", "1", "rmse", "3", "1", "differs", "agrees"],
-        ours: ["0.01", "0.01", "3.5", "4.5", "0.01"],
-    },
-    TableRow {
-        printed: ["b", "1", "rmse", "4", "2", "agrees", "differs"],
-        ours: ["0.01", "0.02", "3.9", "4.1", "0.5"],
-    },
-    TableRow { printed: ["a", "1", "nlpd", "5", "", "agrees", ""], ours: ["0.01", "", "0", "9", "0.6"] },
-    TableRow { printed: ["a", "inf", "r2", "6", "3", "inconclusive", ""], ours: ["", "", "", "", "0.7"] },
-    TableRow { printed: ["b", "", "mae", "1", "", "stand-in", ""], ours: ["0.01", "0.001", "", "", "0.05"] },
-    TableRow {
-        printed: ["b", "1", "sd", "1.25", "", "differs", ""],
-        ours: ["0.01", "0.01000000001", "0.33333333333333331", "1", ""],
-    },
-    TableRow { printed: ["b", "1", "m1", "1", "", "differs", ""], ours: ["", "", "0", "x", ""] },
-    TableRow { printed: ["b", "1", "m2", "1", "", "differs", ""], ours: ["", "", "0", "0.5", ""] },
-    TableRow { printed: ["b", "1", "m3", "1", "", "differs", ""], ours: ["", "", "0", "0.5", ""] },
-    TableRow { printed: ["b", "1", "m4", "1", "", "differs", ""], ours: ["", "", "0", "0.5", ""] },
-    TableRow { printed: ["b", "1", "m5", "1", "", "differs", ""], ours: ["", "", "0", "0.5", ""] },
-];
+/// Of method a: a number that agrees, one that was fitted, with its spread, one outside, a zero; of b one of other data and one that nothing
+/// is told of.
+const TABLE: &str = "\
+method,epsilon,metric,value,spread,published,published_spread,verdict,spread_verdict,ratio_to_print
+a,1,rmse,13.25,0.5,13.3,,agrees,,0.996
+a,1,fitted,2,0.1,2.1,0.3,fitted,agrees,0.95
+a,1,outside,9,,4,,differs,,2.25
+a,1,p/1,0,,0,,agrees,,
+b,1,rmse,5,,8,,stand-in,,0.6
+b,1,open,5,,8,,inconclusive,,0.6
+";
 
 const CLAIMS: &str = "from,place,quote,text,outcome,left,right,error
-paper,Page 1,q1,a is less,holds,1.0,2.0,0.1
-paper,Page 2,q2,b is less,fails,3.0,2.0,0.0
-paper,Page 3,q3,c is less,undecided,1.5,1.25,0.5
-paper,Page 4,q4,nothing is there,fails,,,
-ours,,,d is less,holds,1.0,2.0,0.1
-ours,,,e is less,fails,1.0,2.0,0.1
+paper,Page 1,one is less,a is less,holds,1.0,2.0,0.1
+paper,Page 2,two is less,b is less,fails,3.0,2.0,0.0
+paper,Page 3,three is less,c is less,undecided,1.5,1.25,0.5
+paper,Page 4,four is less,d is less,stand-in,1.5,1.25,0.5
 ";
 
 const COVERAGE: &str = "
@@ -96,137 +61,144 @@ reference = 'Nobody 2020'
 [[item]]
 place = 'Table 9'
 what = 'errors'
-numbers = 20
-statements = 9
+numbers = 9
 checked = ['paper/made-up']
-[[item]]
-place = 'Table 10'
-what = 'times'
-numbers = 3
-why_not = 'Nobody says of which machine.'
 ";
 
-/// Of a second experiment, on the paper's data: exactly as many numbers differ as are told, one is fitted, nothing is private.
-const PLAIN: &str = "method,epsilon,metric,published,published_spread,verdict,delta,delta_exact,interval_low,interval_high,p_value
-a,inf,m1,1,,differs,,,0,0.5,0.2
-a,inf,m2,1,,differs,,,0,0.5,0.3
-a,inf,m3,1,,differs,,,0,0.5,0.4
-a,inf,m4,1,,differs,,,0,0.5,0.8
-a,inf,m5,1,,differs,,,0,0.5,0.9
-a,inf,m6,1,,differs,,,0,0.5,
-a,inf,m7,1,,fitted,,,0,1.5,
-";
-
-fn table() -> String {
-    let mut text = "method,epsilon,metric,published,published_spread,verdict,spread_verdict,delta,delta_exact,interval_low,\
-                    interval_high,p_value,authors,authors_verdict,reference,reference_verdict\n"
-        .to_owned();
-    for (place, row) in ROWS.iter().enumerate() {
-        let others = match place {
-            0 => "7,differs,,",
-            1 => "7,agrees,8,differs",
-            2 => ",,9,agrees",
-            _ => ",,,",
-        };
-        text.push_str(&format!("{},{},{others}\n", row.printed.join(","), row.ours.join(",")));
-    }
-    text
-}
-
-fn page() -> String {
+fn told(row: &str) -> ToldPaper {
     let folder = tempfile::tempdir().unwrap();
-    for (name, table) in [("made-up", table()), ("plain", PLAIN.to_owned())] {
-        let results = folder.path().join("paper").join(name);
-        fs::create_dir_all(&results).unwrap();
-        fs::write(results.join("table.csv"), table).unwrap();
-    }
-    fs::write(folder.path().join("paper/made-up/claims.csv"), CLAIMS).unwrap();
+    let results = folder.path().join("paper/made-up");
+    fs::create_dir_all(&results).unwrap();
+    fs::write(results.join("table.csv"), TABLE).unwrap();
+    fs::write(results.join("claims.csv"), CLAIMS).unwrap();
     let manifest = Manifest::shipped().unwrap();
-    let on_its_data = &SPEC[..SPEC.find("[deviation.stand-in]").unwrap()];
-    let specs = [("paper/made-up", SPEC), ("paper/plain", on_its_data), ("paper/not-run", SPEC)];
-    let experiments = specs.map(|(name, spec)| {
-        Experiment::parse(name, Path::new("made-up.toml"), spec.to_owned(), &manifest).unwrap()
-    });
+    let spec = Experiment::parse("paper/made-up", Path::new("made-up.toml"), SPEC.to_owned(), &manifest);
     let coverage: Coverage = toml::from_str(COVERAGE).unwrap();
-    reproduction_markdown(folder.path(), &experiments, &[coverage]).unwrap()
-}
-
-#[test]
-fn a_paper_has_all_its_printed_numbers_and_statements_in_one_line() {
-    // Of 23 numbers 11 + 7 are entered, and three spreads: 3 agree (two values, one spread), 7 + 1 + 6 differ, 1 is inconclusive, 1 spread
-    // is not judged, 1 is fitted, 1 has a stand-in. A setting was chosen by one number of each experiment. Of 9 statements 4 are entered.
-    let line = "| paper | 23 | 3 | 14 | 1 | 1 | 1 | 1 | 2 | 3 | 9 | 1 | 2 | 1 | 5 |\n";
-    assert!(page().contains(line), "{}", page());
-}
-
-#[test]
-fn an_experiment_has_counts_of_each_owner_power_and_guarantees_in_one_line() {
-    let page = page();
-    // 3 agree, 8 differ, 3 else. Of the two rows that have another method beside them, one would agree by the other's number. Of the rows
-    // with a finite epsilon, two are within (a billionth is rounding), one exceeds, and of six nothing is known.
-    let line = "| [paper/made-up](paper/made-up/table.md) | Table 9 | 11 | 3 / 8 / 3 | 1 / 1 / 0 | 1 / 1 / 0 | 1 / 2 / 1 | 1 / 1 / 0 | 1 of 2 | 2 / 1 / 6 |\n";
-    assert!(page.contains(line), "{page}");
-    let plain = "| [paper/plain](paper/plain/table.md) | Table 9 | 7 | 0 / 6 / 1 |  |  |  |  |  |  |\n";
-    assert!(page.contains(plain), "{page}");
-    assert!(page.contains("| paper/not-run | Table 9 | not run | | | | | | | |\n"), "{page}");
-}
-
-#[test]
-fn what_does_not_reproduce_is_told_with_its_numbers() {
-    let page = page();
-    let section = "### paper
-
-[paper/made-up](paper/made-up/table.md): Made up (on other data than the paper's)
-
-- method = a, epsilon = 1, rmse: the paper prints 3, one run of ours gives 3.500 to 4.500.
-- method = b, epsilon = 1, sd: the paper prints 1.25, one run of ours gives 0.3333 to 1.000.
-- method = b, epsilon = 1, m1: the paper prints 1, one run of ours gives 0 to x.
-- method = b, epsilon = 1, m2: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = b, epsilon = 1, m3: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = b, epsilon = 1, m4: the paper prints 1, one run of ours gives 0 to 0.5000.
-- 1 more of these numbers differ.
-- method = a, epsilon = 1, rmse: the authors' files (not printed) say 7, one run of ours gives 3.500 to 4.500.
-- method = b, epsilon = 1, rmse: our own reference (not printed) is 8, one run of ours gives 3.900 to 4.100.
-- 1 of 2 printed spreads differ from those of our runs (first: method = b, epsilon = 1, rmse).
-- Page 2: “q2” fails (ours: 3.000 against 2.000): b is less.
-- Page 3: “q3” is undecided (ours: 1.500 against 1.250, standard error 0.5000): c is less.
-- Page 4: “q4” fails: nothing is there.
-- Why, numbers: Nobody knows.
-
-[paper/plain](paper/plain/table.md): Made up
-
-- method = a, epsilon = inf, m1: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = a, epsilon = inf, m2: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = a, epsilon = inf, m3: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = a, epsilon = inf, m4: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = a, epsilon = inf, m5: the paper prints 1, one run of ours gives 0 to 0.5000.
-- method = a, epsilon = inf, m6: the paper prints 1, one run of ours gives 0 to 0.5000.
-
-
-## ";
-    assert!(page.contains(section), "{page}");
-}
-
-#[test]
-fn what_is_not_checked_is_told_with_its_reason() {
-    let page = page();
-    let section =
-        "## What is not checked, and why\n\n- paper, Table 10 (times): Nobody says of which machine.\n\n## ";
-    assert!(page.contains(section), "{page}");
-}
-
-/// Of ten p-values one lies below a twentieth, .05 does not; of two experiments with five each the first is named.
-#[test]
-fn how_much_may_be_chance_is_told_with_the_number_of_p_values() {
-    let page = page();
-    assert!(page.contains("- paper: 10 printed numbers are random in our replicates"), "{page}");
-    assert!(
-        page.contains("(5 of them in paper/made-up); 10 % of them lie outside the central 95 %"),
-        "{page}"
+    let page = format!(
+        "paper = 'paper'\nsentence = 'It is made up.'\n[[row]]\nplace = 'Table 9'\nsays = 'it'\nexperiment = 'paper/made-up'\n{row}"
     );
-    // D is the largest of p - (i - 1)/10 and i/10 - p over .01, .05, .2, .3, .4, .5, .6, .7, .8, .9: 2/10 - .05 = .15.
-    assert!(page.contains("(Kolmogorov and Smirnov, D = 0.15)."), "{page}");
-    // x = (sqrt 10 + .12 + .11 / sqrt 10) .15 = .4976; 2 (exp(-2 x^2) - exp(-8 x^2) + exp(-18 x^2) - ..)
-    // = 2 (.60950 - .13800 + .01160 - .00036) = .9655.
-    assert!(page.contains("would have p = 0.97 "), "{page}");
+    let page: PaperPage = toml::from_str(&page).unwrap();
+    told_papers(folder.path(), &[spec.unwrap()], &[coverage], &[page]).unwrap().remove(0)
+}
+
+fn verdict(row: &str) -> PlaceVerdict {
+    told(row).rows[0].verdict.clone()
+}
+
+#[test]
+fn each_of_the_five_verdicts_follows_from_the_table() {
+    let because = "because = 'of that'\n";
+    for (row, expected) in [
+        ("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]", PlaceVerdict::Same),
+        ("numbers = [{ metric = 'fitted' }]", PlaceVerdict::SameWithSettings),
+        ("numbers = [{ metric = 'fitted', spreads = true }]", PlaceVerdict::Same),
+        (
+            "numbers = [{ metric = 'rmse', cells = { method = 'a' } }]\nchosen = 'x'",
+            PlaceVerdict::SameWithSettings,
+        ),
+        ("claims = [{ quote = 'one is' }]", PlaceVerdict::Same),
+        ("numbers = [{ metric = 'outside' }]\ntried = 'all'", PlaceVerdict::Unknown("all".to_owned())),
+        ("claims = [{ quote = 'three' }]\nuntold = 'chance'", PlaceVerdict::Untold("chance".to_owned())),
+        (
+            "claims = [{ quote = 'four' }]\nuntold = 'other data'",
+            PlaceVerdict::Untold("other data".to_owned()),
+        ),
+        ("numbers = [{ metric = 'open' }]\nuntold = 'wide'", PlaceVerdict::Untold("wide".to_owned())),
+        ("untold = 'no number'", PlaceVerdict::Untold("no number".to_owned())),
+    ] {
+        assert_eq!(verdict(row), expected, "{row}");
+    }
+    for row in ["numbers = [{ metric = 'outside' }]", "claims = [{ quote = 'two' }, { quote = 'one' }]"] {
+        let row = format!("{row}\n{because}");
+        assert_eq!(verdict(&row), PlaceVerdict::Different("of that".to_owned()), "{row}");
+    }
+    // One of other data decides for all.
+    assert!(matches!(verdict("numbers = [{ metric = 'rmse' }]"), PlaceVerdict::Untold(_)));
+}
+
+/// Nine are printed, seven entered: of these one is a zero, one the spread of a fitted mean.
+#[test]
+fn zeros_and_spreads_of_fitted_means_are_counted_apart() {
+    let row = "numbers = [{ metric = 'outside' }]\nbecause = 'of that'";
+    let page = reproduction_markdown(&[told(row)]);
+    assert!(page.contains("| paper | 9 | 7 | 1 | 1 | 1 | 0 | 2 | 1 (1) | 1 | 0 |\n"), "{page}");
+    assert!(page.contains("- [paper](#paper): It is made up.\n"), "{page}");
+    let line = "|[Table 9](paper/made-up/table.md)|it|9.000|yes|no|**different**: because of that|\n";
+    assert!(page.contains(line), "{page}");
+    // Outside of any place with a reason it is unknown.
+    assert!(
+        reproduction_markdown(&[told("")])
+            .contains("| paper | 9 | 7 | 1 | 1 | 0 | 1 | 2 | 1 (1) | 1 | 0 |\n")
+    );
+}
+
+#[test]
+fn ours_is_told_in_words_with_numbers_of_the_table() {
+    let row = "ours = '{one} of {all}'\n[row.values]\none = { metric = 'rmse', cells = { method = 'a' }, decimals = 1 }\n\
+               all = { metric = 'fitted', column = 'spread' }\n";
+    let row = told(row).rows.remove(0);
+    assert_eq!(row.ours, "13.2 of 0.1000");
+    let made = |row: &str| told(row).rows.remove(0).ours;
+    assert_eq!(made("numbers = [{ metric = 'rmse', cells = { method = 'a' } }]"), "13.25 ± 0.5000");
+    assert_eq!(made("numbers = [{ metric = 'p/*' }]"), "1 of 1 zeros");
+    assert_eq!(made("claims = [{ quote = 'is less' }]"), "1 of 4 tests hold");
+    assert_eq!(made("claims = [{ quote = 'two' }]"), "3.000 against 2.000");
+    let three = "numbers = [{ cells = { method = 'a' } }]";
+    assert_eq!(made(three), "2 of 3 inside 95 %; ours / print 0.95 to 2.25, median 1.00; 1 of 1 zeros");
+}
+
+/// What is told by the committed results; none while some of a paper are of another version of their spec, which `dpgp check --all` finds.
+fn shipped() -> Option<(Vec<ToldPaper>, Vec<Experiment>)> {
+    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+    let (results, experiments) = (root().join("results"), project.experiments().unwrap());
+    let of_papers = experiments.iter().filter(|one| one.meta.paper.is_some());
+    for experiment in of_papers {
+        let committed = Committed::read(&results.join(experiment.folder())).unwrap();
+        if committed.is_none_or(|committed| committed.is_stale(experiment)) {
+            return None;
+        }
+    }
+    let (coverage, pages) = (project.coverage().unwrap(), project.pages().unwrap());
+    Some((told_papers(&results, &experiments, &coverage, &pages).unwrap(), experiments))
+}
+
+/// The most words of the page, and of reasons that nobody knows.
+const MOST_WORDS: usize = 2_500;
+const MOST_UNKNOWN: usize = 6;
+
+#[test]
+fn the_page_is_short_and_says_what_was_tried() {
+    let Some((papers, _)) = shipped() else { return };
+    let page = reproduction_markdown(&papers);
+    let words = page.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+    assert!(words <= MOST_WORDS, "{words} words");
+    let rows: Vec<_> = papers.iter().flat_map(|paper| &paper.rows).collect();
+    let unknown: Vec<_> = rows.iter().filter(|row| matches!(row.verdict, PlaceVerdict::Unknown(_))).collect();
+    assert!(unknown.len() <= MOST_UNKNOWN, "{unknown:?}");
+    for row in unknown {
+        assert!(!row.words.contains("nothing yet"), "{row:?}");
+    }
+    for row in rows {
+        assert!(!row.ours.contains(['?', '{']), "{row:?}");
+        assert!(!row.words.contains("ours leave it open"), "{row:?}");
+    }
+}
+
+/// Every printed number and every test of a statement stands in some row.
+#[test]
+fn every_printed_number_and_statement_has_a_row() {
+    let Some((papers, experiments)) = shipped() else { return };
+    let project = Project::at(root(), &DataPlaces::default()).unwrap();
+    let pages = project.pages().unwrap();
+    for (page, paper) in pages.iter().zip(&papers) {
+        let numbers: usize = paper.rows.iter().map(|row| row.numbers.len()).sum();
+        assert_eq!(numbers, paper.tally.entered, "{}: numbers in rows, and entered", paper.key);
+        let own = experiments.iter().filter(|one| one.meta.paper.as_deref() == Some(&page.paper));
+        for claim in own.flat_map(|one| &one.claims).filter(|claim| !claim.quote.is_empty()) {
+            let chosen = page.rows.iter().flat_map(|row| &row.claims);
+            let mut chosen =
+                chosen.filter(|one| claim.quote.contains(&one.quote) && claim.text.contains(&one.text));
+            assert!(chosen.next().is_some(), "{}: {} {}", page.paper, claim.quote, claim.text);
+        }
+    }
 }

@@ -61,7 +61,8 @@ fn specs(folder: &Path) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(specs(&path));
-        } else if path.extension().is_some_and(|ending| ending == "toml") && !path.ends_with("coverage.toml")
+        } else if path.extension().is_some_and(|ending| ending == "toml")
+            && !["coverage.toml", "page.toml"].iter().any(|name| path.ends_with(name))
         {
             found.push(path);
         }

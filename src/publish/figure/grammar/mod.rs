@@ -22,7 +22,7 @@ mod words;
 pub use layout::{Layout, WIDTH_OF_ONE};
 pub use legend::{LegendEntry, Swatch};
 pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};
-pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, LIGHT, RED, WHITE, mixed, ramp, viridis};
+pub use palette::{BLACK, COLOURS, Colour, DARK, GREY, GROUND, RED, WHITE, ramp, viridis};
 pub use pen::{Pen, Stroke};
 pub use picture::{Backdrop, Panel, Picture, Plot, Side, Ticks};
 pub use render::{PLOT_GAP, Rendered, render, render_captioned};

@@ -37,8 +37,6 @@ pub const WHITE: Colour = Colour::rgb(255, 255, 255);
 pub const RED: Colour = Colour::rgb(215, 40, 40);
 /// Lines behind the data.
 pub const GRID: Colour = Colour::rgb(215, 215, 215);
-/// The lightest grey that a line can have.
-pub const LIGHT: Colour = Colour::rgb(205, 205, 205);
 /// Lines that matter less.
 pub const GREY: Colour = Colour::rgb(140, 140, 140);
 /// A ground on which black and white can be seen.
@@ -86,7 +84,7 @@ fn along(colours: &[Colour], fraction: f64) -> Colour {
 }
 
 /// The colour a fraction of the way from one to another.
-pub fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
+fn mixed(from: Colour, to: Colour, t: f64) -> Colour {
     Colour::rgb(part(from.0, to.0, t), part(from.1, to.1, t), part(from.2, to.2, t))
 }
 

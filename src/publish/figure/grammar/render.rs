@@ -14,12 +14,12 @@ pub const PLOT_GAP: f64 = 26.0;
 /// The room below the last row.
 const FOOT: f64 = 6.0;
 
-/// A picture below its title, as SVG text that says in words what it shows.
+/// A picture between its title and a caption, as SVG text that says in words what it shows.
 ///
 /// # Errors
 /// [`FigureError`] if the drawing library fails.
-pub fn render(title: &str, picture: &Picture) -> Result<String, FigureError> {
-    Ok(described(render_captioned(title, picture, &[])?.svg, title, picture))
+pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<String, FigureError> {
+    Ok(described(render_captioned(title, picture, caption)?.svg, title, picture, caption))
 }
 
 /// A figure, and where its plots stand.

@@ -4,27 +4,31 @@ use super::picture::{Panel, Picture};
 use crate::data::shown_line;
 
 /// The elements that name and describe a picture, the first of an SVG text; none without a title.
-pub(super) fn described(svg: String, title: &str, picture: &Picture) -> String {
+pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[String]) -> String {
     if title.is_empty() {
         return svg;
     }
-    let words =
-        format!("<title>{}</title>\n<desc>{}</desc>\n", escaped(title), escaped(&description(picture)));
+    let words = format!(
+        "<title>{}</title>\n<desc>{}</desc>\n",
+        escaped(title),
+        escaped(&description(picture, caption))
+    );
     match svg.split_once('\n') {
         Some((root, marks)) => format!("{root}\n{words}{marks}"),
         None => svg,
     }
 }
 
-/// What the axes of each panel are, and what its marks mean.
-fn description(picture: &Picture) -> String {
+/// What the axes of each panel are, what its marks mean, and the caption.
+fn description(picture: &Picture, caption: &[String]) -> String {
     let mut sentences: Vec<String> = picture.panels.iter().flat_map(axes).collect();
     let meanings: Vec<&str> =
         picture.legend.iter().map(|entry| entry.text.as_str()).filter(|text| !text.is_empty()).collect();
     if !meanings.is_empty() {
         sentences.push(format!("Shown: {}", meanings.join("; ")));
     }
-    sentences.iter().map(|sentence| format!("{sentence}.")).collect::<Vec<_>>().join(" ")
+    let sentences = sentences.iter().map(|sentence| format!("{sentence}.")).chain(caption.iter().cloned());
+    sentences.collect::<Vec<_>>().join(" ")
 }
 
 /// "A: y by x", for each plot of a panel whose axes have names.
@@ -70,15 +74,15 @@ mod tests {
 
     #[test]
     fn axes_and_legend_are_told() {
-        assert_eq!(description(&picture()), "(A) a: y < 1 by x. along x. Shown: mean & sd.");
+        assert_eq!(description(&picture(), &[]), "(A) a: y < 1 by x. along x. Shown: mean & sd.");
     }
 
     #[test]
     fn words_come_first_in_the_sheet_and_are_escaped() {
-        let svg = render("a < b", &picture()).unwrap();
+        let svg = render("a < b", &picture(), &["n: 3 & more.".to_owned()]).unwrap();
         let (root, rest) = svg.split_once('\n').unwrap();
         assert!(root.starts_with("<svg ") && root.ends_with('>'));
         assert!(rest.starts_with("<title>a &lt; b</title>\n<desc>(A) a: y &lt; 1 by x. along x."), "{rest}");
-        assert!(!render("", &picture()).unwrap().contains("<title>"));
+        assert!(!render("", &picture(), &[]).unwrap().contains("<title>"));
     }
 }

@@ -7,9 +7,8 @@ use crate::spec::BarsFigure;
 
 const HEIGHT: f64 = 320.0;
 const INSIDE: Colour = COLOURS[0].faint(0.35);
-const RING: f64 = 5.0;
 const OTHERS: Pen = Pen::new(BLACK, 1.25);
-/// Where the first number of another owner stands, and the next behind it, as parts of the width.
+/// Where the words of the first number of another owner stand, and the next behind it, as parts of the width.
 const FIRST: f64 = 0.4;
 const NEXT: f64 = 0.2;
 const OUTLINE: Pen = Pen::new(COLOURS[0].faint(0.8), 0.75);
@@ -65,7 +64,7 @@ impl ExpectedValue {
         self.others.iter().map(|(_, value)| *value).fold(self.value, f64::max)
     }
 
-    /// The value as a line across, and in words above it; the others as marks with words, over a plot so wide.
+    /// The value and those of others as lines across with words above them, over a plot so wide.
     fn marks(&self, width: f64) -> Vec<Mark> {
         let name = format!("{}: {}", self.name, short(self.value));
         let mut marks = vec![
@@ -74,10 +73,26 @@ impl ExpectedValue {
         ];
         for (i, (owner, value)) in self.others.iter().enumerate() {
             let at = Spot::new(width * (FIRST + NEXT * i as f64), *value);
-            marks.push(beside_mark(*owner, vec![at], RING, OTHERS));
-            marks.push(words(exact(*value), at, OTHERS.colour));
+            marks.push(Mark::Across(*value, line_of(*owner)));
+            marks.push(words(format!("{}: {}", whose(*owner), exact(*value)), at, OTHERS.colour));
         }
         marks
+    }
+}
+
+/// The line of a number of another owner.
+fn line_of(owner: Owner) -> Pen {
+    match owner {
+        Owner::Paper => OTHERS.dashed(),
+        Owner::Authors | Owner::Reference => OTHERS.dotted(),
+    }
+}
+
+fn whose(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Paper => "paper",
+        Owner::Authors => "authors' files",
+        Owner::Reference => "reference",
     }
 }
 
@@ -174,7 +189,12 @@ fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
     };
     for owner in Owner::ALL {
         if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
-            legend.push(beside_legend(owner, RING, OTHERS));
+            let meaning = match owner {
+                Owner::Paper => "printed in the paper",
+                Owner::Authors => "the authors' files",
+                Owner::Reference => "reference of ours",
+            };
+            legend.push(Swatch::Line(line_of(owner)).means(meaning));
         }
     }
     legend
@@ -209,11 +229,7 @@ mod tests {
         let rows = vec![row(0, "rmse", 3.5, None)];
         let svg = drawn("bars-metric", &Report::new(&experiment, rows, vec![(0, candidates())]));
         assert_eq!((svg.matches("rmse: 3.5").count(), svg.matches("expected: ").count()), (2, 1));
-        assert_eq!(
-            (svg.matches("\n4.25\n").count(), count(&svg, "circle")),
-            (2, 2 + 1),
-            "rings and their sample"
-        );
+        assert_eq!((svg.matches("paper: 4.25").count(), count(&svg, "circle")), (2, 0), "lines, no circles");
         assert!(svg.contains("mean of 5 replicates") && svg.contains("printed in the paper"));
     }
 

@@ -29,7 +29,9 @@ fn marks(setting: &CalibrationFigure, report: &Report<'_>, group: &Group) -> Vec
     let mut marks = vec![Mark::line([(0.0, 0.0), (1.0, 1.0)], DIAGONAL)];
     for &cell in &group.cells {
         let number = report.axis(&setting.lines).map_or(0, |axis| report.rank(cell, axis));
-        marks.extend(line_with_bars(&members(report, cell, &setting.metric), method_pen(number)));
+        let points: Vec<Estimate> =
+            members(report, cell, &setting.metric).into_iter().map(|(point, _)| point).collect();
+        marks.extend(line_with_bars(&points, method_pen(number)));
     }
     marks
 }

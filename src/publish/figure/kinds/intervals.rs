@@ -5,6 +5,7 @@ use crate::spec::{Counterpart, IntervalsFigure};
 
 const OURS: Pen = Pen::new(COLOURS[0], 2.0);
 const OTHERS: Pen = Pen::new(COLOURS[1], 2.0);
+const BETWEEN: Pen = Pen::new(GREY, 1.0);
 const RADIUS: f64 = 5.0;
 /// How far ours stand above the middle of a line, and the others below it.
 const ASIDE: f64 = 0.14;
@@ -36,6 +37,8 @@ impl Spread {
 /// One line of the figure.
 struct IntervalLine {
     name: String,
+    /// The place of its label on the axis of groups.
+    group: usize,
     ours: Spread,
     others: Vec<(Owner, Spread)>,
 }
@@ -44,9 +47,13 @@ impl Drawing for IntervalsFigure {
     fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
         let mut lines: Vec<IntervalLine> =
             self.metrics.iter().flat_map(|metric| of(self, report, metric)).collect();
+        lines.sort_by_key(|line| line.group);
         // The first line stands highest.
         lines.reverse();
-        let marks = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5)).collect();
+        let between = (1..lines.len()).filter(|&i| lines[i - 1].group != lines[i].group);
+        let between = between.map(|i| Mark::Across(i as f64, BETWEEN));
+        let own = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5));
+        let marks = between.chain(own).collect();
         let names = lines.iter().map(|line| line.name.clone()).collect();
         let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, ""), marks);
         let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
@@ -65,8 +72,14 @@ fn of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<Inter
 
 fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
     let metric = (setting.metrics.len() > 1).then(|| row.row.metric.clone());
+    let groups = setting.groups.as_deref().and_then(|name| report.axis(name));
+    let mut labels: Vec<String> = report.labels(row).collect();
+    if let Some(axis) = groups {
+        labels[..=axis].rotate_right(1);
+    }
     IntervalLine {
-        name: report.labels(row).chain(metric).collect::<Vec<_>>().join(", "),
+        name: labels.into_iter().chain(metric).collect::<Vec<_>>().join(", "),
+        group: groups.map_or(0, |axis| report.rank(row.row.cell, axis)),
         ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
         others: row
             .beside()

@@ -7,6 +7,8 @@ const HEIGHT: f64 = 390.0;
 /// Radii of the points and of the rings around them, in pixels.
 const DOT: f64 = 3.5;
 const RING: f64 = 5.5;
+/// The lightest colour of many, as a part of the whole range: what is lighter cannot be seen on white.
+const LIGHTEST: f64 = 0.9;
 /// The most shades that the legend names.
 const SHADES: usize = 8;
 const LEVEL: Pen = Pen::new(BLACK, 1.0).dashed();
@@ -110,7 +112,12 @@ fn others(setting: &LinesFigure, rows: &[&ReportRow], x: usize, owner: Owner) ->
 /// The pen of the line at a place among all.
 fn pen(setting: &LinesFigure, place: usize, count: usize) -> Pen {
     if setting.shades {
-        return Pen::new(mixed(BLACK, LIGHT, place as f64 / count.saturating_sub(1).max(1) as f64), 1.5);
+        let pen = Pen::new(viridis(LIGHTEST * place as f64 / count.saturating_sub(1).max(1) as f64), 2.0);
+        return match place % 3 {
+            0 => pen,
+            1 => pen.dashed(),
+            _ => pen.dotted(),
+        };
     }
     coloured(place)
 }
@@ -217,9 +224,9 @@ mod tests {
     }
 
     #[test]
-    fn shades_go_from_black_to_light_grey_without_bars() {
+    fn many_lines_differ_in_colour_and_dashes_and_have_no_bars() {
         let svg = figure("lines-shades", 40, true);
-        assert_eq!(lines_of(&svg, "#CDCDCD"), 2, "the last line and its sample");
+        assert_eq!(lines_of(&svg, "#440154"), 2, "the first line and its sample, the darkest of viridis");
         assert!(svg.contains("lengthscale = 4\n") && svg.contains("standard error: 0.02 at most"));
         let texts = svg.matches("lengthscale = ").count();
         assert!((5..12).contains(&texts), "only some of them are named: {texts}");

@@ -80,17 +80,18 @@ impl<'a> Look<'a> {
         Self { setting, least: least.min(largest), largest }
     }
 
-    /// Discs, contours of the finest grid, data and inducing inputs.
+    /// Discs, data, inducing inputs and contours of the finest grid.
     fn marks(&self, report: &Report<'_>, cell: usize) -> Result<Vec<Mark>, FigureError> {
         let maps = frames(report, Some(cell), MAP, Map::read)?;
         let mut marks: Vec<Mark> = maps.iter().map(|map| self.discs(map)).collect();
-        let fine = frames(report, Some(cell), SURFACE, surface)?;
-        let surface = fine.into_iter().chain(maps.iter().map(Map::grid)).flatten().next();
-        marks.extend(surface.map(|surface| Mark::Contours(surface, self.setting.step, CONTOUR)));
         let data = frames(report, Some(cell), DATA, places)?;
         marks.extend(data.iter().map(|data| Mark::dots(data, 1.4, BLACK)));
         let inducing = frames(report, Some(cell), INDUCING, places)?;
         marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, Stroke::Times, ARM, CROSS)));
+        // Last, so that nothing hides the levels that are written on them.
+        let fine = frames(report, Some(cell), SURFACE, surface)?;
+        let surface = fine.into_iter().chain(maps.iter().map(Map::grid)).flatten().next();
+        marks.extend(surface.map(|surface| Mark::Contours(surface, self.setting.step, CONTOUR)));
         Ok(marks)
     }
 

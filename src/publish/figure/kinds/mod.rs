@@ -21,6 +21,7 @@ mod violins;
 use super::drawing::Drawing;
 use super::error::FigureError;
 use super::grammar::render;
+use crate::publish::caption::caption;
 use crate::publish::report::Report;
 use crate::spec::FigureSetting;
 
@@ -50,7 +51,7 @@ fn drawing(setting: &FigureSetting) -> &dyn Drawing {
 pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
     let Some(setting) = &report.experiment.figure else { return Ok(None) };
     let picture = drawing(setting).picture(&report.shown())?;
-    render(&report.experiment.meta.title, &picture).map(Some)
+    render(&report.experiment.meta.title, &picture, &[caption(report)]).map(Some)
 }
 
 #[cfg(test)]

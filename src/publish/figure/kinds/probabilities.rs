@@ -4,12 +4,25 @@ use super::super::prelude::*;
 use crate::spec::ProbabilitiesFigure;
 
 const HEIGHT: f64 = 300.0;
+const MARK: f64 = 4.5;
 
 /// A member of a family along the axis.
 struct Member {
     /// The number after the family's name.
     number: f64,
     points: Vec<Estimate>,
+    others: Vec<(Owner, Spot)>,
+}
+
+impl Member {
+    /// Its line with bars, and the numbers of others.
+    fn marks(&self, pen: Pen) -> Vec<Mark> {
+        let mut marks = line_with_bars(&self.points, pen);
+        for (owner, spot) in &self.others {
+            marks.push(beside_mark(*owner, vec![*spot], MARK, pen.thin()));
+        }
+        marks
+    }
 }
 
 /// A family in the cells that differ in the axis alone.
@@ -40,13 +53,15 @@ impl Drawing for ProbabilitiesFigure {
         let x = Scale::of(true, points.map(|point| point.at.x));
         let y = Scale::between(0.0, 1.0).roomy();
         let panels = families.iter().map(|family| {
-            let marks = family.pens().flat_map(|(member, pen)| line_with_bars(&member.points, pen)).collect();
+            let marks = family.pens().flat_map(|(member, pen)| member.marks(pen)).collect();
             Panel::new(
                 &family.title,
                 Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
             )
         });
-        let legend = families.iter().take(self.metrics.len()).flat_map(legend).chain([bars()]).collect();
+        let named = families.iter().take(self.metrics.len());
+        let legend = named.flat_map(|family| legend(self, family)).chain([bars()]).chain(owners(&families));
+        let legend = legend.collect();
         Ok(Picture { legend, layout, panels: panels.collect() }.lettered())
     }
 }
@@ -60,7 +75,7 @@ fn families<'a>(
 ) -> Vec<FamilyLines<'a>> {
     let families = setting.metrics.iter().enumerate().map(|(place, name)| {
         let comma = if group.title.is_empty() { "" } else { ", " };
-        let title = format!("{}{comma}{name}", group.title);
+        let title = format!("{}{comma}{}", named(setting, &group.title), named(setting, name));
         FamilyLines { title, name, place, members: along(report, axis, group, name) }
     });
     families.filter(|family| !family.members.is_empty()).collect()
@@ -72,11 +87,16 @@ fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<M
     for &cell in &group.cells {
         let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
         let Some(x) = place else { continue };
-        for member in members(report, cell, family) {
+        for (member, row) in members(report, cell, family) {
             let point = Estimate { at: Spot::new(x, member.at.y), ..member };
+            let others = row.beside().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
+            let others: Vec<(Owner, Spot)> = others.map(|(owner, y)| (owner, Spot::new(x, y))).collect();
             match found.iter_mut().find(|known| known.number == member.at.x) {
-                Some(known) => known.points.push(point),
-                None => found.push(Member { number: member.at.x, points: vec![point] }),
+                Some(known) => {
+                    known.points.push(point);
+                    known.others.extend(others);
+                }
+                None => found.push(Member { number: member.at.x, points: vec![point], others }),
             }
         }
     }
@@ -93,10 +113,26 @@ fn pen(family: usize, member: usize) -> Pen {
     }
 }
 
-fn legend(family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+/// A label or a metric in the words that the setting has for it.
+fn named<'a>(setting: &'a ProbabilitiesFigure, text: &'a str) -> &'a str {
+    setting.names.get(text).map_or(text, String::as_str)
+}
+
+fn legend(setting: &ProbabilitiesFigure, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+    let name = named(setting, family.name);
     let pens = family.pens();
-    pens.map(|(member, pen)| Swatch::Line(pen).means(format!("{} = {}", family.name, member.number)))
-        .collect()
+    pens.map(|(member, pen)| Swatch::Line(pen).means(format!("{name} = {}", member.number))).collect()
+}
+
+/// The owners of numbers beside ours.
+fn owners(families: &[FamilyLines<'_>]) -> Vec<LegendEntry> {
+    let others: Vec<Owner> = families
+        .iter()
+        .flat_map(|family| &family.members)
+        .flat_map(|member| member.others.iter().map(|(owner, _)| *owner))
+        .collect();
+    let there = Owner::ALL.into_iter().filter(|owner| others.contains(owner));
+    there.map(|owner| beside_legend(owner, MARK, Pen::new(BLACK, 1.0))).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,38 @@
+//! The two pages on all experiments.
+
+use std::path::Path;
+
+use super::CliError;
+use super::options::ResultsPlace;
+use crate::publish::{CHECKS, REPRODUCTION, checks_markdown, reproduction_markdown, told_papers};
+use crate::run::{Project, write_atomically};
+use crate::task::Experiment;
+
+/// The names and texts of the pages, from the results that stand in a folder: what readers of the papers ask, and the checks of our program.
+pub fn pages(
+    results: &Path,
+    project: &Project,
+    experiments: &[Experiment],
+) -> Result<[(&'static str, String); 2], CliError> {
+    let coverage = project.coverage()?;
+    let papers = told_papers(results, experiments, &coverage, &project.pages()?)?;
+    Ok([
+        (REPRODUCTION, reproduction_markdown(&papers)),
+        (CHECKS, checks_markdown(results, experiments, &coverage)?),
+    ])
+}
+
+/// Writes them into the folder of results.
+pub fn write_pages(
+    place: &ResultsPlace,
+    project: &Project,
+    experiments: &[Experiment],
+) -> Result<(), CliError> {
+    let results = place.folder(project);
+    for (name, text) in pages(&results, project, experiments)? {
+        let path = place.writable_page(project, name)?;
+        let written = std::fs::create_dir_all(&results).and_then(|()| write_atomically(&path, &text));
+        written.map_err(CliError::io(&path))?;
+    }
+    Ok(())
+}
