@@ -185,8 +185,11 @@ pub enum Problem {
         known: String,
     },
     /// A claim that compares with nothing or with two things.
-    #[error("needs one of `other` (cells), `value` (a number) and `uniform` (a pick)")]
+    #[error("needs one of `other` or `others` (cells), `value` (a number) and `uniform` (a pick)")]
     ClaimNeedsOneSide,
+    /// Another metric of no cells.
+    #[error("is the metric of cells: it needs `other` or `others`")]
+    OtherMetricNeedsCells,
     /// A sentence of a paper without its place, or a place without a sentence.
     #[error("a sentence of a paper needs `quote` and `place`")]
     QuoteNeedsPlace,

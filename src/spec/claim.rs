@@ -27,6 +27,14 @@ pub(super) struct RawClaim {
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub other: Option<Table>,
+    /// Several sets of cells on the right, instead of one: the relation holds for each.
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    pub others: Vec<Table>,
+    /// The metric of the cells on the right, where it is another one. No row is compared with itself, so that `rmse/*` means all others of a
+    /// family.
+    #[serde(default)]
+    pub other_metric: Option<String>,
     /// A number instead of cells on the right.
     #[serde(default)]
     pub value: Option<f64>,
@@ -104,8 +112,8 @@ pub enum Margin {
 /// What stands on the right of a claim.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OtherSide {
-    /// Rows.
-    Cells(Selector),
+    /// Rows, of any of these.
+    Cells(Vec<Selector>),
     /// A number.
     Number(f64),
     /// A uniform pick in the same cell.
@@ -134,6 +142,8 @@ pub struct Claim {
     pub is: Relation,
     /// What stands on the right.
     pub other: OtherSide,
+    /// Their metric, if it is another.
+    pub other_metric: Option<String>,
     /// What is subtracted there.
     pub other_minus: Option<Selector>,
     /// How far the left may lie on the wrong side.
@@ -149,20 +159,30 @@ pub struct Claim {
 impl Claim {
     /// Whether it compares a cell with these labels.
     pub fn looks_at(&self, labels: &[String]) -> bool {
-        let other = match &self.other {
-            OtherSide::Cells(other) => Some(other),
-            OtherSide::Number(_) | OtherSide::Uniform(_) => None,
+        let others = match &self.other {
+            OtherSide::Cells(others) => others.as_slice(),
+            OtherSide::Number(_) | OtherSide::Uniform(_) => &[],
         };
-        let sides = [Some(&self.cells), self.minus.as_ref(), other, self.other_minus.as_ref()];
-        sides.into_iter().flatten().any(|side| side.selects(labels))
+        let sides = [Some(&self.cells), self.minus.as_ref(), self.other_minus.as_ref()];
+        sides.into_iter().flatten().chain(others).any(|side| side.selects(labels))
     }
 
     /// Whether it is about a metric.
     pub fn is_about(&self, metric: &str) -> bool {
-        match self.metric.strip_suffix('*') {
-            Some(family) => metric.starts_with(family),
-            None => self.metric == metric,
-        }
+        means(&self.metric, metric)
+    }
+
+    /// Whether it compares with a metric.
+    pub fn compares_with(&self, metric: &str) -> bool {
+        means(self.other_metric.as_ref().unwrap_or(&self.metric), metric)
+    }
+}
+
+/// Whether a metric is the one named, or of the family.
+fn means(named: &str, metric: &str) -> bool {
+    match named.strip_suffix('*') {
+        Some(family) => metric.starts_with(family),
+        None => named == metric,
     }
 }
 

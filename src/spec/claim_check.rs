@@ -17,10 +17,13 @@ impl<T: TaskSection> Context<'_, T> {
         let selector = |key, table: &Table| Selector::new(table, self.axes, self.source, &place(key));
         let optional =
             |key, table: &Option<Table>| table.as_ref().map(|table| selector(key, table)).transpose();
-        let other = match (&raw.other, raw.value, &raw.uniform) {
-            (Some(other), None, None) => OtherSide::Cells(selector("other", other)?),
-            (None, Some(value), None) => OtherSide::Number(value),
-            (None, None, Some(pick)) => {
+        let one = raw.other.iter().map(|other| selector("other", other));
+        let others = one.chain(raw.others.iter().map(|other| selector("others", other)));
+        let others = others.collect::<Result<Vec<Selector>, SpecError>>()?;
+        let other = match (others.is_empty(), raw.value, &raw.uniform) {
+            (false, None, None) => OtherSide::Cells(others),
+            (true, Some(value), None) => OtherSide::Number(value),
+            (true, None, Some(pick)) => {
                 self.family(&place("uniform"), &pick.of)?;
                 self.family(&place("uniform"), &pick.allowed)?;
                 OtherSide::Uniform(pick.clone())
@@ -31,9 +34,15 @@ impl<T: TaskSection> Context<'_, T> {
             let problem = OutOfRange::new("at least 0 and less than 1", share).into();
             return Err(self.source.error(&place("share"), problem));
         }
-        match raw.metric.strip_suffix("/*") {
-            Some(family) => self.family(&place("metric"), family)?,
-            None => self.metric(&place("metric"), &raw.metric)?,
+        let metrics = [("metric", Some(&raw.metric)), ("other_metric", raw.other_metric.as_ref())];
+        for (key, metric) in metrics.into_iter().filter_map(|(key, metric)| Some((key, metric?))) {
+            match metric.strip_suffix("/*") {
+                Some(family) => self.family(&place(key), family)?,
+                None => self.metric(&place(key), metric)?,
+            }
+        }
+        if raw.other_metric.is_some() && !matches!(other, OtherSide::Cells(_)) {
+            return Err(self.source.error(&place("other_metric"), Problem::OtherMetricNeedsCells));
         }
         Ok(Claim {
             from: raw.owner(),
@@ -45,6 +54,7 @@ impl<T: TaskSection> Context<'_, T> {
             minus: optional("minus", &raw.minus)?,
             is: raw.is,
             other,
+            other_metric: raw.other_metric.clone(),
             other_minus: optional("other_minus", &raw.other_minus)?,
             margin: raw.margin,
             share: raw.share,
@@ -64,9 +74,10 @@ impl<T: TaskSection> Context<'_, T> {
     fn agreeing(&self, raw: &RawClaim) -> Vec<usize> {
         let subtracts = raw.minus.is_some() || raw.other_minus.is_some();
         let sides = [Some(&raw.cells), raw.minus.as_ref(), raw.other.as_ref(), raw.other_minus.as_ref()];
+        let sides: Vec<&Table> = sides.into_iter().flatten().chain(&raw.others).collect();
         let free = |axis: &usize| {
             let name = &self.axes[*axis].name;
-            sides.iter().flatten().all(|side| !side.contains_key(name))
+            sides.iter().all(|side| !side.contains_key(name))
         };
         (0..self.axes.len()).filter(|axis| (raw.paired || subtracts) && free(axis)).collect()
     }

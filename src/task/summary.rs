@@ -51,7 +51,8 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
         rows.push(over_folds(cell, &of_metric));
         if replicates.len() > 1 && measurement.values.len() > 1 {
             let metric = format!("{}-replicates", measurement.metric);
-            rows.push(over_replicates(cell, &of_metric, metric));
+            let fold_spreads = fold_spreads(&of_metric).unwrap_or_default();
+            rows.push(Row { fold_spreads, ..over_replicates(cell, &of_metric, metric) });
             if replicates.len() >= FEWEST_FOR_QUANTILES as usize {
                 let ends = [("low", TAIL), ("high", 1.0 - TAIL)];
                 rows.extend(ends.map(|(end, q)| quantile(cell, &of_metric, end, q)));
@@ -63,8 +64,7 @@ pub fn summarise(cell: usize, replicates: &[Vec<Measurement>]) -> Vec<Row> {
 
 fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
     let means: Vec<f64> = replicates.iter().map(|m| mean(&m.values)).collect();
-    let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
-    let spreads = spreads.filter(|spreads| spreads.iter().all(|spread| spread.is_finite()));
+    let spreads = fold_spreads(replicates);
     let spread = spreads.as_deref().map(mean);
     Row {
         cell,
@@ -79,6 +79,12 @@ fn over_folds(cell: usize, replicates: &[&Measurement]) -> Row {
         certificate: worst(replicates),
         jitter: replicates.iter().map(|m| m.jitter).fold(0.0, f64::max),
     }
+}
+
+/// The standard deviation over folds in each replicate, if each has one.
+fn fold_spreads(replicates: &[&Measurement]) -> Option<Vec<f64>> {
+    let spreads: Option<Vec<f64>> = replicates.iter().map(|m| sample_sd(&m.values)).collect();
+    spreads.filter(|spreads| spreads.iter().all(|spread| spread.is_finite()))
 }
 
 fn over_replicates(cell: usize, replicates: &[&Measurement], metric: String) -> Row {

@@ -81,6 +81,12 @@ struct Side<'a> {
     quantity: Quantity,
 }
 
+impl<'a> Side<'a> {
+    fn of(one: &ClaimRow<'a>) -> Self {
+        Self { one: *one, quantity: Quantity::of(one.row) }
+    }
+}
+
 /// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
 /// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
 pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
@@ -142,11 +148,14 @@ fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, Claim
                 Some((Compared::of(&one.quantity, &other), one.one))
             }));
         }
-        OtherSide::Cells(other) => {
-            let right = sides(claim, other, rows).flat_map(|one| subtracted(claim, one, other_minus, rows));
+        OtherSide::Cells(others) => {
+            let right = rows.iter().filter(|one| {
+                claim.compares_with(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
+            });
+            let right = right.map(Side::of).flat_map(|one| subtracted(claim, one, other_minus, rows));
             let right: Vec<Side<'_>> = right.collect();
             for one in &left {
-                let agreeing = right.iter().filter(|other| agree(claim, &one.one, &other.one));
+                let agreeing = right.iter().filter(|other| compares(claim, &one.one, &other.one));
                 pairs.extend(agreeing.filter_map(|other| Some((compared(claim, one, other)?, one.one))));
             }
         }
@@ -231,7 +240,18 @@ fn sides<'a>(
     rows: &'a [ClaimRow<'a>],
 ) -> impl Iterator<Item = Side<'a>> {
     let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
-    selected.map(|one| Side { one: *one, quantity: Quantity::of(one.row) })
+    selected.map(Side::of)
+}
+
+/// Whether a claim compares two rows: of the same metric, or of another, which is not the row itself.
+fn compares(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
+    match claim.other_metric {
+        None => agree(claim, a, b),
+        Some(_) => {
+            let is_same = a.row.metric == b.row.metric && a.labels == b.labels;
+            !is_same && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
+        }
+    }
 }
 
 fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
@@ -316,6 +336,50 @@ mod tests {
         assert_eq!(outcome(rest, [9.0, 5.0, 5.0, 0.0]), Outcome::Fails);
     }
 
+    /// a is the best of three, but not of all four; what is not named does not count.
+    #[test]
+    fn a_row_is_compared_with_several_sets_of_cells() {
+        let best =
+            |others: &str| format!("cells = {{ method = \"a\" }}\nis = \"below\"\nothers = [{others}]");
+        let (b, c, d) = ("{ method = \"b\" }", "{ method = \"c\" }", "{ method = \"d\" }");
+        let values = [2.0, 3.0, 4.0, 1.0];
+        assert_eq!(outcome(&best(&[b, c].join(", ")), values), Outcome::Holds);
+        assert_eq!(outcome(&best(&[b, c, d].join(", ")), values), Outcome::Fails);
+    }
+
+    /// Of the members 1, 2 and 3 of a family the second is the least; beside itself it would not be.
+    #[test]
+    fn a_row_is_compared_with_the_others_of_a_family() {
+        let experiment = fabricated::experiment(&["a"], "");
+        let rows = [("rmse/1", 9.0), ("rmse/2", 4.0), ("rmse/3", 5.0), ("mae/1", 1.0)];
+        let rows = rows.map(|(metric, value)| fabricated::row(0, metric, value, None));
+        let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
+        for (metric, is, expected) in [
+            ("rmse/2", Relation::Below, Outcome::Holds),
+            ("rmse/3", Relation::Below, Outcome::Fails),
+            ("rmse/1", Relation::Above, Outcome::Holds),
+        ] {
+            let claim = Claim {
+                from: ClaimOwner::Ours,
+                place: String::new(),
+                quote: String::new(),
+                text: String::new(),
+                metric: metric.to_owned(),
+                cells: Selector::default(),
+                minus: None,
+                is,
+                other: OtherSide::Cells(vec![Selector::default()]),
+                other_metric: Some("rmse/*".to_owned()),
+                other_minus: None,
+                margin: None,
+                share: None,
+                agree: Vec::new(),
+                open: Vec::new(),
+            };
+            assert_eq!(check(&claim, &labelled, false).outcome, expected, "{metric}");
+        }
+    }
+
     /// Three of four are below 5: more than half of them, not more than three quarters.
     #[test]
     fn a_share_of_the_cells_is_enough_where_a_claim_says_so() {
@@ -371,6 +435,7 @@ mod tests {
                 of: "rmse".to_owned(),
                 allowed: "probability".to_owned(),
             }),
+            other_metric: None,
             other_minus: None,
             margin: None,
             share: None,

@@ -143,6 +143,10 @@ fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
         (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
             Some(Predictive::of_run(&row.fold_spreads, 1))
         }
+        // Over the folds of a run, if it has any.
+        (SpreadKind::StandardError, Some(count)) if several && count > 1 && !row.fold_spreads.is_empty() => {
+            Some(Predictive::of_run(&row.fold_spreads, 1).scaled(1.0 / f64::from(count).sqrt()))
+        }
         (SpreadKind::SdReplicates, Some(count)) if several && count > 1 => {
             Some(Predictive::of_spread(&row.replicates, count))
         }
@@ -249,7 +253,7 @@ mod tests {
     /// a root of five less.
     #[test]
     fn spreads_over_replicates_and_standard_errors_have_the_f_distribution() {
-        let row = row(&(0..10).map(f64::from).collect::<Vec<_>>());
+        let row = Row { fold_spreads: Vec::new(), ..row(&(0..10).map(f64::from).collect::<Vec<_>>()) };
         let sd = (82.5f64 / 9.0).sqrt();
         let [low, high] = [sd / 8.905f64.sqrt(), sd * 4.718f64.sqrt()];
         for (kind, unit) in
@@ -269,6 +273,20 @@ mod tests {
             ] {
                 assert_eq!(Judged::new(&row, &of(unit * spread), PLAIN).spread_verdict, expected, "{spread}");
             }
+        }
+    }
+
+    /// Folds differ by .99 to 1.01: the standard error of four has half of that.
+    #[test]
+    fn a_standard_error_is_that_over_folds_where_there_are_any() {
+        let row = row(&replicates());
+        for (spread, expected) in [(0.5, Verdict::Agrees), (0.6, Verdict::Differs), (1.0, Verdict::Differs)] {
+            let printed = Counterpart {
+                spread_kind: SpreadKind::StandardError,
+                count: Some(4),
+                ..printed(10.0, spread)
+            };
+            assert_eq!(Judged::new(&row, &printed, PLAIN).spread_verdict, expected, "{spread}");
         }
     }
 
