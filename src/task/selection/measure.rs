@@ -12,7 +12,7 @@ use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
-/// candidate, `map/NAME/I,J` for the pairs of rows that are asked for, `lengthscale/L` of each lengthscale (its probability), and of
+/// candidate, `map/NAME/I from J` for the pairs of rows that are asked for, `lengthscale/L` of each lengthscale (its probability), and of
 /// all: `expected-rmse` (the root of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the
 /// threshold), `largest-sensitivity`, `largest-probability`, `uniform-rmse` (`expected-rmse` if all that are allowed were equally
 /// likely), and `total-epsilon`, what the choice and the release after it spend by basic composition, where both are private.

@@ -199,7 +199,7 @@ impl SelectionTask {
 
     /// The name of an entry of the map of a candidate.
     pub fn of_entry(name: &str, [test, training]: [usize; 2]) -> String {
-        format!("map/{name}/{test},{training}")
+        format!("map/{name}/{test} from {training}")
     }
 
     /// The name of the probability of a lengthscale.

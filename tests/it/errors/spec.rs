@@ -312,6 +312,12 @@ const OTHER_MISTAKES: &[Mistake] = &[
     ("Problem::ClaimNeedsOneSide", "claim without a side", "value = 0.0\n", ""),
     ("Problem::ClaimNeedsOneSide", "claim with two sides", "value = 0.0", "value = 0.0\nother = {}"),
     (
+        "Problem::OtherMetricNeedsCells",
+        "metric of a number",
+        "value = 0.0",
+        "value = 0.0\nother_metric = \"sse/polynomial-0\"",
+    ),
+    (
         "Problem::SelectsNothing",
         "claim for no cell",
         "is = \"above\"",

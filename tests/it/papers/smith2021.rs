@@ -61,10 +61,10 @@ fn noise_by_delta_squared_has_the_variance_times_delta_squared() {
 fn entries_are_those_of_the_printed_matrices() {
     let found = metrics(&[]);
     for (metric, value) in [
-        ("map/polynomial-0/2,0", 0.5),
-        ("map/polynomial-1/2,0", -1.0),
-        ("map/polynomial-1/3,1", 4.0),
-        ("map/polynomial-1/0,1", 0.0),
+        ("map/polynomial-0/2 from 0", 0.5),
+        ("map/polynomial-1/2 from 0", -1.0),
+        ("map/polynomial-1/3 from 1", 4.0),
+        ("map/polynomial-1/0 from 1", 0.0),
         ("total-epsilon", 2.0),
     ] {
         assert!((found[metric] - value).abs() < 1e-12, "{metric}: {}", found[metric]);
