@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::data::Separator;
 use crate::number::OutOfRange;
 
 /// What is wrong in a spec.
@@ -213,8 +214,8 @@ pub enum Problem {
     /// Two numbers of one owner for one cell and metric.
     #[error("this cell and metric have such a number already")]
     ValueTwice,
-    /// A separator that is not one ASCII character.
-    #[error("must be one ASCII character other than a quote or a line end, found {found:?}")]
+    /// A separator that could stand inside a number or a word.
+    #[error("must be {one}, found {found:?}", one = Separator::ONE)]
     BadSeparator {
         /// What was found.
         found: char,
