@@ -359,7 +359,7 @@ fn a_new_spec_names_the_columns_and_waits_for_its_bounds() {
     assert!(run.out.contains("fill in every `nan` in it, then:\n"), "{}", run.out);
     assert!(run.out.contains("one row is protected, not all of a person"), "{}", run.out);
     assert!(run.out.contains("alone is protected: the inputs ("), "{}", run.out);
-    let next = ["--grid day=FROM..TO:20,temperature=FROM..TO:20 --preview ", "  dpgp run energy.toml "];
+    let next = ["--grid=day=FROM..TO:20,temperature=FROM..TO:20 --preview ", "  dpgp run energy.toml "];
     assert!(next.iter().all(|next| run.out.contains(next)), "{}", run.out);
     let mut spec = project.read("energy.toml");
     assert!(spec.contains("inputs = [\"day\", \"temperature\"]\ntarget = \"kwh\"\n"), "{spec}");
