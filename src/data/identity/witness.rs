@@ -182,7 +182,14 @@ impl RowWitness {
         if self.line.is_empty() {
             self.line.push(LINE);
         }
-        self.line.extend(cells.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()));
+        let mut end = self.line.len();
+        self.line.resize(end + cells.len(), 0);
+        // Every byte is written, and the next one over it if it does not count: no branch depends on what stands in a cell.
+        for byte in cells {
+            self.line[end] = *byte;
+            end += usize::from(byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        }
+        self.line.truncate(end);
     }
 
     /// The next cell holds a number.
