@@ -43,7 +43,7 @@ pub enum TableError {
     },
     /// A row has more or fewer cells than there are columns.
     #[error(
-        "line {line} has {found} cells, but there are {expected} columns (is the separator right? A note or a total below the rows is none: take it out)"
+        "line {line} has {found} cells, but there are {expected} columns (is the separator right? If line {line} is a note or a total, take it out of the file)"
     )]
     Ragged {
         /// The line in the file.

@@ -12,7 +12,7 @@ pub enum Problem {
     #[error("{0}")]
     Shape(String),
     /// A number outside its range.
-    #[error("must be {}, found {}", .0.range, .0.found)]
+    #[error("{0}")]
     OutOfRange(#[from] OutOfRange),
     /// A list that must hold something is empty.
     #[error("must hold at least one value")]

@@ -495,7 +495,7 @@ fn broken_parquet_names_file_row_and_column() {
     refused(&project, PREDICT, 2, "there is no column \"kWh\" (did you mean \"kwh\"?)");
     project.write("energy.toml", &spec);
     project.write("e.parquet", "temperature,kwh\n1,2\n");
-    refused(&project, PREDICT, 2, "e.parquet: cannot be read as a Parquet file");
+    refused(&project, PREDICT, 2, "e.parquet: is text; give it a name that ends in .csv");
 }
 
 /// The numbers of a file of predictions, a list for each row.
