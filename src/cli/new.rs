@@ -14,7 +14,7 @@ use super::options::{Format, told};
 use super::output::{print, print_json, refused, write_new};
 use super::output_types::NewSpec;
 use super::waiting::Waiting;
-use crate::data::ColumnNames;
+use crate::data::{ColumnNames, Separator};
 use crate::run::{DataPlaces, Project, existing_folder_of};
 use crate::spec::copied;
 
@@ -159,8 +159,8 @@ fn described(roles: &Roles, left_out: &[String]) -> String {
 fn separator(text: &str) -> Result<u8, String> {
     let text = if ["tab", "\\t"].contains(&text) { "\t" } else { text };
     match text.as_bytes() {
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r.+-".contains(byte) => Ok(*byte),
-        _ => Err("one ASCII character is needed that is no letter, digit, point, sign, quote or line end; or `tab`".to_owned()),
+        [byte] if Separator::may_be(char::from(*byte)) => Ok(*byte),
+        _ => Err(format!("use {}, or `tab`", Separator::ONE)),
     }
 }
 

@@ -66,7 +66,8 @@ impl Protected {
         });
         match self {
             Self::Record => "--grid auto".to_owned(),
-            Self::Target => format!("--grid {}", shell(&places.collect::<Vec<_>>().join(","))),
+            // With the sign, since the name of a column may begin with a dash.
+            Self::Target => format!("--grid={}", shell(&places.collect::<Vec<_>>().join(","))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a file is by its first bytes, where rows of text were expected.
 
 /// Kinds of files that are no text, by how they begin, with what to do.
-const KINDS: [(&[u8], &str); 23] = [
+const KINDS: [(&[u8], &str); 40] = [
     (b"PAR1", "Parquet; give it a name that ends in .parquet"),
     (b"PK\x03\x04", ZIP),
     (b"PK\x05\x06", ZIP),
@@ -15,12 +15,32 @@ const KINDS: [(&[u8], &str); 23] = [
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive; unpack it"),
     (b"Rar!\x1a\x07", "a RAR archive; unpack it"),
     (b"ARROW1", "an Arrow file (Feather); write it as Parquet or CSV"),
+    (b"\xff\xff\xff\xff", "a stream of Arrow; write it as Parquet or CSV"),
     (b"FEA1", "an Arrow file (Feather); write it as Parquet or CSV"),
     (b"ORC", "an ORC file; write it as Parquet or CSV"),
     (b"Obj\x01", "an Avro file; write it as Parquet or CSV"),
     (b"\x89HDF", "an HDF5 file; write its table as Parquet or CSV"),
     (b"SQLite format 3", "a database of SQLite; write its table as CSV"),
     (b"\x93NUMPY", "an array of NumPy; write it as CSV"),
+    (b"\x80\x02", PICKLE),
+    (b"\x80\x03", PICKLE),
+    (b"\x80\x04", PICKLE),
+    (b"\x80\x05", PICKLE),
+    (b"RDX", "a data file of R; write its table as CSV"),
+    (b"<stata_dta>", "a data file of Stata; write it as CSV"),
+    (b"$FL2", "a data file of SPSS; write it as CSV"),
+    (b"{\"", JSON),
+    (b"[{", JSON),
+    (b"[[", JSON),
+    (b"{\n", JSON),
+    (b"[\n", JSON),
+    (b"{ \"", JSON),
+    (b"[ {", JSON),
+    (b"<?xml", "XML; write its rows as CSV"),
+    (
+        b"sep=",
+        "text whose first line is a note to Excel (`sep=`); take that line out, and name the separator",
+    ),
     (b"%PDF-", "a PDF; rows are needed as CSV"),
     (b"\xff\xfe", UTF16),
     (b"\xfe\xff", UTF16),
@@ -28,6 +48,8 @@ const KINDS: [(&[u8], &str); 23] = [
 ];
 
 const ZIP: &str = "a zip archive or a workbook (.xlsx, .ods); unpack it, or save its sheet as CSV";
+const PICKLE: &str = "a pickle of Python, which is not read; write its table as CSV or Parquet";
+const JSON: &str = "JSON; write its rows as CSV or Parquet";
 const UTF16: &str = "text in UTF-16; save it as UTF-8";
 
 /// What the first bytes of a file tell, with what to do about it; none where it may be text in UTF-8.
@@ -61,14 +83,29 @@ mod tests {
             (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),
             (b"\x1f\x8b\x08", "gzip"),
             (b"BZh91AY&SY\x00", "bzip2"),
+            (b"{\"age\":1}", "JSON"),
+            (b"[{\"age\":1}]", "JSON"),
+            (b"\x80\x04\x95", "pickle"),
+            (b"\xff\xff\xff\xff\x78", "Arrow"),
+            (b"sep=;", "Excel"),
             (b"\xff\xfea\x00,\x00", "UTF-16"),
             (b"a\x00,\x00b\x00", "UTF-16"),
             (b"\x00a\x00,\x00b", "UTF-16"),
         ] {
             assert!(other_kind(bytes).is_some_and(|kind| kind.contains(says)), "{says}");
         }
-        for text in ["age,height", "", "BZh9,ORC", "ORCA,weight", "PK,value", "PARIS,1", "\u{feff}x,y", "PAR"]
-        {
+        for text in [
+            "age,height",
+            "",
+            "BZh9,ORC",
+            "ORCA,weight",
+            "PK,value",
+            "PARIS,1",
+            "[age],[height]",
+            "separate,x",
+            "\u{feff}x,y",
+            "PAR",
+        ] {
             assert_eq!(other_kind(text.as_bytes()), None, "{text:?}");
         }
     }

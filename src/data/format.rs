@@ -62,9 +62,21 @@ pub enum Separator {
 /// The text is no separator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "separator {0:?} is not allowed: use one ASCII character other than a quote or a line end, or \"whitespace\""
+    "separator {0:?} is not allowed: use {one}, or \"whitespace\"", one = Separator::ONE
 )]
 pub struct BadSeparator(String);
+
+impl Separator {
+    /// What one character must be to stand between cells.
+    pub(crate) const ONE: &str =
+        "a comma, a semicolon, a tab, a blank, or another ASCII character that stands in no number or word";
+
+    /// Whether a character may stand between cells: it must not cut what is one cell, a number or a word, in two.
+    pub(crate) fn may_be(found: char) -> bool {
+        let parts = found.is_ascii_punctuation() && !"\".+-_".contains(found);
+        parts || found == ' ' || found == '\t'
+    }
+}
 
 impl TryFrom<String> for Separator {
     type Error = BadSeparator;
@@ -72,7 +84,7 @@ impl TryFrom<String> for Separator {
     fn try_from(text: String) -> Result<Self, BadSeparator> {
         match text.as_bytes() {
             b"whitespace" => Ok(Self::Whitespace),
-            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(Self::Byte(*byte)),
+            [byte] if Self::may_be(char::from(*byte)) => Ok(Self::Byte(*byte)),
             _ => Err(BadSeparator(text)),
         }
     }

@@ -13,6 +13,8 @@ pub enum NoNumber {
     Comma,
     /// `1,234.5`.
     Thousands,
+    /// `1.234.567`.
+    PointThousands,
     /// `$5`, `5 EUR`.
     Currency,
     /// `5 %`.
@@ -60,6 +62,9 @@ impl NoNumber {
                 return Self::Currency;
             }
         }
+        if has_points_in_thousands(text) {
+            return Self::PointThousands;
+        }
         if is_time(text) {
             return Self::Time;
         }
@@ -98,6 +103,18 @@ fn with_commas(text: &str) -> Option<NoNumber> {
     }
 }
 
+/// Groups of three digits with points between, two at the least.
+fn has_points_in_thousands(text: &str) -> bool {
+    let mut groups = text.trim_start_matches(['-', '+']).split('.');
+    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && is_digits(first));
+    let rest: Vec<&str> = groups.collect();
+    is_first && rest.len() >= 2 && rest.iter().all(|group| group.len() == 3 && is_digits(group))
+}
+
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Digits with the signs of dates and times between.
 fn is_time(text: &str) -> bool {
     let signs = text.chars().filter(|c| "-/:.".contains(*c)).count();
@@ -119,6 +136,7 @@ impl fmt::Display for NoNumber {
                 "a number with a comma: before decimals a point is needed, and between thousands nothing"
             }
             Self::Thousands => "a number with commas between its thousands, which must go",
+            Self::PointThousands => "a number with points between its thousands, which must go",
             Self::Currency => "a number with a currency, which must go",
             Self::Percent => "a number with a percent sign, which must go",
             Self::Unit => "a number with a word behind it, perhaps a unit, which must go",
@@ -147,6 +165,8 @@ mod tests {
             ("1,234.5", Some(NoNumber::Thousands)),
             ("1.234.567,8", Some(NoNumber::DecimalComma)),
             ("1,234,567", Some(NoNumber::Thousands)),
+            ("1.234.567", Some(NoNumber::PointThousands)),
+            ("31.12.202", Some(NoNumber::Time)),
             ("$1,234.50", Some(NoNumber::Currency)),
             ("5 EUR", Some(NoNumber::Currency)),
             ("-\u{20ac}5", Some(NoNumber::Currency)),

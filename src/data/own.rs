@@ -187,11 +187,15 @@ impl SeenCells {
     }
 }
 
-/// Whether a column of numbers is one of rows by its name: R and pandas write them without one, and pandas gives a name to what has none.
+/// Whether a column of numbers is one of rows by its name: R and pandas write them without one, and readers give a name to what has none.
 fn is_index_name(name: &str) -> bool {
-    let number =
-        name.strip_prefix("Unnamed: ").or_else(|| name.strip_prefix("__index_level_")?.strip_suffix("__"));
-    name.is_empty() || number.is_some_and(|number| number.parse::<u32>().is_ok())
+    let number = ["Unnamed: ", "level_", "...", "X.", "__index_level_"]
+        .iter()
+        .find_map(|before| name.strip_prefix(before));
+    // A second time, pandas calls `Unnamed: 0` so with `.1` behind it.
+    let number = number.map(|number| number.trim_end_matches("__").split('.').next().unwrap_or_default());
+    ["", "index", "rownames", "row.names", "rowname", "rn"].contains(&name)
+        || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 fn column_type(field: ParquetField, index: &BTreeSet<String>) -> ColumnType {

@@ -53,7 +53,10 @@ fn other_file(path: &Path) -> Option<DataError> {
     if first.starts_with(b"PAR1") || first.starts_with(b"PARE") {
         return None;
     }
-    other_kind(&first).map(|kind| DataError::table(path, TableError::OtherKind(kind)))
+    let is_text = std::str::from_utf8(&first)
+        .is_ok_and(|text| !text.contains(|c: char| c.is_control() && !c.is_whitespace()));
+    let kind = other_kind(&first).or_else(|| is_text.then_some("text; give it a name that ends in .csv"));
+    kind.map(|kind| DataError::table(path, TableError::OtherKind(kind)))
 }
 
 /// The bytes that tell the kind of a file.

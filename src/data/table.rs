@@ -148,9 +148,12 @@ impl Table {
         let own = cells.len() - self.in_path;
         for _ in 0..self.rows() {
             for (place, (cells, read)) in cells.iter_mut().zip(&read).enumerate() {
-                show(&cells.next().unwrap_or(AnyValue::Null), witness, *read);
+                let cell = cells.next().unwrap_or(AnyValue::Null);
+                show(&cell, witness, *read);
                 if place >= own {
                     witness.of_path();
+                } else if self.unit == RowUnit::Line {
+                    witness.line(text(&cell).as_deref().unwrap_or_default().as_bytes());
                 }
             }
             witness.end_row();

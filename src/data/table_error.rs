@@ -5,6 +5,7 @@ use std::fmt;
 
 pub use super::cell_problem::CellProblem;
 use super::error::did_you_mean;
+use super::no_number::is_number_for_name;
 use super::suggest::closest;
 
 /// What is wrong with a table. Lines count from 1 and include the header.
@@ -41,7 +42,9 @@ pub enum TableError {
         found: String,
     },
     /// A row has more or fewer cells than there are columns.
-    #[error("line {line} has {found} cells, but there are {expected} columns (is the separator right?)")]
+    #[error(
+        "line {line} has {found} cells, but there are {expected} columns (is the separator right? If line {line} is a note or a total, take it out of the file)"
+    )]
     Ragged {
         /// The line in the file.
         line: usize,
@@ -194,7 +197,7 @@ pub enum TableError {
 
 /// The columns that there are. A first line with numbers may be a row, which is not told.
 fn columns(known: &[String]) -> String {
-    if known.iter().any(|name| name.parse::<f64>().is_ok()) {
+    if known.iter().any(|name| is_cell(name)) {
         return "there are numbers where the names of the columns should be (has the file a header? If \
                 not, a spec lists them: data.source.csv.columns)"
             .to_owned();
@@ -204,6 +207,14 @@ fn columns(known: &[String]) -> String {
         None | Some(0) => format!("the columns are: {}", shown.join(", ")),
         Some(more) => format!("the columns are: {} and {more} more", shown.join(", ")),
     }
+}
+
+/// Whether a name may be a cell: a number, a date or an amount begins with a digit or a sign.
+fn is_cell(name: &str) -> bool {
+    is_number_for_name(name)
+        || name
+            .trim_start_matches(['-', '+', '$', '.', '\u{20ac}', '\u{a3}', '#'])
+            .starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// The most columns that a message lists.

@@ -106,6 +106,11 @@ impl<R: BufRead> TextReader<R> {
         self.cell_of_row(self.places.get(place).copied().unwrap_or(place))
     }
 
+    /// All cells of the row, with one byte between them.
+    pub fn cells(&self) -> &[u8] {
+        &self.text
+    }
+
     /// A cell of the row by its place among all cells, those that are passed over among them.
     fn cell_of_row(&self, place: usize) -> &[u8] {
         let start = if place == 0 { 0 } else { self.ends[place - 1] + 1 };

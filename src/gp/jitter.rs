@@ -19,7 +19,21 @@ pub fn jitter_share(jitter: f64, noise_variance: f64) -> f64 {
 /// Above this share most of the noise of the model that is computed is jitter: it is another model than the one that was asked for.
 const MOST: f64 = 0.5;
 
-/// The factor, if its jitter leaves the model what it is.
+/// How far a factor may be from that of its matrix: its jitter, or the rounding of the diagonal where a pivot is as small as that.
+///
+/// The factor that is computed is that of `A + E` with `|E|` of about `n u max A_ii` (Higham 2002, Theorem 10.3); where all pivots are
+/// larger, the smallest eigenvalue is not of that size, and E does not matter.
+fn lost_to_rounding(factor: &Cholesky) -> f64 {
+    let (jitter, lower) = (factor.jitter(), factor.factor());
+    let size = lower.nrows();
+    // The diagonal of A is the squared norm of the rows of its factor.
+    let largest = (0..size).map(|i| lower.row(i).norm_squared()).fold(0.0, f64::max);
+    let rounding = size as f64 * f64::EPSILON * largest;
+    let smallest = (0..size).map(|i| lower[(i, i)].powi(2)).fold(f64::INFINITY, f64::min);
+    if smallest <= rounding { jitter.max(rounding) } else { jitter }
+}
+
+/// The factor, if neither its jitter nor rounding makes it that of another model.
 ///
 /// # Errors
 /// [`LinalgError::MuchJitter`].
@@ -28,7 +42,7 @@ pub(super) fn ensure_same_model(
     factor: Cholesky,
     noise_variance: f64,
 ) -> Result<Cholesky, LinalgError> {
-    let (jitter, size) = (factor.jitter(), factor.factor().nrows());
+    let (jitter, size) = (lost_to_rounding(&factor), factor.factor().nrows());
     if jitter_share(jitter, noise_variance) > MOST {
         return Err(LinalgError::MuchJitter { matrix, size, jitter, noise_variance });
     }
@@ -51,6 +65,17 @@ mod tests {
         let refused = Exact::new(&kernel, 1e-14, &inputs).err().unwrap();
         assert!(matches!(refused, LinalgError::MuchJitter { noise_variance: 1e-14, .. }), "{refused}");
         assert!(Exact::new(&kernel, 1e-6, &inputs).is_ok());
+    }
+
+    /// Two inputs so near that the noise is lost beside the variance, though no pivot fails; inputs apart need no noise.
+    #[test]
+    fn noise_that_is_lost_to_rounding_is_refused() {
+        let kernel = ExponentiatedQuadratic::isotropic(100.0, 1.5);
+        let near = DMatrix::from_column_slice(2, 1, &[0.0, 1e-8]);
+        let refused = Exact::new(&kernel, 1e-14, &near).err().unwrap();
+        assert!(matches!(refused, LinalgError::MuchJitter { .. }), "{refused}");
+        let apart = DMatrix::from_column_slice(2, 1, &[0.0, 3.0]);
+        assert!(Exact::new(&kernel, 0.0, &apart).is_ok() && Exact::new(&kernel, 1e-14, &apart).is_ok());
     }
 
     /// The map of the model with jitter, by the bound.

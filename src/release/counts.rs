@@ -38,7 +38,7 @@ impl SumsModel for CountsRelease {
 
     fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
         let sd = number(&file["sd"]);
-        list(&file["counts"]).map(|count| NoisyNumber { number: number(count), sd }).collect()
+        list(&file["counts"]).map(|count| NoisyNumber::new(number(count), sd)).collect()
     }
 
     fn exact_numbers(&self, _: &PrivacySetting, counts: &Counts) -> Result<Vec<f64>, TaskError> {

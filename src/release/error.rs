@@ -36,7 +36,7 @@ pub enum ReleaseError {
     #[error("{}: weights of points must not be negative, at least one must be above zero, and their sum finite", .0.display())]
     BadWeights(PathBuf),
     /// Data without rows.
-    #[error("{}: no row of the data is left to fit a model to", .0.display())]
+    #[error("{}: the data hold no rows, or none that the filters let pass", .0.display())]
     NoRows(PathBuf),
     /// Points of which the model knows nothing.
     #[error(

@@ -57,12 +57,15 @@ impl SumsModel for MomentsRelease {
         let mut found = Vec::new();
         for (numbers, sds) in [("weighted", "weighted_sd"), ("plain", "plain_sd")] {
             let pairs = list(&moments[numbers]).zip(list(&moments[sds]));
-            found.extend(pairs.map(|(n, sd)| NoisyNumber { number: number(n), sd: number(sd) }));
+            found.extend(pairs.map(|(n, sd)| NoisyNumber::new(number(n), number(sd))));
         }
-        for (number_of, sd_of) in [("squares", "squares_sd"), ("rows", "rows_sd")] {
+        // A model needs a row, so that no fewer are released.
+        for (number_of, sd_of, least) in
+            [("squares", "squares_sd", f64::NEG_INFINITY), ("rows", "rows_sd", 1.0)]
+        {
             let (of, sd) = (number(&moments[number_of]), number(&moments[sd_of]));
             // A number of rows without noise is public.
-            found.extend((sd > 0.0).then_some(NoisyNumber { number: of, sd }));
+            found.extend((sd > 0.0).then_some(NoisyNumber { number: of, sd, least }));
         }
         found
     }

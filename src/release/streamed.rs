@@ -120,7 +120,11 @@ impl<'a, M: SumsModel> Streamed<'a, M> {
         key: Option<&DataKey>,
     ) -> Result<StreamedTotal<M>, ReleaseError> {
         let source = RowSource { files, shard, data: &self.setting.data, key };
-        Ok(self.total(summed(&source, self.model.rows(), pool)?))
+        let total = self.total(summed(&source, self.model.rows(), pool)?);
+        if shard.is_none() && public_rows(self.setting, total.rows()) == Some(0) {
+            return Err(ReleaseError::NoRows(files.first().cloned().unwrap_or_default()));
+        }
+        Ok(total)
     }
 
     /// Adds the sums of shards, which must make the whole.

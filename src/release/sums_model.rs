@@ -80,18 +80,24 @@ pub struct NoisyNumber {
     pub number: f64,
     /// As the file states it.
     pub sd: f64,
+    /// The least that the number is made after its noise.
+    pub least: f64,
 }
 
 impl NoisyNumber {
+    /// A number as its noise made it.
+    pub fn new(number: f64, sd: f64) -> Self {
+        Self { number, sd, least: f64::NEG_INFINITY }
+    }
+
     /// Those of A and of the lower triangle of B, of the sums in a file.
     pub(super) fn of_sums(sums: &Value) -> Vec<Self> {
         let [sd_a, sd_b] = ["sd_a", "sd_b"].map(|name| number(&sums[name]));
-        let mut found: Vec<Self> =
-            list(&sums["a"]).map(|value| Self { number: number(value), sd: sd_a }).collect();
+        let mut found: Vec<Self> = list(&sums["a"]).map(|value| Self::new(number(value), sd_a)).collect();
         for (i, row) in list(&sums["b"]).enumerate() {
             for (j, value) in list(row).take(i + 1).enumerate() {
                 let sd = if i == j { sd_b } else { sd_b * std::f64::consts::FRAC_1_SQRT_2 };
-                found.push(Self { number: number(value), sd });
+                found.push(Self::new(number(value), sd));
             }
         }
         found

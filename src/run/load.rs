@@ -139,7 +139,7 @@ impl Loader<'_> {
 }
 
 /// Which columns of a Parquet file are read; of text all are.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Columns {
     /// Those that the spec names.
     Used,

@@ -43,8 +43,11 @@ impl Loader<'_> {
             let table = table(&file, data, columns).and_then(|table| table.with_partitions(&file));
             tables.push(table.map_err(Box::new)?);
         }
+        // Of a release the number of rows may be private: it is refused only where it is not.
         match tables.first() {
-            Some(first) if tables.iter().all(|table: &Table| table.rows() == 0) => {
+            Some(first)
+                if columns == Columns::Used && tables.iter().all(|table: &Table| table.rows() == 0) =>
+            {
                 Err(Box::new(first.without_rows()).into())
             }
             _ => Ok(tables),

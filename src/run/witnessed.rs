@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, load_sample, used};
-use super::own_tables::own_files;
+use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, used};
 use super::state::passing_key;
 use super::{Project, RunError};
 use crate::data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
@@ -63,9 +62,6 @@ pub fn load_compared(
     project: &Project,
     progress: &dyn Progress,
 ) -> Result<Sample, RunError> {
-    if own_files(experiment, &setting.data.source)?.len() < 2 {
-        return load_sample(experiment, setting, project, progress);
-    }
     let all = |_: &Fingerprint| Ok::<(), RunError>(());
     Ok(load_witnessed(experiment, setting, project, progress, &passing_key()?, all)?.sample)
 }
@@ -88,10 +84,12 @@ fn ensure_distinct(tables: &[Table], fingerprint: &Fingerprint) -> Result<(), Da
     Err(DataError::SameRows { first, second })
 }
 
-/// The identity of the rows of columns in the spec.
+/// The identity of the rows of columns in the spec. They are known among rows of specs alone: whether guessed rows stand in a
+/// file is not to be asked by writing them into a spec.
 fn witnessed_inline(columns: &BTreeMap<String, Vec<f64>>, data: &DataSetting, key: &DataKey) -> Fingerprint {
     let names: Vec<String> = columns.keys().cloned().collect();
-    let mut witness = RowWitness::new(key, &names, &used(data));
+    let mut witness =
+        RowWitness::new(&key.for_purpose("dpgp rows of specs"), &names, &used(data)).named_by(key);
     witness.begin_file(0, &names);
     for row in 0..columns.get(&data.target).map_or(0, Vec::len) {
         for (name, column) in columns {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::rules::{Checked, Fault, fail, range};
 use super::{DataSetting, ImagesSetting, Problem, TripsSetting};
 use crate::data::suggest::closest;
-use crate::data::{Dataset, Format, Manifest};
+use crate::data::{Dataset, Format, Manifest, Separator};
 
 /// Fails unless the character can stand between cells.
 pub(super) fn separator(found: char) -> Checked {
-    if found.is_ascii() && !"\"\n\r".contains(found) {
+    if Separator::may_be(found) {
         return Ok(());
     }
     fail("data.source.csv.separator", Problem::BadSeparator { found })
@@ -24,6 +24,16 @@ pub(super) fn column_names(names: &[String]) -> Checked {
     for (place, name) in names.iter().enumerate() {
         if name.trim().is_empty() {
             return fail(path, Problem::Shape(format!("column {} has no name", place + 1)));
+        }
+        // A name that is a number guesses a cell: that a first row holds the very names is told.
+        if name.trim().parse::<f64>().is_ok() {
+            return fail(
+                path,
+                Problem::Shape(format!(
+                    "column {} is called {name:?}, which is a number; a name has a letter",
+                    place + 1
+                )),
+            );
         }
         if names[..place].contains(name) {
             return fail(path, Problem::DuplicateValue { label: format!("{name:?}") });

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::data::Separator;
 use crate::number::OutOfRange;
 
 /// What is wrong in a spec.
@@ -11,7 +12,7 @@ pub enum Problem {
     #[error("{0}")]
     Shape(String),
     /// A number outside its range.
-    #[error("must be {}, found {}", .0.range, .0.found)]
+    #[error("{0}")]
     OutOfRange(#[from] OutOfRange),
     /// A list that must hold something is empty.
     #[error("must hold at least one value")]
@@ -216,8 +217,8 @@ pub enum Problem {
     /// Two numbers of one owner for one cell and metric.
     #[error("this cell and metric have such a number already")]
     ValueTwice,
-    /// A separator that is not one ASCII character.
-    #[error("must be one ASCII character other than a quote or a line end, found {found:?}")]
+    /// A separator that could stand inside a number or a word.
+    #[error("must be {one}, found {found:?}", one = Separator::ONE)]
     BadSeparator {
         /// What was found.
         found: char,

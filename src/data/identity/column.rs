@@ -82,6 +82,13 @@ impl SeenColumn {
         Self { name: name.to_owned(), total, cells, spacing }
     }
 
+    /// The same, of which no cell is a number.
+    pub fn of_words(name: &str, most: usize) -> Self {
+        let mut words = Self::new(name, most);
+        words.space(None);
+        words
+    }
+
     /// Takes the digest of a cell.
     #[inline]
     pub fn insert(&mut self, digest: u128) {

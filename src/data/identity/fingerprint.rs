@@ -1,5 +1,7 @@
 //! What is known of the rows of some files.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::column::ColumnMark;
@@ -7,7 +9,7 @@ use super::counted::CountedSample;
 use super::{CellTotal, RowSketch, RowTotal};
 
 /// The rows of one file, or of a part of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilePart {
     /// How many there are.
@@ -39,6 +41,9 @@ pub struct Fingerprint {
     /// The columns, by their cells; none of data that were known before columns were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ColumnMark>,
+    /// The lines of text files, however they are cut into cells; none of other files, and of data that were known before lines were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<ColumnMark>,
     /// A sample of the rows of each file, by which the files of one call are compared; no ledger keeps them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<CountedSample>,
@@ -71,6 +76,7 @@ impl Fingerprint {
     /// Adds the rows of another part of the same files.
     pub fn add(&mut self, other: &Self) {
         self.add_columns(other);
+        self.add_lines(other);
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, more)| part.add(more));
         if self.samples.len() == other.samples.len() {
             self.samples.iter_mut().zip(&other.samples).for_each(|(sample, more)| sample.merge(more));
@@ -83,6 +89,7 @@ impl Fingerprint {
     /// Adds the rows of other files.
     pub fn add_files(&mut self, other: &Self) {
         self.add_columns(other);
+        self.add_lines(other);
         let are_known = self.samples.len() == self.parts.len() && other.samples.len() == other.parts.len();
         self.parts.extend(&other.parts);
         self.samples.extend_from_slice(&other.samples);
@@ -108,11 +115,21 @@ impl Fingerprint {
         }
     }
 
+    fn add_lines(&mut self, other: &Self) {
+        match (&mut self.lines, &other.lines) {
+            (Some(lines), Some(more)) => lines.merge(more),
+            (lines, more) => *lines = lines.take().or_else(|| more.clone()),
+        }
+    }
+
     /// Takes what is known of the same rows.
     pub fn learn(&mut self, other: &Self) {
         self.learn_rows(&other.sketches);
         if self.columns.is_empty() {
             self.columns.clone_from(&other.columns);
+        }
+        if self.lines.is_none() {
+            self.lines.clone_from(&other.lines);
         }
     }
 
@@ -130,7 +147,7 @@ impl Fingerprint {
     pub fn kept(&self) -> Self {
         let (key, parts) = (self.key.clone(), self.parts.clone());
         let (sketches, columns) = (self.sketches.clone(), self.columns.clone());
-        Self { key, parts, sketches, columns, samples: Vec::new() }
+        Self { key, parts, sketches, columns, lines: self.lines.clone(), samples: Vec::new() }
     }
 
     /// The column of this name.
@@ -143,16 +160,35 @@ impl Fingerprint {
         self.columns.iter().find(|column| column.total == cells)
     }
 
-    /// Whether both are the same rows, or some row is known to stand in both, or a column has cells of the same rows in both.
+    /// Whether both are the same rows, or some row is known to stand in both, or a column or the lines have cells of the same rows in both.
     pub fn overlaps(&self, other: &Self) -> bool {
-        if self.whole().rows > 0 && self.whole() == other.whole() {
-            return true;
-        }
-        let pairs = self.sketches.iter().flat_map(|one| other.sketches.iter().map(move |two| (one, two)));
-        if pairs.into_iter().any(|pair| pair.0.sketch.shares_rows(&pair.1.sketch)) {
+        if self.shares_rows(other) || self.shares_lines(other) {
             return true;
         }
         let mut columns = self.columns.iter();
         self.key == other.key && columns.any(|one| other.columns.iter().any(|two| one.shares_rows(two)))
+    }
+
+    /// Whether both hold the same lines of text, and cut them into other cells: then no column of one is known in the other.
+    pub fn is_cut_otherwise(&self, other: &Self) -> bool {
+        self.shares_lines(other) && !self.shares_rows(other)
+    }
+
+    /// Whether both, or a file of each, are the same rows, or some row is known to stand in both. A file of many is too small a part of them
+    /// for a sample of all to hold one of its rows for certain.
+    fn shares_rows(&self, other: &Self) -> bool {
+        let whole = [self.whole(), other.whole()];
+        let ours: HashSet<&FilePart> =
+            self.parts.iter().chain([&whole[0]]).filter(|part| part.rows > 0).collect();
+        if other.parts.iter().chain([&whole[1]]).any(|part| ours.contains(part)) {
+            return true;
+        }
+        let mut pairs = self.sketches.iter().flat_map(|one| other.sketches.iter().map(move |two| (one, two)));
+        pairs.any(|(one, two)| one.sketch.shares_rows(&two.sketch))
+    }
+
+    fn shares_lines(&self, other: &Self) -> bool {
+        let (Some(ours), Some(theirs)) = (&self.lines, &other.lines) else { return false };
+        self.key == other.key && (ours.total == theirs.total || ours.shares_rows(theirs))
     }
 }

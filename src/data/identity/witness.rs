@@ -30,6 +30,9 @@ const TEXT: u8 = 3;
 /// What stands where a number should, and is none.
 const NOT_FINITE: u8 = 4;
 
+/// A line of text.
+const LINE: u8 = 5;
+
 /// Sees the cells of every row once, in any order of the columns.
 ///
 /// Numbers count by their value to 24 bits: `1`, `1.0` and `1e0` are one, and so are a number in `FLOAT` and the same in
@@ -53,6 +56,9 @@ pub struct RowWitness {
     own_columns: Vec<String>,
     cell_key: CellKey,
     seen: Vec<SeenColumn>,
+    lines: Option<SeenColumn>,
+    /// The letters and digits of the line of the row, if it stands in a text; otherwise it is empty.
+    line: Vec<u8>,
     /// The columns of the cells of a row, in their order.
     order: Vec<usize>,
     /// The cells of the row, one after the other, and where each of them stands.
@@ -96,11 +102,19 @@ impl RowWitness {
             own_columns: Vec::new(),
             cell_key: CellKey::new(key),
             seen: Vec::new(),
+            lines: None,
+            line: Vec::new(),
             order: Vec::new(),
             bytes: Vec::new(),
             cells: Vec::new(),
             shared: Vec::new(),
         }
+    }
+
+    /// The same under a key that was made from this one for another purpose.
+    #[must_use]
+    pub fn named_by(self, key: &DataKey) -> Self {
+        Self { name: key.name(), ..self }
     }
 
     /// Whether the spec reads a column.
@@ -162,6 +176,22 @@ impl RowWitness {
         self.cells.last_mut().into_iter().for_each(|cell| cell.of_path = true);
     }
 
+    /// Some cells of the row as they stand in its line, in their order. Of a line its letters and digits count, which no separator is
+    /// ([`Separator`](crate::data::Separator)), so that it is the same however it is cut.
+    pub fn line(&mut self, cells: &[u8]) {
+        if self.line.is_empty() {
+            self.line.push(LINE);
+        }
+        let mut end = self.line.len();
+        self.line.resize(end + cells.len(), 0);
+        // Every byte is written, and the next one over it if it does not count: no branch depends on what stands in a cell.
+        for byte in cells {
+            self.line[end] = *byte;
+            end += usize::from(byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        }
+        self.line.truncate(end);
+    }
+
     /// The next cell holds a number.
     pub fn number(&mut self, value: f64, read: bool) {
         let narrow = value as f32;
@@ -198,6 +228,11 @@ impl RowWitness {
         if self.own_columns.is_empty() && self.cells.iter().any(|cell| cell.of_path) {
             let own = self.cells.iter().zip(&self.order).filter(|(cell, _)| !cell.of_path);
             self.own_columns = sorted(&own.map(|(_, column)| &self.seen[*column].name).collect::<Vec<_>>());
+        }
+        if !self.line.is_empty() {
+            let digest = self.cell_key.digest(&self.line);
+            self.lines.get_or_insert_with(|| SeenColumn::of_words("", CELLS)).insert(digest);
+            self.line.clear();
         }
         let (bytes, cells) = (&self.bytes, &mut self.cells);
         cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
@@ -241,7 +276,8 @@ impl RowWitness {
         }
         let mut columns: Vec<_> = self.seen.into_iter().map(SeenColumn::mark).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
-        Fingerprint { key: self.name, parts: self.parts, sketches, columns, samples: self.samples }
+        let lines = self.lines.map(SeenColumn::mark);
+        Fingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
     }
 
     fn words(&mut self, text: &[u8], read: bool) {
@@ -288,6 +324,8 @@ fn sorted(names: &[impl AsRef<str>]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     /// The digests of rows of text.
@@ -360,6 +398,51 @@ mod tests {
         }
         assert_eq!(whole.whole().rows, 1000);
         assert!(!whole.overlaps(&seen(&[&["0.5"]])));
+    }
+
+    /// A file of a single row among many rows is known, also where no sample of all rows holds it.
+    #[test]
+    fn a_file_of_many_is_known() {
+        let key = DataKey::new(b"k");
+        let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+        let files: Vec<Vec<String>> = (0..30)
+            .map(|file| (0..if file == 0 { 3000 } else { 1 }).map(|row| format!("{file}.{row}")).collect())
+            .collect();
+        for (number, rows) in files.iter().enumerate() {
+            witness.begin_file(number, &[]);
+            for row in rows {
+                witness.text(row.as_bytes(), false);
+                witness.end_row();
+            }
+        }
+        let all = witness.fingerprint(files.len()).kept();
+        let single = |row: &str| seen(&[&[row]]);
+        assert!(files[1..].iter().all(|rows| all.overlaps(&single(&rows[0]))));
+        assert!(!all.overlaps(&single("77.0")));
+    }
+
+    /// Lines are the same however they are cut; their cells are not.
+    #[test]
+    fn lines_are_known_however_they_are_cut() {
+        let key = DataKey::new(b"k");
+        let cut = |rows: Range<u32>, separator: char| {
+            let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+            witness.begin_file(0, &[]);
+            for row in rows {
+                let line = format!("{}.5;{},{}", row * row, row, row + 7);
+                line.split(separator).for_each(|cell| witness.text(cell.as_bytes(), false));
+                witness.line(line.as_bytes());
+                witness.end_row();
+            }
+            witness.fingerprint(1)
+        };
+        let (one, other) = (cut(0..50, ';'), cut(0..50, ','));
+        assert!(one.overlaps(&other) && one.is_cut_otherwise(&other));
+        assert!(one.is_cut_otherwise(&cut(5..60, ',')) && !one.is_cut_otherwise(&cut(5..60, ';')));
+        assert!(!one.overlaps(&cut(60..110, ',')) && !one.is_cut_otherwise(&cut(60..110, ';')));
+        let mut parts = cut(0..20, ';');
+        parts.add(&cut(20..50, ';'));
+        assert_eq!(parts, one);
     }
 
     /// Another key, other digests; the name of a key tells them apart.

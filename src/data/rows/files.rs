@@ -8,7 +8,6 @@ use crate::data::DataError;
 use crate::data::cell_rules::CellRules;
 use crate::data::identity::{DataKey, Fingerprint, RowWitness};
 use crate::data::person::PersonId;
-use crate::data::table_error::TableError;
 use crate::data::text_layout::TextLayout;
 
 /// Files of one table: Parquet by their ending, text otherwise.
@@ -34,7 +33,7 @@ impl Files {
     /// missing they are NaN.
     ///
     /// # Errors
-    /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names, and for files without any row.
+    /// [`DataError`] for a file that cannot be read, lacks a column, or has one that its path names.
     pub fn open(
         files: &[RowFile],
         layout: &TextLayout,
@@ -61,15 +60,8 @@ impl Files {
     }
 
     fn of(files: &[RowFile], layout: &TextLayout, columns: ReadColumns) -> Result<Self, DataError> {
-        let mut found = 0;
         for file in files {
-            let mut rows = open(file, layout, &columns)?;
-            if found == 0 {
-                found = rows.skip(1)?;
-            }
-        }
-        if let (0, Some(first)) = (found, files.first()) {
-            return Err(DataError::table(&first.path, TableError::NoRows));
+            open(file, layout, &columns)?;
         }
         let (files, rows) = (files.to_vec(), vec![0; files.len()]);
         Ok(Self {

@@ -60,6 +60,7 @@ impl TextRows {
 
     /// Shows the row to a witness; the last numbers of the columns are its own.
     fn show(&self, columns: &[Vec<f64>], witness: &mut RowWitness) {
+        witness.line(self.reader.cells());
         for (place, asked) in self.asked.iter().enumerate() {
             match asked.and_then(|column| columns[column].last()) {
                 // What stands for nothing is known by its word, and so is a word of a list.

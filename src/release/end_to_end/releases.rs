@@ -6,6 +6,7 @@ use super::EndToEndCheck;
 use super::candidates::Candidates;
 use crate::audit::{Outputs, Trials, attack};
 use crate::privacy::Guarantee;
+use crate::release::sums_model::NoisyNumber;
 
 /// One correct release of a million is called broken.
 const ERROR: f64 = 1e-6;
@@ -13,6 +14,8 @@ const ERROR: f64 = 1e-6;
 const NUMBERS: usize = 1_000_000;
 const LEAST: usize = 100;
 const MOST: usize = 1000;
+/// In standard deviations, how far noise hardly ever reaches.
+const FAR: f64 = 8.0;
 /// The columns that are attacked together.
 const COLUMNS: usize = 4;
 
@@ -21,8 +24,8 @@ pub(super) struct Releases {
     pub outputs: [Outputs; 2],
     /// The numbers of each without noise, where noise is added to them.
     pub exact: Option<[Vec<f64>; 2]>,
-    /// The standard deviation of the noise on each, as the file states it.
-    pub stated: Option<Vec<f64>>,
+    /// A release, with the standard deviation of the noise on each number, as the file states it.
+    pub stated: Option<Vec<NoisyNumber>>,
 }
 
 /// How many releases of so many numbers are made.
@@ -47,12 +50,18 @@ impl Releases {
     }
 
     /// Whether the noise is as large as the file states, by which the distance of neighbours was measured.
-    fn size(&self, exact: &[Vec<f64>; 2], stated: &[f64]) -> EndToEndCheck {
-        let mut squares = vec![0.0; stated.len()];
+    ///
+    /// A number whose noise is cut off at an end is left out: it has less.
+    fn size(&self, exact: &[Vec<f64>; 2], stated: &[NoisyNumber]) -> EndToEndCheck {
+        let is_whole = |place: &usize| {
+            exact.iter().all(|exact| exact[*place] - stated[*place].least > FAR * stated[*place].sd)
+        };
+        let places: Vec<usize> = (0..stated.len()).filter(is_whole).collect();
+        let mut squares = vec![0.0; places.len()];
         for (outputs, exact) in self.outputs.iter().zip(exact) {
             for row in outputs.rows() {
-                for (place, number) in row.iter().enumerate() {
-                    squares[place] += ((number - exact[place]) / stated[place]).powi(2);
+                for (square, place) in squares.iter_mut().zip(&places) {
+                    *square += ((row[*place] - exact[*place]) / stated[*place].sd).powi(2);
                 }
             }
         }
@@ -162,7 +171,11 @@ mod tests {
             let noise = StandardNormal.sample_iter(&mut stream).take(MOST);
             Outputs::new(1, noise.map(|z: f64| shown(exact + sd * z)).collect())
         });
-        Releases { outputs, exact: Some([vec![0.0], vec![1.0]]), stated: Some(vec![4.0]) }
+        Releases {
+            outputs,
+            exact: Some([vec![0.0], vec![1.0]]),
+            stated: Some(vec![NoisyNumber::new(0.0, 4.0)]),
+        }
     }
 
     #[test]
@@ -194,7 +207,10 @@ mod tests {
 
     /// Noise of two signs by turns, whose square is this share of what is stated for each number, on 200 releases of each data set.
     fn of_shares(shares: &[f64]) -> EndToEndCheck {
-        let (exact, stated) = ([vec![3.0; shares.len()], vec![-7.0; shares.len()]], vec![4.0; shares.len()]);
+        let (exact, stated) = (
+            [vec![3.0; shares.len()], vec![-7.0; shares.len()]],
+            vec![NoisyNumber::new(0.0, 4.0); shares.len()],
+        );
         let outputs = exact.each_ref().map(|exact| {
             let rows = (0..200).flat_map(|row| {
                 let sign = if row % 2 == 0 { 1.0 } else { -1.0 };
@@ -219,6 +235,19 @@ mod tests {
         }
         let note =
             "the noise of 2 numbers has 0.875 of the variance that the file states, the least of them 0.750";
+        // Cut off at 1: the numbers that are left count.
+        let exact = [vec![0.0, 1000.0], vec![0.0, 1000.0]];
+        let rows = (0..200).flat_map(|row| {
+            [
+                f64::max(if row % 2 == 0 { 4.0 } else { -4.0 }, 1.0),
+                1000.0 + if row % 2 == 0 { 4.0 } else { -4.0 },
+            ]
+        });
+        let rows: Vec<f64> = rows.collect();
+        let stated = [0.0, 1000.0].map(|number| NoisyNumber { number, sd: 4.0, least: 1.0 });
+        let cut =
+            Releases { outputs: [0, 1].map(|_| Outputs::new(2, rows.clone())), exact: None, stated: None };
+        assert!(cut.size(&exact, &stated).note.contains("the noise of 1 numbers has 1.000"));
         assert!(of_shares(&[0.75, 1.0]).note.contains(note), "{}", of_shares(&[0.75, 1.0]).note);
     }
 

@@ -68,7 +68,7 @@ impl<M: SumsModel> Streamed<'_, M> {
             EndToEndCheck::of_distance(largest, before.mu, TOLERANCE, pairs),
         ];
         if let Some((furthest, claim)) = furthest.zip(before.claim) {
-            let stated = before.numbers.iter().map(|noisy| noisy.sd).collect();
+            let stated = before.numbers.clone();
             let outputs = [self.outputs(&before.sums, privacy)?, self.outputs(&furthest, privacy)?];
             let exact = [
                 self.model().exact_numbers(privacy, &before.sums)?,

@@ -92,6 +92,9 @@ impl<'a> KnownRelease<'a> {
             let [now, then] = [self.entry, earlier.entry].map(LedgerEntry::protects_against);
             return Some(format!("this release protects against: {now}; an earlier one against: {then}"));
         }
+        if let Some(cut) = earlier.cut_otherwise(self.rows) {
+            return Some(cut);
+        }
         if let Some(exposed) = earlier.exposed_by(self.public()) {
             return Some(exposed);
         }
@@ -131,7 +134,15 @@ impl<'a> KnownRelease<'a> {
             let cells = rows.named(name).map(|column| column.total);
             RoleColumn { name, cells, rows: cells.is_some().then_some(rows) }
         });
-        self.exposed_by(columns)
+        self.cut_otherwise(Some(rows)).or_else(|| self.exposed_by(columns))
+    }
+
+    /// Why no column of some rows is known: their lines are those of an earlier release, cut into other cells.
+    fn cut_otherwise(&self, rows: Option<&Fingerprint>) -> Option<String> {
+        let is_cut = self.rows.zip(rows).is_some_and(|(then, now)| then.is_cut_otherwise(now));
+        is_cut.then(|| {
+            "an earlier release read the same lines with another separator, so that its columns are not known here".to_owned()
+        })
     }
 
     /// Whether both are about persons, but of columns that are not known to be one.

@@ -283,3 +283,74 @@ fn predictions_are_not_of_rows_that_stand_in_two_files() {
         }
     }
 }
+
+/// The same lines cut into other cells are the same rows: no second budget, and no column of them is known. Nor is a number cut in two.
+#[test]
+fn another_separator_is_no_other_file() {
+    let project = Project::new();
+    let lines: String = (0..40)
+        .map(|row| {
+            format!(
+                "{:.2};{:.2};{row}|{:.2}|{row}\n",
+                10.0 * draw(1, row),
+                10.0 * draw(2, row),
+                10.0 * draw(3, row)
+            )
+        })
+        .collect();
+    project.write("d.csv", format!("x;y;a|u|v\n{lines}").as_str());
+    let cut = |separator: &str, roles| {
+        spec("d.csv", "", roles, "").replace("\"d.csv\"", &format!("\"d.csv\", separator = \"{separator}\""))
+    };
+    release(&project, &cut(";", ["\"x\"", "y"]), "x\n5\n", BUDGET).expect(0);
+    for (name, text) in [
+        ("d.csv", lines.clone()),
+        ("part.csv", lines.lines().take(30).map(|line| format!("{line}\n")).collect()),
+    ] {
+        project.write(name, format!("x;y;a|u|v\n{text}").as_str());
+        let other = cut("|", ["\"v\"", "u"]).replace("d.csv", name);
+        let run = release(&project, &other, "v\n5\n", &[]).expect(2);
+        assert!(run.err.contains("read the same lines with another separator"), "{name}: {}", run.err);
+        assert_eq!(counts(&project), [1], "{name}");
+    }
+    for separator in ["1", ".", "e", "-", "+", "_"] {
+        let run = release(&project, &cut(separator, ["\"x\"", "y"]), "x\n5\n", &[]).expect(2);
+        assert!(run.err.contains("stands in no number or word"), "{separator}: {}", run.err);
+    }
+}
+
+/// Rows that are guessed in a spec are not compared with those of files.
+#[test]
+fn a_spec_cannot_ask_whether_rows_are_in_a_file() {
+    let data = rows(1, 40, 2);
+    let project = project(&data, "");
+    let column = |place: usize| data.iter().map(|row| row[place].as_str()).collect::<Vec<_>>().join(", ");
+    let inline = format!(
+        "source.inline = {{ serial = [{}], house = [{}], x = [{}], y = [{}] }}",
+        column(0),
+        column(1),
+        column(2),
+        column(3)
+    );
+    let guessed = spec("d.csv", NAMES, ["\"x\"", "y"], "")
+        .replace(&format!("source.csv = {{ path = \"d.csv\", columns = [{NAMES}] }}"), &inline);
+    assert!(guessed.contains("source.inline"));
+    for _ in 0..2 {
+        release(&project, &guessed, "x\n5\n", &[]).expect(0);
+    }
+    let mut counted = counts(&project);
+    counted.sort_unstable();
+    assert_eq!(counted, [1, 2]);
+}
+
+/// One file of a folder is known, however small a part of it it is.
+#[test]
+fn a_file_of_many_is_no_other_data() {
+    let project = Project::new();
+    project.put("parts/a.csv", "");
+    project.write("parts/a.csv", &text(&rows(1, 1500, 4)[4..]));
+    project.write("parts/b.csv", &text(&rows(1, 4, 4)));
+    release(&project, &spec("parts", NAMES, ["\"x\"", "y"], ""), "x\n5\n", BUDGET).expect(0);
+    release(&project, &spec("parts/b.csv", NAMES, ["\"x\"", "y"], ""), "x\n5\n", &[]).expect(0);
+    assert_eq!(counts(&project), [2]);
+}

@@ -41,7 +41,7 @@ fn answers_make_a_spec_that_runs() {
         "{spec}"
     );
     assert!(
-        run.out.contains("dpgp predict mine.toml --grid temperature=FROM..TO:20 --preview"),
+        run.out.contains("dpgp predict mine.toml --grid=temperature=FROM..TO:20 --preview"),
         "{}",
         run.out
     );

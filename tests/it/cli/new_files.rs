@@ -223,7 +223,7 @@ fn printed_commands_work() {
     assert!(run.out.contains("dpgp predict q.toml --at grid.csv --preview"), "{}", run.out);
     assert!(!run.out.contains("--grid"), "{}", run.out);
     let (_, run) = new("d.csv", "age=years,height\n24,155\n", &[], 0);
-    assert!(run.out.contains("--grid age=years=FROM..TO:20 --preview"), "{}", run.out);
+    assert!(run.out.contains("--grid=age=years=FROM..TO:20 --preview"), "{}", run.out);
     let project = Project::empty();
     project.write("-d.csv", "age,height\n24,155\n");
     let run = project.dpgp(&["new", "--data=-d.csv"]).expect(0);

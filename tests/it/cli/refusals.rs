@@ -140,7 +140,7 @@ fn what_describes_no_predictions_is_not_predicted() {
     refused(&project, &[&weighted], 2, "weights of points are for the objective risk");
     let none = "target = \"kwh\", filter = [{ column = \"day\", is = \"<\", value = -1.0 }] }";
     project.write("energy.toml", &TARGETS.replace("target = \"kwh\" }", none));
-    refused(&project, &[PREDICT], 2, "no row of the data is left to fit a model to");
+    refused(&project, &[PREDICT], 2, "the data hold no rows");
     project.write("energy.toml", RECORDS);
     let preview = ["predict", "energy.toml", "--at", "grid.csv", "--preview"];
     refused(&project, &[&preview], 2, "a preview is of cloaking, function or moments, not of sums");

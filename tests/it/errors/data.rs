@@ -366,7 +366,7 @@ fn parquet_errors(transcript: &mut Transcript) {
         STUDY.replace("source.dataset = \"rows\"", "source.parquet.path = \"own.parquet\""),
     );
     project.put("own.parquet", ROWS);
-    transcript.say(("TableError::Parquet", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
+    transcript.say(("TableError::OtherKind", "a CSV file by the name of Parquet"), &project, RUN, 2, "");
     let x = || ("x", Column::Int32(vec![Some(1), Some(2)]));
     project.put("own.parquet", packed(parquet(&[Some(1.0)], false)));
     transcript.say(("TableError::Codec", "a codec that is not known"), &project, RUN, 2, "");
@@ -468,7 +468,7 @@ fn streamed_parquet_errors(transcript: &mut Transcript) {
         ("TableError::Cell CellProblem::Missing", "null", parquet(&[Some(1.0), None, Some(2.0)], false)),
         ("TableError::Cell CellProblem::NotFinite", "infinity", parquet(&[Some(f64::INFINITY)], false)),
         ("TableError::NotNumeric", "words in Parquet", parquet(&[Some(1.0)], true)),
-        ("TableError::Parquet", "no Parquet", b"x,y\n1,2\n".to_vec()),
+        ("TableError::Parquet", "no Parquet", b"PAR1 and no more".to_vec()),
     ];
     for (errors, name, bytes) in cases {
         let project = project(&[]);

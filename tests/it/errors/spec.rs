@@ -244,6 +244,8 @@ const MISTAKES: &[Mistake] = &[
         "inputs = [\"age\", \"height\"]",
     ),
     ("Problem::BadSeparator", "separator beyond ASCII", "separator = \";\"", "separator = \"\u{e9}\""),
+    ("Problem::BadSeparator", "separator in numbers", "separator = \";\"", "separator = \".\""),
+    ("Problem::Shape", "a column called as a number", "separator = \";\"", "columns = [\"age\", \"5.25\"]"),
     (
         "Problem::BadAxisValue",
         "grid value that lacks a key",
