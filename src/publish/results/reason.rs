@@ -42,6 +42,8 @@ pub struct Evidence {
     pub outside: usize,
     /// Statements that fail.
     pub fails: usize,
+    /// Printed numbers inside what one run gives, which is wider than what matters.
+    pub wide: usize,
     /// Numbers and statements that ours leave open.
     pub open: usize,
     /// Those on other data.
@@ -61,6 +63,7 @@ impl Evidence {
         self.fitted += other.fitted;
         self.outside += other.outside;
         self.fails += other.fails;
+        self.wide += other.wide;
         self.open += other.open;
         self.stand_in += other.stand_in;
     }
@@ -68,8 +71,22 @@ impl Evidence {
     /// Whether as many numbers outside are no more than chance: of n at 95 % so many or more lie outside in at least a twentieth of
     /// cases, if they are independent.
     pub fn is_chance(&self) -> bool {
-        let numbers = self.same + self.outside;
-        numbers >= MANY && tail(numbers, self.outside) >= LEVEL
+        self.are_many() && tail(self.numbers(), self.outside) >= LEVEL
+    }
+
+    /// Whether it leaves open what is said. A wide interval alone tells nothing of its number; many of them together do.
+    pub fn is_open(&self) -> bool {
+        let wide = if self.are_many() { 0 } else { self.wide };
+        let told = self.same + self.outside + self.wide - wide;
+        self.open + wide > told || told == 0
+    }
+
+    fn are_many(&self) -> bool {
+        self.numbers() >= MANY
+    }
+
+    fn numbers(&self) -> usize {
+        self.same + self.wide + self.outside
     }
 
     /// Whether ours is different.
@@ -107,6 +124,17 @@ mod tests {
             assert_eq!(evidence(same, outside).is_different(), different, "{same} {outside}");
         }
         assert!(Evidence { fails: 1, ..evidence(80, 0) }.is_different());
+    }
+
+    /// Eight agree, 71 lie in intervals that are wide, one outside: together they are 80 numbers. Of three alone nothing can be told.
+    #[test]
+    fn many_wide_intervals_tell_together() {
+        let many = Evidence { wide: 71, ..evidence(8, 1) };
+        assert!(!many.is_different() && !many.is_open());
+        let few = Evidence { wide: 3, ..evidence(2, 0) };
+        assert!(!few.is_different() && few.is_open());
+        assert!(!Evidence { wide: 1, ..evidence(3, 0) }.is_open());
+        assert!(Evidence { open: 1, ..evidence(0, 0) }.is_open() && evidence(0, 0).is_open());
     }
 
     /// 1 - .95^20 = .6415; 1 - .95^20 - 20 .05 .95^19 = .2642.

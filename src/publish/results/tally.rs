@@ -89,6 +89,9 @@ impl Tally {
     fn add(&mut self, verdict: Option<Verdict>, place: Option<&PlaceVerdict>) {
         match (verdict, place) {
             (Some(Verdict::Agrees), _) => self.same += 1,
+            // Inside, and so is what stands beside it.
+            (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => self.same += 1,
+            (Some(Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings)) => self.with_settings += 1,
             (Some(Verdict::Fitted), _) => self.with_settings += 1,
             (Some(Verdict::Differs), Some(PlaceVerdict::Unknown(_)) | None) => self.unknown += 1,
             (Some(Verdict::Differs), Some(_)) => self.with_reason += 1,

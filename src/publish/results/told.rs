@@ -88,7 +88,8 @@ impl Printed<'_> {
             Verdict::Fitted => (evidence.same, evidence.fitted) = (1, 1),
             Verdict::Differs => evidence.outside += 1,
             Verdict::StandIn => evidence.stand_in += 1,
-            Verdict::Inconclusive | Verdict::NotJudged | Verdict::None => evidence.open += 1,
+            Verdict::Inconclusive => evidence.wide += 1,
+            Verdict::NotJudged | Verdict::None => evidence.open += 1,
         }
         evidence
     }
@@ -197,7 +198,7 @@ impl<'a> Told<'a> {
 
 /// What is said of a place by what counts for it.
 fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
-    let Evidence { same, fitted, outside, open, stand_in, .. } = evidence;
+    let Evidence { fitted, stand_in, .. } = evidence;
     let untold =
         |otherwise: &str| PlaceVerdict::Untold(row.untold.clone().unwrap_or_else(|| otherwise.to_owned()));
     if stand_in > 0 {
@@ -209,7 +210,7 @@ fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
             (None, tried) => PlaceVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned())),
         };
     }
-    if open > same + outside || same + outside == 0 {
+    if evidence.is_open() {
         return untold("ours leave it open");
     }
     if fitted > 0 || row.chosen.is_some() { PlaceVerdict::SameWithSettings } else { PlaceVerdict::Same }
@@ -276,7 +277,8 @@ fn one_number(one: &Printed<'_>) -> Option<String> {
 
 fn many_numbers(others: &[&Printed<'_>]) -> String {
     let count = |wanted: fn(Verdict) -> bool| others.iter().filter(|one| wanted(one.verdict())).count();
-    let inside = count(|verdict| matches!(verdict, Verdict::Agrees | Verdict::Fitted));
+    let inside =
+        count(|verdict| matches!(verdict, Verdict::Agrees | Verdict::Fitted | Verdict::Inconclusive));
     let judged = inside + count(|verdict| verdict == Verdict::Differs);
     let mut ratios: Vec<f64> = others.iter().filter_map(|one| one.number("ratio_to_print")).collect();
     ratios.sort_by(f64::total_cmp);
