@@ -5,7 +5,6 @@ use std::fmt;
 
 pub use super::cell_problem::CellProblem;
 use super::error::did_you_mean;
-use super::no_number::is_number_for_name;
 use super::suggest::closest;
 
 /// What is wrong with a table. Lines count from 1 and include the header.
@@ -211,10 +210,8 @@ fn columns(known: &[String]) -> String {
 
 /// Whether a name may be a cell: a number, a date or an amount begins with a digit or a sign.
 fn is_cell(name: &str) -> bool {
-    is_number_for_name(name)
-        || name
-            .trim_start_matches(['-', '+', '$', '.', '\u{20ac}', '\u{a3}', '#'])
-            .starts_with(|c: char| c.is_ascii_digit())
+    let digits = name.trim_start_matches(['-', '+', '$', '.', ' ', '\u{20ac}', '\u{a3}', '#']);
+    digits.starts_with(|c: char| c.is_ascii_digit()) || name.parse::<f64>().is_ok()
 }
 
 /// The most columns that a message lists.

@@ -1,6 +1,6 @@
 //! What is known of the rows of some files.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::counted::CountedSample;
 use super::{CellTotal, RowSketch, RowTotal};
 
 /// The rows of one file, or of a part of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilePart {
     /// How many there are.
@@ -178,7 +178,7 @@ impl Fingerprint {
     /// for a sample of all to hold one of its rows for certain.
     fn shares_rows(&self, other: &Self) -> bool {
         let whole = [self.whole(), other.whole()];
-        let ours: HashSet<&FilePart> =
+        let ours: BTreeSet<&FilePart> =
             self.parts.iter().chain([&whole[0]]).filter(|part| part.rows > 0).collect();
         if other.parts.iter().chain([&whole[1]]).any(|part| ours.contains(part)) {
             return true;

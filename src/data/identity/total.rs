@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(sum.to_string(), format!("{}fe", "ff".repeat(31))); // 2 (2^256 - 1) = 2^256 - 2 modulo 2^256
 /// assert_eq!(sum.to_string().parse(), Ok(sum));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RowTotal {
     /// Sixty-four bits each, the least significant first.
