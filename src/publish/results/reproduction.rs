@@ -32,14 +32,14 @@ power in [Checks of our program](CHECKS.md).
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
 A value and its spread are two. Apart: exact zeros (in brackets those that agree), spreads of means that chose a setting, numbers of a toy.\n\n\
-| paper | printed | entered | same | same, chosen | different, reason or chance | unknown | cannot be told | apart: zeros | spreads | toy |\n\
+|paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
 const MORE_ERRORS: &str =
     "- Bounds and formulas, with counter-examples: [beyond/errata](beyond/errata/table.md).\n";
 
 const COLUMNS: &str = "\
-| where | the paper says | ours | same data? | chosen by us? | verdict |\n|---|---|---|---|---|---|\n";
+|where|the paper says|ours|same data?|chosen by us?|verdict|\n|---|---|---|---|---|---|\n";
 
 /// What is told of one paper.
 #[derive(Debug, Clone, Serialize)]
@@ -127,7 +127,7 @@ fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
     } = tally;
     let zeros = if *zeros == 0 { "0".to_owned() } else { format!("{zeros} ({agreeing_zeros})") };
     format!(
-        "| {key} | {printed} | {entered} | {same} | {with_settings} | {with_reason} | {unknown} | {untold} | {zeros} | {fitted_spreads} | {toy} |\n"
+        "|{key}|{printed}|{entered}|{same}|{with_settings}|{with_reason}|{unknown}|{untold}|{zeros}|{fitted_spreads}|{toy}|\n"
     )
 }
 
