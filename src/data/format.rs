@@ -74,7 +74,8 @@ impl Separator {
     /// Whether a character may stand between cells: it must not cut what is one cell, a number or a word, in two.
     pub(crate) fn may_be(found: char) -> bool {
         let parts = found.is_ascii_punctuation() && !"\".+-_".contains(found);
-        parts || found == ' ' || found == '\t'
+        // Hive parts columns by the first of the control characters.
+        parts || found == ' ' || (found.is_ascii_control() && !"\n\r".contains(found))
     }
 }
 

@@ -21,14 +21,14 @@ const MOST: f64 = 0.5;
 
 /// How far a factor may be from that of its matrix: its jitter, or the rounding of the diagonal where a pivot is as small as that.
 ///
-/// The factor that is computed is that of `A + E` with `|E|` of about `n u max A_ii` (Higham 2002, Theorem 10.3); where all pivots are
-/// larger, the smallest eigenvalue is not of that size, and E does not matter.
+/// The factor that is computed is that of `A + E` with `|E|` of about `n^(1/2) u max A_ii`, as roundings add up by chance (at most `n u max A_ii`,
+/// Higham 2002, Theorem 10.3); where all pivots are larger, the smallest eigenvalue is not of that size, and E does not matter.
 fn lost_to_rounding(factor: &Cholesky) -> f64 {
     let (jitter, lower) = (factor.jitter(), factor.factor());
     let size = lower.nrows();
     // The diagonal of A is the squared norm of the rows of its factor.
     let largest = (0..size).map(|i| lower.row(i).norm_squared()).fold(0.0, f64::max);
-    let rounding = size as f64 * f64::EPSILON * largest;
+    let rounding = (size as f64).sqrt() * f64::EPSILON * largest;
     let smallest = (0..size).map(|i| lower[(i, i)].powi(2)).fold(f64::INFINITY, f64::min);
     if smallest <= rounding { jitter.max(rounding) } else { jitter }
 }

@@ -31,7 +31,7 @@ power in [Checks of our program](CHECKS.md).
 
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
-A value and its spread are two. Apart: exact zeros (in brackets those that agree), spreads of means that chose a setting, numbers of a toy.\n\n\
+A value and its spread are two. In brackets after *same*: with an interval wider than what matters, told by the many beside it. Apart: exact zeros (in brackets those that agree), spreads of means that chose a setting, numbers of a toy.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
@@ -116,6 +116,7 @@ fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
         printed,
         entered,
         same,
+        wide,
         with_settings,
         with_reason,
         unknown,
@@ -125,6 +126,7 @@ fn counts(ToldPaper { key, tally, .. }: &ToldPaper) -> String {
         fitted_spreads,
         toy,
     } = tally;
+    let same = if *wide == 0 { same.to_string() } else { format!("{same} ({wide})") };
     let zeros = if *zeros == 0 { "0".to_owned() } else { format!("{zeros} ({agreeing_zeros})") };
     format!(
         "|{key}|{printed}|{entered}|{same}|{with_settings}|{with_reason}|{unknown}|{untold}|{zeros}|{fitted_spreads}|{toy}|\n"

@@ -23,6 +23,8 @@ pub struct Tally {
     pub entered: usize,
     /// Inside what one run of ours gives.
     pub same: usize,
+    /// Of these, those inside an interval that is wider than what matters.
+    pub wide: usize,
     /// Inside, where a setting was chosen by it.
     pub with_settings: usize,
     /// Outside, in a place whose reason is known, or no more often than by chance.
@@ -88,11 +90,13 @@ impl Tally {
 
     fn add(&mut self, verdict: Option<Verdict>, place: Option<&PlaceVerdict>) {
         match (verdict, place) {
+            (Some(Verdict::Agrees | Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings))
+            | (Some(Verdict::Fitted), _) => self.with_settings += 1,
             (Some(Verdict::Agrees), _) => self.same += 1,
             // Inside, and so is what stands beside it.
-            (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => self.same += 1,
-            (Some(Verdict::Inconclusive), Some(PlaceVerdict::SameWithSettings)) => self.with_settings += 1,
-            (Some(Verdict::Fitted), _) => self.with_settings += 1,
+            (Some(Verdict::Inconclusive), Some(PlaceVerdict::Same)) => {
+                (self.same, self.wide) = (self.same + 1, self.wide + 1);
+            }
             (Some(Verdict::Differs), Some(PlaceVerdict::Unknown(_)) | None) => self.unknown += 1,
             (Some(Verdict::Differs), Some(_)) => self.with_reason += 1,
             _ => self.untold += 1,

@@ -205,9 +205,13 @@ fn verdict(row: &PlaceRow, evidence: Evidence) -> PlaceVerdict {
         return untold("the data are not the paper's");
     }
     if evidence.is_different() {
-        return match (&row.because, &row.tried) {
-            (Some(because), _) => PlaceVerdict::Different(because.clone()),
-            (None, tried) => PlaceVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned())),
+        return match (&row.because, &row.tried, &row.untold) {
+            (Some(because), ..) => PlaceVerdict::Different(because.clone()),
+            // What differs turns on something that is not printed, or on chance.
+            (None, None, Some(untold)) => PlaceVerdict::Untold(untold.clone()),
+            (None, tried, _) => {
+                PlaceVerdict::Unknown(tried.clone().unwrap_or_else(|| "nothing yet".to_owned()))
+            }
         };
     }
     if evidence.is_open() {
@@ -284,12 +288,18 @@ fn many_numbers(others: &[&Printed<'_>]) -> String {
     ratios.sort_by(f64::total_cmp);
     let ratio = match ratios[..] {
         [least, .., most] if others.iter().all(|one| !one.spread) => {
-            format!("ours / print {least:.2} to {most:.2}, median {:.2}", ratios[ratios.len() / 2])
+            format!("ours / print {least:.2} to {most:.2}, median {:.2}", median(&ratios))
         }
         _ => String::new(),
     };
     let inside = if judged > 0 { format!("{inside} of {judged} inside 95 %") } else { String::new() };
     [inside, ratio].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// The median of numbers in order, of which there is one at least.
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }
 }
 
 fn one_claim(claim: &ClaimOutcome) -> Option<String> {

@@ -108,6 +108,9 @@ fn each_of_the_five_verdicts_follows_from_the_table() {
     ] {
         assert_eq!(verdict(row), expected, "{row}");
     }
+    // Where nothing but chance, or what is not printed, makes it differ.
+    let untold = PlaceVerdict::Untold("chance".to_owned());
+    assert_eq!(verdict("numbers = [{ metric = 'outside' }]\nuntold = 'chance'"), untold);
     for row in ["numbers = [{ metric = 'outside' }]", "claims = [{ quote = 'two' }, { quote = 'one' }]"] {
         let row = format!("{row}\n{because}");
         assert_eq!(verdict(&row), PlaceVerdict::Different("of that".to_owned()), "{row}");
@@ -121,15 +124,12 @@ fn each_of_the_five_verdicts_follows_from_the_table() {
 fn zeros_and_spreads_of_fitted_means_are_counted_apart() {
     let row = "numbers = [{ metric = 'outside' }]\nbecause = 'of that'";
     let page = reproduction_markdown(&[told(row)]);
-    assert!(page.contains("| paper | 9 | 7 | 1 | 1 | 1 | 0 | 2 | 1 (1) | 1 | 0 |\n"), "{page}");
+    assert!(page.contains("|paper|9|7|1|1|1|0|2|1 (1)|1|0|\n"), "{page}");
     assert!(page.contains("- [paper](#paper): It is made up.\n"), "{page}");
     let line = "|[Table 9](paper/made-up/table.md)|it|9.000|yes|no|**different**: because of that|\n";
     assert!(page.contains(line), "{page}");
     // Outside of any place with a reason it is unknown.
-    assert!(
-        reproduction_markdown(&[told("")])
-            .contains("| paper | 9 | 7 | 1 | 1 | 0 | 1 | 2 | 1 (1) | 1 | 0 |\n")
-    );
+    assert!(reproduction_markdown(&[told("")]).contains("|paper|9|7|1|1|0|1|2|1 (1)|1|0|\n"));
 }
 
 #[test]
