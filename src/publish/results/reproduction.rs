@@ -20,18 +20,18 @@ pub const REPRODUCTION: &str = "REPRODUCTION.md";
 const HEAD: &str = "\
 # What the papers say, and what ours is
 
-- **same**: the printed number lies inside the central 95 % of what one run of ours gives (of 20 and more a few may lie outside by chance), or the \
-statement holds by more than two standard errors.
-- **same with settings we chose**: so it does, with settings that the paper does not print and that we chose, often by these numbers: that shows less.
+- **same**: the printed number lies in the central 95 % of runs of ours (of 20 or more a few may lie outside by chance), or the statement holds by more \
+than two standard errors.
+- **same with settings we chose**: so it does, with unprinted settings of ours, often chosen by these numbers: that shows less.
 - **different**, **cannot be told**: with the reason, or what was tried.
 
-How far ours are from print stands in the tables (`ours / print`; `z`, in standard deviations of a run); references, claims of ours, guarantees and \
-power in [Checks of our program](CHECKS.md).
+Tables say how far ours are from print (`ours / print`, `z`); [Checks of our program](CHECKS.md) has references, claims of ours, guarantees and power.
 ";
 
 const COUNTS: &str = "\
 \n## Printed numbers\n\n\
-A value and its spread are two. In brackets after *same*: with an interval wider than what matters, told by the many beside it. Apart: exact zeros (in brackets those that agree), spreads of means that chose a setting, numbers of a toy.\n\n\
+A value and its spread are two. In brackets: numbers in intervals wider than what matters, told by the many beside them; zeros that agree. Apart: \
+exact zeros, spreads of means that chose a setting, numbers of a toy.\n\n\
 |paper|printed|entered|same|same, chosen|different, reason or chance|unknown|cannot be told|apart: zeros|spreads|toy|\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
 
