@@ -35,20 +35,28 @@ fn the_page_is_one_valid_file_without_requests() {
 }
 
 #[test]
-fn the_page_begins_with_what_is_covered_and_what_does_not_reproduce() {
+fn the_page_begins_with_what_the_papers_say_and_what_ours_is() {
     let project = Project::new();
     let html = std::fs::read_to_string(report(&project)).unwrap();
-    let [covered, unreproduced, experiments] =
-        ["<h2>What is covered</h2>", "<h2>What does not reproduce, and why</h2>", "<h2>Experiments</h2>"]
-            .map(|heading| html.find(heading).unwrap_or_else(|| panic!("{heading}")));
-    assert!(covered < unreproduced && unreproduced < experiments);
-    // A statement that fails, and a number that differs, with the interval of one run of ours.
-    let told = &html[unreproduced..experiments];
-    assert!(told.contains("improve up to ϵ = 30.0” fails") && told.contains("one run of ours gives"));
-    assert!(html[covered..unreproduced].contains("smith2021"));
+    let [said, covered, others, experiments] = [
+        "<h2>What the papers say, and what ours is</h2>",
+        "<h2>What is covered</h2>",
+        "<h2>Where others disagree with ours</h2>",
+        "<h2>Experiments</h2>",
+    ]
+    .map(|heading| html.find(heading).unwrap_or_else(|| panic!("{heading}")));
+    assert!(said < covered && covered < others && others < experiments);
+    // A statement that fails, with its reason, and a link to the figure of its experiment.
+    let told = &html[said..covered];
+    for part in
+        ["improve up to ϵ = 30.0”", "Algorithm 2 as printed compares a sum", "href=\"#honkela2021-fig3\""]
+    {
+        assert!(told.contains(part), "{part}");
+    }
+    assert!(html[covered..others].contains("smith2021"));
     // The standing of a paper is that of all its experiments.
     let one = project.dpgp(&["report", "smith2021/toy", "--out", "one.html"]).expect(0);
-    assert!(one.err.is_empty() && !project.read("one.html").contains("What is covered"));
+    assert!(one.err.is_empty() && !project.read("one.html").contains("What the papers say"));
 }
 
 fn html(project: &Project) -> String {
