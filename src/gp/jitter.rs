@@ -26,10 +26,10 @@ const MOST: f64 = 0.5;
 fn lost_to_rounding(factor: &Cholesky) -> f64 {
     let (jitter, lower) = (factor.jitter(), factor.factor());
     let size = lower.nrows();
-    // The diagonal of A is the squared norm of the rows of its factor.
-    let largest = (0..size).map(|i| lower.row(i).norm_squared()).fold(0.0, f64::max);
-    let rounding = (size as f64).sqrt() * f64::EPSILON * largest;
-    let smallest = (0..size).map(|i| lower[(i, i)].powi(2)).fold(f64::INFINITY, f64::min);
+    // No pivot is above the diagonal of A, and the first is on it: with a stationary kernel it is the largest.
+    let pivots = || (0..size).map(|i| lower[(i, i)].powi(2));
+    let rounding = (size as f64).sqrt() * f64::EPSILON * pivots().fold(0.0, f64::max);
+    let smallest = pivots().fold(f64::INFINITY, f64::min);
     if smallest <= rounding { jitter.max(rounding) } else { jitter }
 }
 
