@@ -193,7 +193,8 @@ fn is_index_name(name: &str) -> bool {
         .iter()
         .find_map(|before| name.strip_prefix(before));
     // A second time, pandas calls `Unnamed: 0` so with `.1` behind it.
-    let number = number.map(|number| number.trim_end_matches("__").split('.').next().unwrap_or_default());
+    let number = number.map(|number| number.trim_end_matches("__"));
+    let number = number.map(|number| number.split_once('.').map_or(number, |(first, _)| first));
     ["", "index", "rownames", "row.names", "rowname", "rn"].contains(&name)
         || number.is_some_and(|number| number.parse::<u32>().is_ok())
 }

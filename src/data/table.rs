@@ -152,8 +152,8 @@ impl Table {
                 show(&cell, witness, *read);
                 if place >= own {
                     witness.of_path();
-                } else if self.unit == RowUnit::Line {
-                    witness.line(text(&cell).as_deref().unwrap_or_default().as_bytes());
+                } else if let (RowUnit::Line, Some(text)) = (self.unit, text(&cell)) {
+                    witness.line(text.as_bytes());
                 }
             }
             witness.end_row();

@@ -11,7 +11,8 @@ use dpgp::task::Experiment;
 
 use crate::support::shipped::root;
 
-const SPEC: &str = r#"
+/// A made-up experiment, which other pages count, too.
+pub const SPEC: &str = r#"
 [experiment]
 title = "Made up"
 paper = "paper"
