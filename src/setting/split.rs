@@ -29,6 +29,14 @@ impl SplitSetting {
         }
     }
 
+    /// Number of folds.
+    pub fn parts(self) -> usize {
+        match self {
+            Self::Tail(_) => 1,
+            Self::Shuffled(folds) | Self::Contiguous(folds) | Self::Interleaved(folds) => folds,
+        }
+    }
+
     /// Fails unless there are folds.
     ///
     /// # Errors

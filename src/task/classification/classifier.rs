@@ -70,6 +70,12 @@ impl Classifier {
         Ok(PrivateStep::new(&step, &self.root, &self.inputs, labels, &self.options)?)
     }
 
+    /// The share of test rows that are of the more frequent class.
+    pub fn majority_share(&self) -> f64 {
+        let positive = self.truth.iter().filter(|class| **class).count();
+        positive.max(self.truth.len() - positive) as f64 / self.truth.len().max(1) as f64
+    }
+
     /// The share of test rows whose class is the sign of the latent mean: where the averaged probability is above 1/2.
     pub fn accuracy(&self, weights: &DVector<f64>) -> f64 {
         let latent = &self.features.test * weights;

@@ -12,7 +12,8 @@ use crate::task::{ClassificationTask, PredictionTask};
 /// Most dimensions of inputs that are shown.
 const SHOWN: usize = 2;
 
-/// The metrics `accuracy` (share of the test rows, mean over draws) and `accuracy-se` (its standard error over draws);
+/// The metrics `accuracy` (share of the test rows, mean over draws), `accuracy-se` (its standard error over draws) and
+/// `majority-share` (the accuracy of always saying the class that most test rows have);
 /// `probability@X`, `latent@X` and `probability-sd@X` (over draws) at the points of the task. Frames: `counts` in one
 /// dimension, `training` in two, and the predictions as `classes` (without privacy) or `samples` (with it).
 impl Task for ClassificationTask {
@@ -67,6 +68,7 @@ impl ClassificationBlock<'_> {
             let accuracy = Moments::of(draws.iter().map(|draw| draw.accuracy));
             metrics.push(("accuracy".to_owned(), accuracy.mean));
             metrics.push(("accuracy-se".to_owned(), accuracy.sd / (draws.len() as f64).sqrt()));
+            metrics.push(("majority-share".to_owned(), self.classifier.majority_share()));
         }
         for (i, point) in self.task.at.iter().enumerate() {
             let probability = Moments::of(draws.iter().map(|draw| draw.probability[rows + i]));

@@ -51,7 +51,7 @@ impl Described for ClassificationTask {
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        let accuracy = ["accuracy", "accuracy-se"].map(str::to_owned).into_iter();
+        let accuracy = ["accuracy", "accuracy-se", "majority-share"].map(str::to_owned).into_iter();
         let at = self.at.iter().flat_map(|point| Self::AT.map(|name| PredictionTask::metric(name, point)));
         accuracy.chain(at).collect()
     }

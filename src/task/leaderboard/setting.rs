@@ -123,6 +123,7 @@ impl ChooseSetting {
             draws: None,
             noise_scale: NoiseScale::Delta,
             entries: Vec::new(),
+            each_fold: false,
             summary: true,
         }
     }

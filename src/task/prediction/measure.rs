@@ -15,8 +15,8 @@ use crate::task::normalise::{Normalised, caveats, normalise};
 use crate::task::streams::normal_vector;
 use crate::task::{Certified, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError};
 
-/// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), and `influence`:
-/// the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
+/// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), `noise-share@X`, the last over
+/// the size of the first with privacy, and `influence`: the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
 /// `noise-sd` over the grid, and `hidden-share`, the share of its points where that is at least what the task says; where
 /// predictions are the best ones given the release `expected-error`, the root mean square of all errors over the grid under the
 /// model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which
@@ -161,7 +161,9 @@ impl PredictionBlock<'_> {
         for point in &self.task.at {
             let row =
                 self.row(point).ok_or(TaskError::Missing { needed: "a grid with all points of `at`" })?;
-            let named = [("mean", self.mean[row]), ("gp-sd", gp_sd[row]), ("noise-sd", noise_sd[row])];
+            let (mean, noise) = (self.mean[row], noise_sd[row]);
+            let share = (mean != 0.0 && noise > 0.0).then(|| ("noise-share", noise / mean.abs()));
+            let named = [("mean", mean), ("gp-sd", gp_sd[row]), ("noise-sd", noise)].into_iter().chain(share);
             metrics.extend(named.map(|(name, value)| (PredictionTask::metric(name, point), value)));
         }
         Ok(metrics)

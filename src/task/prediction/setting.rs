@@ -85,7 +85,7 @@ impl Described for PredictionTask {
         let at = self
             .at
             .iter()
-            .flat_map(|point| ["mean", "gp-sd", "noise-sd"].map(|name| PredictionTask::metric(name, point)));
+            .flat_map(|point| ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::metric(name, point)));
         let of_all = ["influence", "noise-rms", "hidden-share", "expected-error", "released", "sensitivity"];
         at.chain(of_all.map(str::to_owned)).collect()
     }

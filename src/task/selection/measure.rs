@@ -12,7 +12,7 @@ use crate::task::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each
-/// candidate, `map/NAME/I from J` for the pairs of rows that are asked for, `lengthscale/L` of each lengthscale (its probability), and of
+/// candidate, `map/NAME/I from J` for the pairs of rows that are asked for, `sse-without-noise/NAME/fold-I` if it asks for each fold, `lengthscale/L` of each lengthscale (its probability), and of
 /// all: `expected-rmse` (the root of the expected squared error of what is selected), `mean-rmse`, `allowed` (candidates within the
 /// threshold), `largest-sensitivity`, `largest-probability`, `uniform-rmse` (`expected-rmse` if all that are allowed were equally
 /// likely), and `total-epsilon`, what the choice and the release after it spend by basic composition, where both are private.
@@ -48,6 +48,7 @@ impl SelectionBlock<'_> {
         let mut metrics = if task.summary { Vec::new() } else { of_each(&names, &judged) };
         if !task.summary {
             metrics.extend(self.entries(&names));
+            metrics.extend(self.of_folds(&names));
         }
         metrics.extend(by_lengthscale(task, &names, &judged.probability));
         metrics.extend(SelectionTask::OF_ALL.map(str::to_owned).into_iter().zip(of_all(&judged)));
@@ -68,6 +69,22 @@ impl SelectionBlock<'_> {
             task.entries
                 .iter()
                 .map(move |&entry| (SelectionTask::of_entry(&name, entry), moved(folds, entry)))
+        });
+        of_candidates.collect()
+    }
+
+    /// The errors of single folds, if the task asks for them.
+    fn of_folds(&self, names: &[Candidate]) -> Vec<(String, f64)> {
+        let Judge { task, candidates, .. } = self.judge;
+        if !task.each_fold {
+            return Vec::new();
+        }
+        let of_candidates = names.iter().zip(candidates).flat_map(|(name, folds)| {
+            let name = name.name();
+            folds.iter().enumerate().map(move |(i, fold)| {
+                let error = fold.squares(&fold.errors, 0.0, f64::INFINITY);
+                (SelectionTask::of_fold(&name, i + 1), error)
+            })
         });
         of_candidates.collect()
     }

@@ -46,6 +46,9 @@ pub struct SelectionTask {
     /// second moves by 1 is measured too; 0 where the second does not train that prediction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<[usize; 2]>,
+    /// Whether the error of each fold without noise is measured too, not only their sum.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_fold: bool,
     /// Whether only what is about all candidates together is measured, not each of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub summary: bool,
@@ -202,6 +205,11 @@ impl SelectionTask {
         format!("map/{name}/{test} from {training}")
     }
 
+    /// The name of the error without noise of a candidate in a fold, counted from 1.
+    pub fn of_fold(name: &str, fold: usize) -> String {
+        format!("sse-without-noise/{name}/fold-{fold}")
+    }
+
     /// The name of the probability of a lengthscale.
     pub fn of_lengthscale(lengthscale: f64) -> String {
         format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
@@ -254,8 +262,11 @@ impl Described for SelectionTask {
         let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
         let entries =
             names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::of_entry(name, *entry)));
+        let folds = if self.each_fold { self.split.parts() } else { 0 };
+        let of_folds =
+            names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::of_fold(name, fold)));
         let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
-        each.chain(entries).chain(lengthscales).chain(of_all).collect()
+        each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

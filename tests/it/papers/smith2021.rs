@@ -86,3 +86,47 @@ fn the_authors_sensitivity_drops_the_largest_fold_and_what_is_above_the_threshol
     // With one configuration alone a uniform pick errs as the mechanism does.
     assert!((cut["uniform-rmse"] / cut["expected-rmse"] - 1.0).abs() < 1e-12);
 }
+
+/// The mean of the first two targets, 1/4, predicts 1 and 2; that of the others, 3/2, predicts 0 and 1/2.
+#[test]
+fn errors_of_single_folds_are_measured_where_they_are_asked_for() {
+    let found = metrics(&[("split.contiguous = 2", "split.contiguous = 2\neach_fold = true")]);
+    for (fold, error) in [(1, 3.25), (2, 3.625)] {
+        let of_fold = found[&format!("sse-without-noise/polynomial-0/fold-{fold}")];
+        assert!((of_fold - error).abs() < 1e-12, "{fold}: {of_fold}");
+    }
+    let tail = metrics(&[("split.contiguous = 2", "split.tail = 1\neach_fold = true")]);
+    let folds = tail.keys().filter(|metric| metric.contains("polynomial-1/fold-"));
+    assert_eq!(folds.collect::<Vec<_>>(), ["sse-without-noise/polynomial-1/fold-1"]);
+    assert!(metrics(&[]).keys().all(|metric| !metric.contains("fold-")));
+}
+
+/// Two of the three rows that are tested are no more than 1.
+#[test]
+fn the_share_of_the_majority_is_that_of_the_test_rows() {
+    let task = "[task.classification]\ntrain = 2\npositive = { is = \">\", value = 0.75 }\ndraws = 1";
+    let selection = &TOY[TOY.find("[task").unwrap()..TOY.find("[privacy]").unwrap()];
+    let model = "[model]\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n\
+                 sparse.sor = { jitter = 1e-8, inducing = { points = [[0.0], [4.0]] } }\n";
+    let rows = "x = [0.0, 1.0, 2.0, 3.0, 4.0], y = [0.0, 1.0, 0.5, 2.0, 0.0]";
+    let found = metrics(&[
+        (selection, &format!("{model}{task}\n")),
+        ("x = [0.0, 1.0, 2.0, 4.0], y = [0.0, 0.5, 1.0, 2.0]", rows),
+        ("epsilon = 1.0", "epsilon = inf"),
+    ]);
+    assert!((found["majority-share"] - 2.0 / 3.0).abs() < 1e-12, "{found:?}");
+}
+
+/// The noise at a point over the size of the prediction there, and nothing without privacy.
+#[test]
+fn noise_is_told_as_a_share_of_the_prediction() {
+    let task = "[task.prediction]\ngrid = [{ from = 0.0, to = 4.0, points = 5 }]\nat = [[1.0]]";
+    let selection = &TOY[TOY.find("[task").unwrap()..TOY.find("[privacy]").unwrap()];
+    let model = "[model]\nnoise_variance = 1.0\nkernel.eq = { variance = 1.0, lengthscale = 1.0 }\n";
+    let changes = [(selection, &*format!("{model}{task}\n"))];
+    let found = metrics(&changes);
+    let share = found["noise-sd@1"] / found["mean@1"].abs();
+    assert!((found["noise-share@1"] / share - 1.0).abs() < 1e-9, "{found:?}");
+    let open = metrics(&[changes[0], ("epsilon = 1.0", "epsilon = inf")]);
+    assert!(open.contains_key("noise-sd@1") && !open.contains_key("noise-share@1"), "{open:?}");
+}
