@@ -6,7 +6,8 @@ use std::cell::OnceCell;
 
 use nalgebra::{DMatrix, DVector, Dyn, LU, SVD};
 
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use crate::linalg::largest;
 use crate::task::Selected;
 

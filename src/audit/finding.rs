@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::digits::short;
 use super::normal::exact_delta;
 use crate::privacy::{Certificate, Guarantee};
 
@@ -71,18 +72,6 @@ impl Found {
             Self::EpsilonAtLeast(x) => format!("epsilon >= {}", short(x)),
         }
     }
-}
-
-/// Four digits: fixed from a thousandth to a hundred thousand, with an exponent beyond.
-pub(super) fn short(x: f64) -> String {
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    if (1e-3..1e5).contains(&x.abs()) {
-        let digits = 3 - (x.abs().max(1e-3).log10().floor() as i32).min(3);
-        return format!("{x:.*}", usize::try_from(digits).unwrap_or(0));
-    }
-    format!("{x:.3e}")
 }
 
 /// One check of one release.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use super::finding::{Check, Found, short};
+use super::digits::short;
+use super::finding::{Check, Found};
 use super::normal::exact_delta;
 use crate::linalg::{largest, largest_quadratic_norm, largest_solved_norm};
 use crate::privacy::accounting::Relation;

@@ -1,6 +1,7 @@
 //! Laplace noise on statistics of disjoint bins.
 
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use super::gaussian::moves;
 use crate::linalg::largest;
 use crate::privacy::{Guarantee, Statistic};

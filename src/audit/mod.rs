@@ -26,6 +26,7 @@ mod attack;
 mod attacks;
 mod binomial;
 mod block;
+mod digits;
 mod exponential;
 mod finding;
 mod gaussian;

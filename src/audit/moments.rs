@@ -1,6 +1,7 @@
 //! Noise on Fourier moments: the worst pair of records, from both sides.
 
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use super::moment_weights::MomentWeights;
 use super::normal::exact_delta;
 use crate::privacy::Guarantee;

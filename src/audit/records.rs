@@ -4,7 +4,8 @@
 //! distance that depends on both norms and the inner product alone, in the metric in which off-diagonal entries count
 //! twice, as their noise is `sqrt 2` times smaller.
 
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use super::normal::exact_delta;
 use super::peaks::Peaks;
 use crate::linalg::largest;

@@ -8,7 +8,8 @@ use rand_pcg::Pcg64;
 
 use super::attack::{Outputs, attack};
 use super::attacks::Attacks;
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use super::records::records;
 use crate::linalg::largest;
 use crate::privacy::{CoinPressStep, Guarantee, PrivateSelection, Within, coinpress_mean};

@@ -4,7 +4,8 @@
 
 use nalgebra::DMatrix;
 
-use super::finding::{AuditVerdict, Check, Found, ROUNDING, short};
+use super::digits::short;
+use super::finding::{AuditVerdict, Check, Found, ROUNDING};
 use super::isotropic::isotropic;
 use super::normal::exact_delta;
 use crate::linalg::{Cholesky, largest, transposed_product};

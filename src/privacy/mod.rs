@@ -17,13 +17,14 @@ mod moments;
 mod newton;
 mod private_selection;
 mod rounded;
+mod rounded_noise;
 mod selection;
 mod sufficient;
 mod zcdp;
 
 pub use budget::{Budget, composed_mu, epsilon_of};
 pub use certificate::{
-    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release, RoundedNoise,
+    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release,
 };
 pub use cloaking::{
     Attempts, Cloak, CloakingOptions, Objective, ReleaseRecipe, RiskDesign, RiskProblem, Solver, cloak,
@@ -44,6 +45,7 @@ pub use moments::{
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
 pub use rounded::RoundedGaussian;
+pub use rounded_noise::RoundedNoise;
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sufficient::{
     HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split,

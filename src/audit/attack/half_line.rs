@@ -1,5 +1,6 @@
 //! The sets of outputs that are tried: those whose score lies on one side of a threshold.
 
+use crate::audit::digits::short;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl HalfLine {
     /// The set in words.
     pub fn text(&self) -> String {
         let side = if self.above { ">=" } else { "<" };
-        format!("{} {side} {}", self.score.name(), crate::audit::finding::short(self.threshold))
+        format!("{} {side} {}", self.score.name(), short(self.threshold))
     }
 }
 

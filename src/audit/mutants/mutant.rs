@@ -1,6 +1,7 @@
 //! A mechanism of known truth.
 
 use super::dice::Dice;
+use crate::audit::digits::short;
 use crate::privacy::{Guarantee, gaussian_delta};
 
 /// A mechanism, what it claims, what is true, and two neighbouring inputs that show it.
@@ -45,8 +46,8 @@ impl Truth {
     pub fn text(self) -> String {
         match self {
             Self::Epsilon(epsilon) if epsilon.is_infinite() => "no epsilon".to_owned(),
-            Self::Epsilon(epsilon) => format!("epsilon = {}", crate::audit::finding::short(epsilon)),
-            Self::Delta(delta) => format!("delta = {}", crate::audit::finding::short(delta)),
+            Self::Epsilon(epsilon) => format!("epsilon = {}", short(epsilon)),
+            Self::Delta(delta) => format!("delta = {}", short(delta)),
         }
     }
 }

@@ -5,7 +5,6 @@ mod covers;
 mod event;
 mod guarantee;
 mod mechanism;
-mod noise;
 mod statement;
 mod unit;
 
@@ -14,6 +13,5 @@ pub use covers::{Neighbours, Release};
 pub use event::GaussianEvent;
 pub use guarantee::Guarantee;
 pub use mechanism::Mechanism;
-pub use noise::RoundedNoise;
 pub use statement::Certificate;
 pub use unit::PrivacyUnit;

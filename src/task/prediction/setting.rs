@@ -82,10 +82,9 @@ impl Described for PredictionTask {
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        let at = self
-            .at
-            .iter()
-            .flat_map(|point| ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::metric(name, point)));
+        let at = self.at.iter().flat_map(|point| {
+            ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::metric(name, point))
+        });
         let of_all = ["influence", "noise-rms", "hidden-share", "expected-error", "released", "sensitivity"];
         at.chain(of_all.map(str::to_owned)).collect()
     }

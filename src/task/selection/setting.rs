@@ -263,8 +263,7 @@ impl Described for SelectionTask {
         let entries =
             names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::of_entry(name, *entry)));
         let folds = if self.each_fold { self.split.parts() } else { 0 };
-        let of_folds =
-            names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::of_fold(name, fold)));
+        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::of_fold(name, fold)));
         let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
         each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
     }

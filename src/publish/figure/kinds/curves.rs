@@ -283,7 +283,7 @@ impl Drawing for CurvesFigure {
             panels.push(Panel::new(&group.title, Plot::new(x, y, marks)));
         }
         for group in &groups {
-            panels.extend(self.lengthscale(report, group, x)?);
+            panels.extend(lengthscale_panel(self, report, group, x)?);
         }
         let data = self.data_label.as_deref().unwrap_or("data");
         let legend = match &self.overlay {
@@ -294,27 +294,25 @@ impl Drawing for CurvesFigure {
     }
 }
 
-impl CurvesFigure {
-    /// A panel with the lengthscale of the first cell that has one.
-    fn lengthscale(
-        &self,
-        report: &Report<'_>,
-        group: &Group,
-        x: Scale,
-    ) -> Result<Option<Panel>, FigureError> {
-        for &cell in &group.cells {
-            let lines = frames(report, Some(cell), "lengthscale", lengthscale)?;
-            if lines.is_empty() {
-                continue;
-            }
-            let y = Scale::from_zero(lines.iter().flatten().map(|spot| spot.y));
-            let label = self.lengthscale_label.as_deref().unwrap_or("lengthscale");
-            let marks = lines.into_iter().map(|line| Mark::Line(line, MEAN)).collect();
-            let plot = Plot::new(Side::values(x, &self.x_label), Side::lines(y, label), marks);
-            return Ok(Some(Panel::new(format!("lengthscale of {}", group.title), plot)));
+/// A panel with the lengthscale of the first cell that has one.
+fn lengthscale_panel(
+    figure: &CurvesFigure,
+    report: &Report<'_>,
+    group: &Group,
+    x: Scale,
+) -> Result<Option<Panel>, FigureError> {
+    for &cell in &group.cells {
+        let lines = frames(report, Some(cell), "lengthscale", lengthscale)?;
+        if lines.is_empty() {
+            continue;
         }
-        Ok(None)
+        let y = Scale::from_zero(lines.iter().flatten().map(|spot| spot.y));
+        let label = figure.lengthscale_label.as_deref().unwrap_or("lengthscale");
+        let marks = lines.into_iter().map(|line| Mark::Line(line, MEAN)).collect();
+        let plot = Plot::new(Side::values(x, &figure.x_label), Side::lines(y, label), marks);
+        return Ok(Some(Panel::new(format!("lengthscale of {}", group.title), plot)));
     }
+    Ok(None)
 }
 
 #[cfg(test)]
