@@ -1,44 +1,20 @@
 //! `dpgp` reproduces, certifies and extends works on differentially private Gaussian processes.
 //!
-//! # The rooms
+//! The command is [`cli::main`]. What it is made of are crates of their own, which this one names by what they are about:
 //!
-//! A room imports only from rooms below it; a test proves it.
-//!
-//! | room | what it holds | enter by |
+//! | here | crate | enter by |
 //! |---|---|---|
-//! | [`cli`] | the verbs of the program `dpgp` | [`cli::main`] |
-//! | [`publish`] | tables, figures, verdicts and pages from results | [`publish::publish`] |
-//! | [`release`] | private releases: drawn from the system, charged to a ledger, then written | [`release::StreamedRelease`] |
-//! | [`run`] | experiments of a project: planned, computed in parallel, stored | [`run::Study`] |
-//! | [`audit`] | what is guaranteed, recomputed from what was sampled | [`run::audit`] |
-//! | [`task`] | what one cell of an experiment measures | [`task::measure`] |
-//! | [`spec`] | the language: TOML texts, grids, numbers beside ours, claims | [`spec::Experiment`] |
-//! | [`setting`] | what specs say of data, models and privacy, each with its checks | [`setting::Setting`] |
-//! | [`stream`] | sums over rows that do not fit in memory | [`stream::collect`] |
-//! | [`privacy`] | noise, sensitivities, cloaking, accountants, certificates | [`privacy::cloak`] |
-//! | [`gp`] | Gaussian process and linear models | [`gp::exact`] |
-//! | [`advi`] | variational inference of hyperparameters | |
-//! | [`kernel`] | covariance functions | [`kernel::Kernel`] |
-//! | [`linalg`] | factorisations and special functions | |
-//! | [`data`] | datasets, tables and rows of files | [`data::Manifest`] |
-//! | [`number`] | numbers that are checked once | |
-//!
-//! # A kernel and a Gaussian process
-//!
-//! Predictions are linear in the targets, `C y`; the map `C` depends on inputs alone.
-//!
-//! ```
-//! use dpgp::prelude::*;
-//! use nalgebra::DMatrix;
-//!
-//! let kernel = ExponentiatedQuadratic::isotropic(10.0, 15.0);
-//! let ages = DMatrix::from_column_slice(3, 1, &[10.0, 20.0, 30.0]);
-//! let at = DMatrix::from_column_slice(1, 1, &[20.0]);
-//! let map = exact(&kernel, 1e-6, &ages, &at)?;
-//! // With hardly any noise the process passes through the data.
-//! assert!((map.predict(&[-1.0, 2.0, 0.5])[0] - 2.0).abs() < 1e-4);
-//! # Ok::<(), dpgp::linalg::LinalgError>(())
-//! ```
+//! | [`publish`] | `dpgp-report` | [`publish::publish`] |
+//! | [`release`] | `dpgp-release` | [`release::StreamedRelease`] |
+//! | [`run`] | `dpgp-run` | [`run::Study`] |
+//! | [`audit`] | `dpgp-evidence`, `dpgp-audit` | [`run::audit`], [`audit::attack`] |
+//! | [`task`] | `dpgp-task` | [`task::measure`] |
+//! | [`spec`], [`setting`] | `dpgp-spec` | [`spec::Experiment`] |
+//! | [`stream`] | `dpgp-stream` | [`stream::collect`] |
+//! | [`data`], [`fs`] | `dpgp-data`, `dpgp-fs` | [`data::Manifest`] |
+//! | [`privacy`] | `dpgp-mechanisms`, `dpgp-cloaking`, `dpgp-accounting`, `dpgp-noise` | [`privacy::cloak`] |
+//! | [`gp`], [`kernel`], [`advi`] | `dpgp-gp` | [`gp::exact`] |
+//! | [`linalg`], [`number`] | `dpgp-linalg` | [`linalg::Cholesky`] |
 //!
 //! # A cloaked release
 //!
@@ -68,19 +44,6 @@
 //! let released = noise.mean_columns() * map.sum_groups(&targets) + noise.noise_map() * unit * scale;
 //! assert_eq!(released.len(), 8);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # An accountant
-//!
-//! What a thousand steps with Gaussian noise on one per cent of the records cost.
-//!
-//! ```
-//! use dpgp::privacy::accounting::{Accountant, Event, LossDistribution, Relation, Sampling};
-//!
-//! let event = Event { noise_multiplier: 1.0, sampling: Sampling::Poisson { rate: 0.01 }, steps: 1000 };
-//! let spent = LossDistribution::default().epsilon(&event, Relation::AddRemove, 1e-5)?;
-//! assert!(spent.lower > 1.827 && spent.upper < 1.829);
-//! # Ok::<(), dpgp::privacy::accounting::AccountingError>(())
 //! ```
 //!
 //! # A study
@@ -116,22 +79,36 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod advi;
-pub mod audit;
 pub mod cli;
-pub mod data;
-pub mod gp;
-pub mod kernel;
-pub mod linalg;
-pub mod number;
-pub mod privacy;
-pub mod publish;
-pub mod release;
-pub mod run;
-pub mod setting;
-pub mod spec;
-pub mod stream;
-pub mod task;
+
+pub use dpgp_data as data;
+pub use dpgp_fs as fs;
+pub use dpgp_gp as gp;
+pub use dpgp_gp::{advi, kernel};
+pub use dpgp_linalg as linalg;
+pub use dpgp_linalg::number;
+pub use dpgp_release as release;
+pub use dpgp_report as publish;
+pub use dpgp_run as run;
+pub use dpgp_spec as spec;
+pub use dpgp_spec::setting;
+pub use dpgp_stream as stream;
+pub use dpgp_task as task;
+
+/// Noise, sensitivities, cloaking, accountants, certificates.
+pub mod privacy {
+    pub use dpgp_accounting as accounting;
+    pub use dpgp_accounting::*;
+    pub use dpgp_cloaking::*;
+    pub use dpgp_mechanisms::*;
+    pub use dpgp_noise::*;
+}
+
+/// What is guaranteed, recomputed from what was sampled, and attacks on outputs.
+pub mod audit {
+    pub use dpgp_audit::*;
+    pub use dpgp_evidence::*;
+}
 
 /// What most programs that use the library need.
 pub mod prelude {

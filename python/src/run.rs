@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use dpgp::data::{Silent, shipped_text, unlinked_text};
+use dpgp::data::{Silent, shipped_text};
+use dpgp::fs::unlinked_text;
 use dpgp::prelude::{DataPlaces, Pool, Project, RunOptions, Shard, Study};
 use dpgp::publish::{Report, ensure_no_links, publish, table_csv};
 use pyo3::prelude::*;

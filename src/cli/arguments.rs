@@ -30,7 +30,7 @@ use super::show::ShowArguments;
 use super::stats::StatsArguments;
 use super::table::TableArguments;
 use super::verify::VerifyArguments;
-use crate::run::VERSION;
+use dpgp_run::VERSION;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,11 +11,11 @@ use super::audit_types::{AuditedExperiment, AuditedGuarantee};
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, Selection, Work};
 use super::output::{print, print_json};
-use crate::audit::{AuditVerdict, Finding, Found};
-use crate::privacy::Guarantee;
-use crate::publish::plain_table;
-use crate::run::{AuditOptions, AuditedCell, audit as audit_experiment, watcher};
-use crate::task::Experiment;
+use dpgp_accounting::Guarantee;
+use dpgp_evidence::{AuditVerdict, Finding, Found};
+use dpgp_report::plain_table;
+use dpgp_run::{AuditOptions, AuditedCell, audit as audit_experiment, watcher};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Each cell that claims privacy is measured once more, in one replicate, and what it sampled is judged apart from the code

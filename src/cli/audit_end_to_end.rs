@@ -11,11 +11,11 @@ use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::paired_verbs::{run_predict, run_stats};
-use crate::audit::AuditVerdict;
-use crate::data::rows::beside;
-use crate::release::{EndToEndCheck, PointsFile, PredictionRequest, StreamedRelease, chosen_cell};
-use crate::run::{Project, tell_own_files, watcher};
-use crate::task::Experiment;
+use dpgp_data::rows::beside;
+use dpgp_evidence::AuditVerdict;
+use dpgp_release::{EndToEndCheck, PointsFile, PredictionRequest, StreamedRelease, chosen_cell};
+use dpgp_run::{Project, tell_own_files, watcher};
+use dpgp_task::Experiment;
 
 /// An attack on what a spec would release.
 #[derive(Debug, Args)]

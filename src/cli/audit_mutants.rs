@@ -8,9 +8,9 @@ use super::CliError;
 use super::audit_types::{AttackedMutant, AttackedMutants, KnownTruth};
 use super::options::{Format, Work};
 use super::output::{print, print_json};
-use crate::audit::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
-use crate::publish::{plain_table, short};
-use crate::run::watcher;
+use dpgp_evidence::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
+use dpgp_report::{plain_table, short};
+use dpgp_run::watcher;
 
 /// The confidence of all bounds together: one run in a million may raise a false alarm.
 const CONFIDENCE: f64 = 1.0 - 1e-6;

@@ -10,10 +10,11 @@ use super::audit_mutants::verdict;
 use super::audit_types::AttackedSamples;
 use super::options::Format;
 use super::output::{print, print_json};
-use crate::audit::{FirstLine, LowerBounds, SampledOutputs, attack, read_sampled};
-use crate::number::Delta;
-use crate::privacy::Guarantee;
-use crate::publish::short;
+use dpgp_accounting::Guarantee;
+use dpgp_audit::{LowerBounds, attack};
+use dpgp_evidence::{FirstLine, SampledOutputs, read_sampled};
+use dpgp_linalg::number::Delta;
+use dpgp_report::short;
 
 /// Outputs of a mechanism of the user's own.
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::audit::{AuditVerdict, Check};
-use crate::release::EndToEndCheck;
+use dpgp_evidence::{AuditVerdict, Check};
+use dpgp_release::EndToEndCheck;
 
 /// The guarantees of an experiment beside what was found.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -7,9 +7,9 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
-use crate::publish::{Hides, RankedMethod, Ranking, RankingFilter, folded, plain_table, short};
-use crate::run::Project;
-use crate::task::Experiment;
+use dpgp_report::{Hides, RankedMethod, Ranking, RankingFilter, folded, plain_table, short};
+use dpgp_run::Project;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Reads the committed tables of experiments whose spec says which number is best; computes nothing. Outside of a project these are

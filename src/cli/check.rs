@@ -10,9 +10,9 @@ use super::options::{Format, Places, ResultsPlace, Selection, Work};
 use super::output::{print, print_data, print_json};
 use super::output_types::CheckedExperiment;
 use super::pages::pages;
-use crate::publish::{Report, stale};
-use crate::run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
-use crate::task::Experiment;
+use dpgp_report::{Report, stale};
+use dpgp_run::{Project, RunError, RunOptions, Study, StudyReport, watcher};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Everything is computed again in a scratch folder; neither the store nor the results are touched. A check fails if a number,

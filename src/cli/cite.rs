@@ -7,8 +7,8 @@ use super::CliError;
 use super::completed::experiments;
 use super::options::{Format, Places};
 use super::output::{print_data, print_json};
-use crate::publish::BibliographyEntry;
-use crate::run::Project;
+use dpgp_report::BibliographyEntry;
+use dpgp_run::Project;
 
 const EXAMPLES: &str = "\
 Prints BibTeX: of the program, and of the papers and the data of the experiments that are named. What is not known is left out.

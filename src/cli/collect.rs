@@ -9,10 +9,10 @@ use super::CliError;
 use super::options::{Format, Places, ResultsPlace, StorePlace};
 use super::output::{print, print_json};
 use super::output_types::CollectedExperiment;
-use crate::publish::{Report, publish};
-use crate::run::Study;
-use crate::run::store::{RunHeader, merge};
-use crate::spec::is_changed;
+use dpgp_report::{Report, publish};
+use dpgp_run::Study;
+use dpgp_run::store::{RunHeader, merge};
+use dpgp_spec::is_changed;
 
 const EXAMPLES: &str = "\
 Stores of the shards of one experiment must agree in spec, data, seed and numerics version; results that are in several of

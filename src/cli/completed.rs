@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter};
 
-use crate::run::{DataPlaces, Project, RunError};
+use dpgp_run::{DataPlaces, Project, RunError};
 
 /// What a completion script sets to ask what could follow; an empty one counts as unset.
 pub const ASKED: &str = "DPGP_COMPLETE";

@@ -9,9 +9,9 @@ use super::list::status_name;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::output_types::{FetchedDataset, ListedDataset, VerifiedFile};
-use crate::data::{Dataset, FileCheck, Outcome};
-use crate::publish::plain_table;
-use crate::run::{Project, watcher};
+use dpgp_data::{Dataset, FileCheck, Outcome};
+use dpgp_report::plain_table;
+use dpgp_run::{Project, watcher};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,8 +11,8 @@ use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use super::output_types::{ChangedColumn, ComparedRow};
-use crate::data::whole_text;
-use crate::publish::{Difference, PublishError, RowPair, plain_table, side_by_side};
+use dpgp_data::whole_text;
+use dpgp_report::{Difference, PublishError, RowPair, plain_table, side_by_side};
 
 const EXAMPLES: &str = "\
 A side is a folder of results (or of one experiment), a table.csv, or a commit, whose results/ is meant.

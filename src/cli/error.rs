@@ -7,13 +7,13 @@ use thiserror::Error;
 use super::counted::counted;
 use super::interrupt::INTERRUPTED;
 use super::new_columns::{ColumnError, below};
-use crate::audit::SampledProblem;
-use crate::data::DataError;
-use crate::publish::{GradeError, MapError, PublishError};
-use crate::release::ledger::{LedgerError, Receipt};
-use crate::release::{ReleaseError, spent_in};
-use crate::run::store::StoreError;
-use crate::run::{RunError, StateError};
+use dpgp_data::DataError;
+use dpgp_evidence::SampledProblem;
+use dpgp_release::ledger::{LedgerError, Receipt};
+use dpgp_release::{ReleaseError, spent_in};
+use dpgp_report::{GradeError, MapError, PublishError};
+use dpgp_run::store::StoreError;
+use dpgp_run::{RunError, StateError};
 
 /// What ends the command with an error.
 #[derive(Debug, Error)]

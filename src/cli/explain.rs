@@ -7,7 +7,7 @@ use super::CliError;
 use super::options::{Format, Places, Selection, StorePlace};
 use super::output::{print, print_json};
 use super::output_types::ExplainedExperiment;
-use crate::run::{Plan, Reason, Stale};
+use dpgp_run::{Plan, Reason, Stale};
 
 const EXAMPLES: &str = "\
 Each result that is not stored is compared with the latest one of the same experiment, labels and replicate.

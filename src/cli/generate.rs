@@ -9,9 +9,9 @@ use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use super::output_types::GeneratedRows;
-use crate::data::rows::{RowMeter, RowWriter};
-use crate::data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
-use crate::run::write_file_atomically;
+use dpgp_data::rows::{RowMeter, RowWriter};
+use dpgp_data::synthetic::{TRIP_BATCH, TRIP_COLUMNS, trips};
+use dpgp_fs::write_file_atomically;
 
 const EXAMPLES: &str = "\
 Rows have the columns start_latitude, start_longitude, hour_of_day and minutes, as the trips of beyond/citibike-scale

@@ -11,9 +11,9 @@ use super::counted::counted;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
 use super::output_types::GradedExperiment;
-use crate::data::whole_text;
-use crate::publish::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
-use crate::task::Experiment;
+use dpgp_data::whole_text;
+use dpgp_report::{Graded, GradedNumber, folded, grade as graded, plain_table, short};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Judges a table that somebody else computed as `dpgp run` judges ours: by the numbers that the paper prints and by all claims of the

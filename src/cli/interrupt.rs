@@ -10,7 +10,7 @@ use signal_hook::iterator::Signals;
 
 use super::CliError;
 use super::output::complain;
-use crate::data::delete_temporary_files;
+use dpgp_fs::delete_temporary_files;
 
 /// The exit code of an interrupted run.
 pub const INTERRUPTED: u8 = 75;

@@ -10,13 +10,13 @@ use super::counted::counted;
 use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
-use crate::data::Fingerprint;
-use crate::number::Delta;
-use crate::publish::plain_table;
-use crate::release::ledger::{
+use dpgp_data::Fingerprint;
+use dpgp_linalg::number::Delta;
+use dpgp_release::ledger::{
     Entered, Ledger, LedgerEntry, LedgerState, Listed, entered, listed, listed_about, listed_file,
 };
-use crate::run::{Project, RunError, StateFolder, load_witnessed, watcher};
+use dpgp_report::plain_table;
+use dpgp_run::{Project, RunError, StateFolder, load_witnessed, watcher};
 
 const EXAMPLES: &str = "\
 A ledger counts the releases about some rows. It is found by the rows, whatever file they stand in, or named by its file.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::CliError;
-use crate::release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
-use crate::run::{RunError, StateFolder, with_ending};
+use dpgp_fs::with_ending;
+use dpgp_release::ledger::{Account, BudgetSetting, LedgerPlace, Receipt};
+use dpgp_run::{RunError, StateFolder};
 
 /// Which ledger, and its budget.
 #[derive(Debug, Args)]

@@ -7,10 +7,10 @@ use super::CliError;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use super::output_types::ListedExperiment;
-use crate::data::Status;
-use crate::publish::plain_table_sparing;
-use crate::run::Project;
-use crate::task::Experiment;
+use dpgp_data::Status;
+use dpgp_report::plain_table_sparing;
+use dpgp_run::Project;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Examples:

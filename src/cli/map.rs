@@ -9,7 +9,7 @@ use super::CliError;
 use super::map_file::{MapChoices, NewMap};
 use super::options::Format;
 use super::output::{print, print_json};
-use crate::release::ReleasedPredictions;
+use dpgp_release::ReleasedPredictions;
 
 const EXAMPLES: &str = "\
 A picture of a file of `dpgp predict`: of points that differ in one input the private mean between two bands, the privacy noise

@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::CliError;
 use super::output::{open_new, refused};
-use crate::publish::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
-use crate::release::{ReleaseStatement, ReleasedPredictions};
-use crate::run::NewFile;
+use dpgp_fs::NewFile;
+use dpgp_release::{ReleaseStatement, ReleasedPredictions};
+use dpgp_report::{DrawnMap, MapFormat, MapOptions, MapSlice, draw_map};
 
 /// What a map shows.
 #[derive(Debug, Clone, Args)]

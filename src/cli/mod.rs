@@ -69,7 +69,7 @@ use arguments::{Arguments, Verb};
 use error::{BUG, CliError};
 use output::complain;
 
-use crate::data::is_decoding;
+use dpgp_data::is_decoding;
 
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {

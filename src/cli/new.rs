@@ -14,9 +14,10 @@ use super::options::{Format, told};
 use super::output::{print, print_json, refused, write_new};
 use super::output_types::NewSpec;
 use super::waiting::Waiting;
-use crate::data::{ColumnNames, Separator};
-use crate::run::{DataPlaces, Project, existing_folder_of};
-use crate::spec::copied;
+use dpgp_data::{ColumnNames, Separator};
+use dpgp_fs::existing_folder_of;
+use dpgp_run::{DataPlaces, Project};
+use dpgp_spec::copied;
 
 const EXAMPLES: &str = "\
 Without --data and --from the spec runs as it is, on a few rows that stand in it; comments say what to change. With --data it names

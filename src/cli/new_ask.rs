@@ -7,10 +7,10 @@ use super::CliError;
 use super::new_questions::{BOUNDS, Question, Source, asking_order, questions};
 use super::new_rules::{Answers, PERHAPS, four_digits};
 use super::output::complain;
-use crate::data::Manifest;
-use crate::publish::exact;
-use crate::run::RunError;
-use crate::task::Experiment;
+use dpgp_data::Manifest;
+use dpgp_report::exact;
+use dpgp_run::RunError;
+use dpgp_task::Experiment;
 
 /// The spec with an answer in each place, which is a valid one.
 pub(super) fn asked(template: &str, path: &Path) -> Result<String, CliError> {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use clap::Args;
 use thiserror::Error;
 
-use crate::data::suggest::closest;
-use crate::data::{ColumnKind, ColumnType};
+use dpgp_data::suggest::closest;
+use dpgp_data::{ColumnKind, ColumnType};
 
 /// The columns that the user names.
 #[derive(Debug, Clone, Default, Args)]

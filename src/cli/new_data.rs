@@ -5,7 +5,7 @@ use std::path::Path;
 use super::CliError;
 use super::emit::shell;
 use super::new_columns::{ChosenColumns, Roles, left_out};
-use crate::data::{
+use dpgp_data::{
     ColumnNames, OwnColumns, TextLayout, is_hidden, is_number_for_name, is_parquet, named_layout,
     own_columns, own_layout,
 };

@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 use super::CliError;
 use super::completed::experiments;
 use super::output::complain;
-use crate::data::refuse_links;
-use crate::publish::{Committed, Shelf, ensure_no_links};
-use crate::run::{DataPlaces, Pool, Project, RunError, Study};
-use crate::task::Experiment;
+use dpgp_fs::refuse_links;
+use dpgp_report::{Committed, Shelf, ensure_no_links};
+use dpgp_run::{DataPlaces, Pool, Project, RunError, Study};
+use dpgp_task::Experiment;
 
 /// How output is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

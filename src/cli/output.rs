@@ -4,8 +4,8 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use super::CliError;
-use crate::data::{is_hidden, shown_text};
-use crate::run::{NewFile, Readers};
+use dpgp_data::{is_hidden, shown_text};
+use dpgp_fs::{NewFile, Readers};
 
 /// Prints a text for people.
 pub fn print(text: &str) -> Result<(), CliError> {

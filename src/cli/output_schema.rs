@@ -13,7 +13,7 @@ use super::release_types::{
     CertificateFile, DrawnFile, LedgerOutput, LookedForOutput, PreviewOutput, PriceOutput, ReleasedHere,
     ReleasedToFile, SummedRows, VerifiedCertificate,
 };
-use crate::publish::{BibliographyEntry, Ranking};
+use dpgp_report::{BibliographyEntry, Ranking};
 
 /// The schema of an object with a property for each verb, whose schema is that of what the verb prints with `--format json`, and
 /// one for the certificate that `predict --out` writes. A value may get more keys in later versions; none is

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::publish::{ClaimOutcome, Graded, Outcome};
-use crate::run::{Clipped, Stale};
-use crate::spec::ClaimOwner;
+use dpgp_report::{ClaimOutcome, Graded, Outcome};
+use dpgp_run::{Clipped, Stale};
+use dpgp_spec::ClaimOwner;
 
 /// An experiment of `dpgp list`.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use super::CliError;
 use super::options::ResultsPlace;
-use crate::publish::{CHECKS, REPRODUCTION, checks_markdown, reproduction_markdown, told_papers};
-use crate::run::{Project, write_atomically};
-use crate::task::Experiment;
+use dpgp_fs::write_atomically;
+use dpgp_report::{CHECKS, REPRODUCTION, checks_markdown, reproduction_markdown, told_papers};
+use dpgp_run::Project;
+use dpgp_task::Experiment;
 
 /// The names and texts of the pages, from the results that stand in a folder: what readers of the papers ask, and the checks of our program.
 pub fn pages(

@@ -1,8 +1,8 @@
 //! The situations in which a release and its neighbours are compared.
 
 use super::paired_files::FileCells;
-use crate::setting::{ChosenBy, DataSetting};
-use crate::task::Setting;
+use dpgp_spec::setting::{ChosenBy, DataSetting};
+use dpgp_task::Setting;
 
 /// A filter, as a spec has it.
 #[derive(Debug, Clone, PartialEq)]

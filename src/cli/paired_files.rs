@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::CliError;
-use crate::data::rows::RowFile;
-use crate::data::{DataError, Table, is_parquet, read_own};
-use crate::release::{ReleaseError, ReplacedCell};
+use dpgp_data::rows::RowFile;
+use dpgp_data::{DataError, Table, is_parquet, read_own};
+use dpgp_release::{ReleaseError, ReplacedCell};
 
 /// All columns of some files as text, row by row.
 #[derive(Debug, Clone)]

@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use super::CliError;
 use super::paired_contexts::{AddedFilter, PairedContext};
 use super::paired_files::{FileCells, NoisyParts, files_without_noise};
-use crate::audit::AuditVerdict;
-use crate::release::EndToEndCheck;
-use crate::task::Experiment;
+use dpgp_evidence::AuditVerdict;
+use dpgp_release::EndToEndCheck;
+use dpgp_task::Experiment;
 
 /// Names in the folder of a run.
 const ROWS: &str = "rows.csv";

@@ -7,11 +7,11 @@ use super::audit_end_to_end::EndToEndArguments;
 use super::paired_contexts::{contexts, odd_neighbours};
 use super::paired_files::{FileCells, NoisyParts};
 use super::paired_runs::{PairedPlan, PairedVerb, Points};
-use crate::audit::AuditVerdict;
-use crate::data::rows::{FileState, RowFile, row_files};
-use crate::privacy::Neighbours;
-use crate::release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
-use crate::task::{Cell, Experiment};
+use dpgp_accounting::Neighbours;
+use dpgp_data::rows::{FileState, RowFile, row_files};
+use dpgp_evidence::AuditVerdict;
+use dpgp_release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
+use dpgp_task::{Cell, Experiment};
 
 /// The columns of predictions that are noisy where targets alone are private, and where all follow from noisy sums.
 const OF_TARGETS: &[&str] = &["private_mean", "low", "high"];

@@ -11,9 +11,9 @@ use super::list::presence;
 use super::options::{Format, Places, Selection, StorePlace, Work};
 use super::output::{print, print_json};
 use super::output_types::PlannedExperiment;
-use crate::publish::plain_table;
-use crate::run::{Shard, Study};
-use crate::task::Experiment;
+use dpgp_report::plain_table;
+use dpgp_run::{Shard, Study};
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Times are estimated from what earlier results of the same experiment took; without any, none is given.

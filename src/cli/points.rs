@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
-use crate::release::{GridChoice, PointsFile, PublicPoints};
+use dpgp_release::{GridChoice, PointsFile, PublicPoints};
 
 /// Public points, of a file or of a grid.
 #[derive(Debug, Args)]

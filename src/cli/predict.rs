@@ -17,13 +17,14 @@ use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
 use super::waiting::Waiting;
-use crate::data::rows::ensure_addresses;
-use crate::publish::{DrawnMap, short};
-use crate::release::{
+use dpgp_data::rows::ensure_addresses;
+use dpgp_fs::with_ending;
+use dpgp_release::{
     Charged, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, ReleaseError,
     ReleaseStatement, SigningKey, chosen_cell, refuse_private_filter,
 };
-use crate::run::{Clipped, watcher, with_ending};
+use dpgp_report::{DrawnMap, short};
+use dpgp_run::{Clipped, watcher};
 
 const EXAMPLES: &str = "\
 The model of the spec is fitted to all rows. The noise comes from the operating system, so that nobody can subtract it,

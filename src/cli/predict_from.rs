@@ -10,10 +10,10 @@ use super::counted::counted;
 use super::map_file::NewMap;
 use super::options::Format;
 use super::output::{complain, print, print_json};
-use crate::data::whole_text;
-use crate::kernel::KernelSetting;
-use crate::number::Positive;
-use crate::release::{MomentsFile, OtherModel, PublicPoints, ReleaseStatement, write_predictions};
+use dpgp_data::whole_text;
+use dpgp_gp::kernel::KernelSetting;
+use dpgp_linalg::number::Positive;
+use dpgp_release::{MomentsFile, OtherModel, PublicPoints, ReleaseStatement, write_predictions};
 
 /// The options of predictions from a file.
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ impl FromArguments {
                 out.display(),
                 from.display()
             )),
-            (None, Format::Text) => print(&predictions.csv().map_err(crate::release::ReleaseError::from)?),
+            (None, Format::Text) => print(&predictions.csv().map_err(dpgp_release::ReleaseError::from)?),
         }
     }
 }

@@ -10,10 +10,10 @@ use super::options::Format;
 use super::output::{print, print_json, write_new};
 use super::release_types::PreviewOutput;
 use super::waiting::Waiting;
-use crate::number::Epsilon;
-use crate::publish::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
-use crate::release::PredictionRequest;
-use crate::task::{Preview, PreviewedOver};
+use dpgp_linalg::number::Epsilon;
+use dpgp_release::PredictionRequest;
+use dpgp_report::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
+use dpgp_task::{Preview, PreviewedOver};
 
 /// Between these an epsilon is searched, to a relative accuracy of one per cent.
 const SEARCHED: (f64, f64) = (1e-3, 1e3);

@@ -14,15 +14,15 @@ use super::output::{print, print_json};
 use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
-use crate::number::Epsilon;
-use crate::publish::{folded, plain_table};
-use crate::release::{
+use dpgp_linalg::number::Epsilon;
+use dpgp_release::{
     GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter,
 };
-use crate::run::watcher;
-use crate::setting::PrivacySetting;
-use crate::spec::Change;
-use crate::task::{Cell, Experiment, Preview, Setting};
+use dpgp_report::{folded, plain_table};
+use dpgp_run::watcher;
+use dpgp_spec::Change;
+use dpgp_spec::setting::PrivacySetting;
+use dpgp_task::{Cell, Experiment, Preview, Setting};
 
 const EXAMPLES: &str = "\
 What `dpgp predict` would err by at each epsilon, for each setting of the spec: the axes of its grid, and those of --set. Inputs, the number of

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::release::SumsFacts;
-use crate::task::Preview;
+use dpgp_release::SumsFacts;
+use dpgp_task::Preview;
 
 /// What `dpgp predict` prints of a release without `--out`.
 #[expect(dead_code, reason = "the schema of what the release writes")]

@@ -15,8 +15,9 @@ use super::output::{print, print_json, write_new};
 use super::output_types::WrittenReport;
 use super::pages::write_pages;
 use super::waiting::Waiting;
-use crate::publish::{OfPapers, is_report, report_html};
-use crate::run::{commit, write_atomically};
+use dpgp_fs::write_atomically;
+use dpgp_report::{OfPapers, is_report, report_html};
+use dpgp_run::commit;
 
 const EXAMPLES: &str = "\
 The page shows what stands in the results folder; nothing is computed. It is one file that needs no network. Words, claims and

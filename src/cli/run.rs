@@ -12,12 +12,12 @@ use super::options::{Format, Places, ResultsPlace, Selection, StorePlace, Work};
 use super::output::{JsonValues, print};
 use super::output_types::{RunClaim, RunExperiment, RunRow, RunShard};
 use super::pages::write_pages;
-use crate::publish::{
+use dpgp_report::{
     Judged, NOT_PRIVATE, Report, ReportRow, closing_sentence, folded, publish, table_terminal,
 };
-use crate::run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
-use crate::spec::Change;
-use crate::task::Experiment;
+use dpgp_run::{RunError, RunOptions, Shard, Study, StudyReport, watcher};
+use dpgp_spec::Change;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Every finished result goes to the store at once. A run that was killed or interrupted goes on where it stopped, and a

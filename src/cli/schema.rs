@@ -6,8 +6,7 @@ use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use super::output_schema::output_schema;
-use crate::publish::reference;
-use crate::{data, spec};
+use dpgp_report::reference;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,8 +41,8 @@ enum Language {
 /// Prints a JSON Schema, which is JSON in either format, or the reference made of it.
 pub fn schema(arguments: &SchemaArguments, format: Format) -> Result<(), CliError> {
     let schema = match arguments.of {
-        Language::Spec => spec::schema::<crate::task::TaskSetting>(),
-        Language::Datasets => data::schema(),
+        Language::Spec => dpgp_spec::schema::<dpgp_task::TaskSetting>(),
+        Language::Datasets => dpgp_data::schema(),
         Language::Outputs => output_schema(),
     };
     match (arguments.markdown, format) {

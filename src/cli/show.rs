@@ -11,10 +11,10 @@ use super::list::{described, presence};
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_json};
 use super::output_types::{ShownAxis, ShownExperiment};
-use crate::publish::{Committed, folded};
-use crate::run::Project;
-use crate::spec::Owner;
-use crate::task::Experiment;
+use dpgp_report::{Committed, folded};
+use dpgp_run::Project;
+use dpgp_spec::Owner;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -13,15 +13,16 @@ use super::options::{Format, Places, Work};
 use super::output::{print, print_json};
 use super::release_types::SummedRows;
 use super::targets::distinct;
-use crate::data::DataKey;
-use crate::data::rows::ensure_addresses;
-use crate::release::ledger::{LedgerPlace, Receipt};
-use crate::release::{
+use dpgp_data::DataKey;
+use dpgp_data::rows::ensure_addresses;
+use dpgp_fs::with_ending;
+use dpgp_release::ledger::{LedgerPlace, Receipt};
+use dpgp_release::{
     ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
     SumsDescription, SumsModel, SumsPlace,
 };
-use crate::run::{RunError, Shard, StateError, StateFolder, with_ending};
-use crate::setting::PrivacySetting;
+use dpgp_run::{RunError, Shard, StateError, StateFolder};
+use dpgp_spec::setting::PrivacySetting;
 
 const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by

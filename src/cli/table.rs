@@ -8,9 +8,9 @@ use super::completed::experiments;
 use super::options::{Format, Places, ResultsPlace};
 use super::output::{print, print_data, print_json};
 use super::output_types::{PrintedTable, PrintedTables};
-use crate::publish::{Committed, Pivot, TableLanguage};
-use crate::spec::TableLayout;
-use crate::task::Experiment;
+use dpgp_report::{Committed, Pivot, TableLanguage};
+use dpgp_spec::TableLayout;
+use dpgp_task::Experiment;
 
 const EXAMPLES: &str = "\
 Reads the committed table of an experiment; computes nothing. Outside of a project it is the one that comes with dpgp, where there

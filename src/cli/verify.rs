@@ -9,8 +9,8 @@ use super::CliError;
 use super::options::Format;
 use super::output::{print, print_json};
 use super::release_types::{VerifiedCertificate, VerifiedCheck};
-use crate::release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
-use crate::run::watcher;
+use dpgp_release::{Signers, VerifiedFact, VerifiedRelease, verify as verify_release};
+use dpgp_run::watcher;
 
 const EXAMPLES: &str = "\
 What is checked needs neither the data nor the spec: that the certificate is about this file of predictions, byte for byte; that mu

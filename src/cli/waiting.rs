@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::data::shown_line;
+use dpgp_data::shown_line;
 
 /// A line on standard error that says what is done and since when, drawn only if that is a terminal; it goes away at the end.
 pub(super) struct Waiting(ProgressBar);

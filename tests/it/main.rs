@@ -7,7 +7,6 @@ mod data;
 mod documents;
 mod errors;
 mod fuzz;
-mod house;
 mod language;
 mod papers;
 mod privacy;

@@ -13,7 +13,7 @@ use super::options::{Format, Places, StorePlace};
 use super::output::{print_data, print_json, write_new};
 use super::output_types::EmittedText;
 use crate::cli::completed::experiments;
-use crate::data::rows::is_address;
+use dpgp_data::rows::is_address;
 
 const EXAMPLES: &str = "\
 The number of shards is written into what is printed. All shards write to one store, which takes no locks; a shard that is

@@ -3,7 +3,7 @@
 use crate::support::shipped::{root, shipped};
 
 /// Files that a page proposes to write.
-const PROPOSED: [&str; 2] = ["src/kernel/rational_quadratic.rs", "src/task/mean/"];
+const PROPOSED: [&str; 2] = ["crates/dpgp-gp/src/kernel/rational_quadratic.rs", "crates/dpgp-task/src/mean/"];
 
 /// The words between backticks of a text.
 fn quoted(text: &str) -> Vec<&str> {

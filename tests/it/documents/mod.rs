@@ -4,6 +4,7 @@ mod architecture;
 mod blocks;
 mod checks;
 mod commands;
+mod crates;
 mod pages;
 mod reproduction;
 mod specs;

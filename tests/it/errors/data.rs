@@ -131,7 +131,7 @@ fn every_error_is_explained() {
         ("TableError::ManyCells", "a table of 10^8 cells takes longer to write than a test may"),
         ("FetchFailure::TimedOut", "a_silent_server takes 90 seconds, so it does not run with the others"),
     ];
-    assert_covered("src/data", &runs, &unreachable);
+    assert_covered("crates/dpgp-data/src", &runs, &unreachable);
 }
 
 #[test]

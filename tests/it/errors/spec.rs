@@ -654,7 +654,7 @@ fn every_mistake_is_explained() {
             .chain([("Problem::TooManyCells", large), ("Problem::Memory", too_much_memory())])
             .chain([("Problem::OnlySites", noise_of_another_posterior())]),
     );
-    assert_covered("src/setting", &runs, &[]);
+    assert_covered("crates/dpgp-spec/src/setting", &runs, &[]);
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! The interface of all accountants, and what they answer.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AccountingError, Event, Relation, Sampling};
+
+/// A reason why a bound is weaker than it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum AccountingCaveat {
+    /// The classic theorem on Gaussian noise needs `epsilon < 1` in each step.
+    EpsilonPerStep {
+        /// The epsilon of each step.
+        per_step: f64,
+        /// The total epsilon from which on a step has 1 or more.
+        limit: f64,
+    },
+    /// Amplification by sampling is not proved for this scheme and these neighbours.
+    UnprovedAmplification(Sampling, Relation),
+    /// Accounted for as if each record were sampled independently.
+    TreatedAsPoisson(Sampling),
+    /// A replaced record is accounted for as an added one of twice the size: a bound for each step, not proved
+    /// to stay one under composition.
+    DoubledSensitivity,
+}
+
+impl fmt::Display for AccountingCaveat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EpsilonPerStep { per_step, limit } => write!(
+                f,
+                "epsilon {per_step:.3} per step is outside the proof of the classic calibration (total epsilon \
+                 above {limit:.3})"
+            ),
+            Self::UnprovedAmplification(sampling, relation) => {
+                write!(f, "amplification is not proved for {sampling} and {relation}")
+            }
+            Self::TreatedAsPoisson(sampling) => write!(f, "{sampling} is treated as Poisson sampling"),
+            Self::DoubledSensitivity => f.write_str(
+                "a replaced record is treated as one of twice the size, unproved under composition",
+            ),
+        }
+    }
+}
+
+/// An enclosure of an epsilon or a delta.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// The true value is at least this; zero where nothing is known.
+    pub lower: f64,
+    /// The true value is at most this, given what the caveats except.
+    pub upper: f64,
+    /// What the bounds leave out.
+    pub caveats: Vec<AccountingCaveat>,
+}
+
+impl Spent {
+    /// A bound from above alone.
+    pub(super) fn at_most(upper: f64) -> Self {
+        Self { lower: 0.0, upper, caveats: Vec::new() }
+    }
+
+    /// With one more caveat.
+    pub(super) fn except(mut self, caveat: AccountingCaveat) -> Self {
+        self.caveats.push(caveat);
+        self
+    }
+}
+
+/// The number of a guarantee that is given; the other one is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Given {
+    /// Epsilon is asked for.
+    Delta(f64),
+    /// Delta is asked for.
+    Epsilon(f64),
+}
+
+/// Bounds (epsilon, delta) of events, or refuses those that its proof does not cover.
+pub trait Accountant {
+    /// The name that messages use.
+    fn name(&self) -> &'static str;
+
+    /// Bounds on the number that is not given, for an event and a number that are in range.
+    ///
+    /// # Errors
+    /// [`AccountingError::Refused`] where its proof does not cover the event.
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError>;
+
+    /// The least epsilon at which the event is (epsilon, `delta`)-differentially private.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or a number is out of range.
+    fn epsilon(&self, event: &Event, relation: Relation, delta: f64) -> Result<Spent, AccountingError> {
+        event.check()?;
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(AccountingError::out_of_range("delta", "between 0 and 1", delta));
+        }
+        self.spent(event, relation, Given::Delta(delta))
+    }
+
+    /// The least delta at which the event is (`epsilon`, delta)-differentially private.
+    ///
+    /// # Errors
+    /// [`AccountingError`] if the event is refused or a number is out of range.
+    fn delta(&self, event: &Event, relation: Relation, epsilon: f64) -> Result<Spent, AccountingError> {
+        event.check()?;
+        if !(epsilon >= 0.0 && epsilon.is_finite()) {
+            return Err(AccountingError::out_of_range("epsilon", "finite and not negative", epsilon));
+        }
+        self.spent(event, relation, Given::Epsilon(epsilon))
+    }
+
+    /// The refusal of an event: why its proof does not cover it, and the events that it accepts.
+    fn refusal(
+        &self,
+        event: &Event,
+        relation: Relation,
+        why: &'static str,
+        accepted: &'static str,
+    ) -> AccountingError {
+        let (accountant, sampling) = (self.name(), event.sampling);
+        AccountingError::Refused { accountant, sampling, relation, why, accepted }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AdvancedComposition, DoubledSensitivity, ExactGaussian, LossDistribution, Renyi};
+
+    /// No two exceptions are said alike, and each says its numbers.
+    #[test]
+    fn exceptions_say_what_they_are() {
+        let all = [
+            AccountingCaveat::EpsilonPerStep { per_step: 1.25, limit: 40.5 },
+            AccountingCaveat::UnprovedAmplification(Sampling::FullBatch, Relation::ReplaceOne),
+            AccountingCaveat::TreatedAsPoisson(Sampling::Poisson { rate: 0.5 }),
+            AccountingCaveat::DoubledSensitivity,
+        ];
+        let mut said = all.map(|caveat| caveat.to_string());
+        assert!(said[0].contains("1.250") && said[0].contains("40.5"), "{}", said[0]);
+        said.sort();
+        assert!(
+            said.iter().all(|words| words.len() > 20) && said.windows(2).all(|two| two[0] != two[1]),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn accountants_have_names_of_their_own() {
+        let doubled = DoubledSensitivity(ExactGaussian);
+        assert_eq!(doubled.name(), ExactGaussian.name());
+        let advanced = AdvancedComposition;
+        let mut names =
+            [ExactGaussian.name(), Renyi.name(), LossDistribution::default().name(), advanced.name()];
+        assert_eq!(names, ["exact Gaussian", "Rényi", "privacy loss distribution", "advanced composition"]);
+        names.sort_unstable();
+        assert!(
+            names.iter().all(|name| name.len() > 4) && names.windows(2).all(|two| two[0] != two[1]),
+            "{names:?}"
+        );
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let event = Event { noise_multiplier: 2.0, sampling: Sampling::FullBatch, steps: 1 };
+        for delta in [0.0, -0.5, 1.0, 1.5, f64::NAN] {
+            assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, delta).is_err(), "{delta}");
+        }
+        for epsilon in [-0.5, f64::INFINITY, f64::NAN] {
+            assert!(ExactGaussian.delta(&event, Relation::AddRemove, epsilon).is_err(), "{epsilon}");
+        }
+        assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, 0.999).is_ok());
+        assert!(ExactGaussian.delta(&event, Relation::AddRemove, 0.0).is_ok());
+    }
+}

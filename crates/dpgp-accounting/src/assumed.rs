@@ -1,0 +1,111 @@
+//! Accountants for events that another one refuses, by an assumption that the result records.
+
+use super::{Accountant, AccountingCaveat, AccountingError, Event, Given, Relation, Sampling, Spent};
+
+/// Treats batches of fixed size as Poisson samples of the same rate. This is no bound: Lebeda et al. 2024 show
+/// parameters where the epsilon of sampling without replacement is ten times that of Poisson sampling.
+///
+/// ```
+/// use dpgp_accounting::{Accountant, AssumePoisson, Event, ExactGaussian, Relation, Sampling};
+/// let event = Event { noise_multiplier: 2.0, sampling: Sampling::WithReplacement { rate: 1.0 }, steps: 1 };
+/// assert!(ExactGaussian.epsilon(&event, Relation::AddRemove, 1e-5).is_err());
+/// let assumed = AssumePoisson(ExactGaussian).epsilon(&event, Relation::AddRemove, 1e-5)?;
+/// // The assumption is written down, and nothing is known from below.
+/// assert_eq!((assumed.caveats.len(), assumed.lower), (1, 0.0));
+/// # Ok::<(), dpgp_accounting::AccountingError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AssumePoisson<A>(pub A);
+
+impl<A: Accountant> Accountant for AssumePoisson<A> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        match event.sampling {
+            Sampling::FullBatch | Sampling::Poisson { .. } => self.0.spent(event, relation, given),
+            Sampling::WithReplacement { rate } | Sampling::WithoutReplacement { rate } => {
+                let poisson = Event { sampling: Sampling::Poisson { rate }, ..*event };
+                let spent = self.0.spent(&poisson, relation, given)?;
+                let assumed = AccountingCaveat::TreatedAsPoisson(event.sampling);
+                // A lower bound for another scheme says nothing about this one.
+                Ok(Spent { lower: 0.0, ..spent }.except(assumed))
+            }
+        }
+    }
+}
+
+/// Treats a replaced record as an added one whose contribution is twice as large.
+///
+/// For each step alone this is a bound: with `P_0`, `P_a`, `P_b` the releases without the record, with it and with
+/// its substitute, `D_{1+q(e-1)}((1-q) P_0 + q P_a || (1-q) P_0 + q P_b) = q D_e(P_a || (1-b) P_0 + b P_b)` is at most
+/// `q` times the divergence of Gaussians two apart (Balle, Barthe and Gaboardi 2018, Theorem 2), for orders of at
+/// least 1. Orders below 1 belong to the other direction, so composing one direction by itself and taking the
+/// larger delta, as is usual, is no proof.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DoubledSensitivity<A>(pub A);
+
+impl<A: Accountant> Accountant for DoubledSensitivity<A> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn spent(&self, event: &Event, relation: Relation, given: Given) -> Result<Spent, AccountingError> {
+        // Full batches need no assumption: their accountants know both relations.
+        if relation == Relation::AddRemove || event.sampling.simplest() == Sampling::FullBatch {
+            return self.0.spent(event, relation, given);
+        }
+        let noise_multiplier = event.noise_multiplier / relation.sensitivity();
+        let spent = self.0.spent(&Event { noise_multiplier, ..*event }, Relation::AddRemove, given)?;
+        Ok(Spent { lower: 0.0, ..spent }.except(AccountingCaveat::DoubledSensitivity))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::AdvancedComposition;
+
+    fn event(sampling: Sampling, noise_multiplier: f64) -> Event {
+        Event { noise_multiplier, sampling, steps: 3 }
+    }
+
+    fn spent(accountant: &dyn Accountant, event: &Event, relation: Relation) -> Spent {
+        accountant.spent(event, relation, Given::Delta(0.1)).unwrap()
+    }
+
+    #[test]
+    fn samples_of_fixed_size_are_taken_for_poisson_samples() {
+        let assumed = AssumePoisson(AdvancedComposition);
+        assert_eq!(assumed.name(), AdvancedComposition.name());
+        let [poisson, fixed] = [Sampling::Poisson { rate: 0.2 }, Sampling::WithReplacement { rate: 0.2 }]
+            .map(|of| event(of, 9.0));
+        let expected = spent(&AdvancedComposition, &poisson, Relation::AddRemove);
+        assert_eq!(spent(&assumed, &poisson, Relation::AddRemove), expected);
+        let found = spent(&assumed, &fixed, Relation::AddRemove);
+        assert_eq!((found.upper, found.lower), (expected.upper, 0.0));
+        assert_eq!(found.caveats.last(), Some(&AccountingCaveat::TreatedAsPoisson(fixed.sampling)));
+    }
+
+    /// A replaced record is one of noise 4 where an added one has noise 8; full batches and added records are left alone.
+    #[test]
+    fn replaced_records_are_taken_for_added_ones_twice_as_large() {
+        let doubled = DoubledSensitivity(AdvancedComposition);
+        assert_eq!(doubled.name(), AdvancedComposition.name());
+        let sampling = Sampling::Poisson { rate: 0.2 };
+        let found = spent(&doubled, &event(sampling, 8.0), Relation::ReplaceOne);
+        let halved = spent(&AdvancedComposition, &event(sampling, 4.0), Relation::AddRemove);
+        assert_eq!((found.upper, found.lower), (halved.upper, 0.0));
+        assert_eq!(found.caveats.last(), Some(&AccountingCaveat::DoubledSensitivity));
+        for (sampling, relation) in [
+            (sampling, Relation::AddRemove),
+            (Sampling::FullBatch, Relation::ReplaceOne),
+            (Sampling::Poisson { rate: 1.0 }, Relation::ReplaceOne),
+        ] {
+            let event = event(sampling, 8.0);
+            assert_eq!(spent(&doubled, &event, relation), spent(&AdvancedComposition, &event, relation));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The certificate of one release.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Caveat, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release};
+use crate::{AccountantKind, Relation};
+
+/// The certificate of one release.
+///
+/// Obligation: for all neighbours, the release satisfies (`epsilon`, `delta_exact`)-differential
+/// privacy, given what the caveats except. For the Gaussian mechanism `delta_exact` is the
+/// hockey-stick divergence at `epsilon` of the noise actually used; a pure mechanism has zero.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// What is covered.
+    pub release: Release,
+    /// The neighbouring relation; `None` without privacy.
+    pub neighbours: Option<Neighbours>,
+    /// Whose records neighbours differ in.
+    #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
+    pub unit: PrivacyUnit,
+    /// The mechanism.
+    pub mechanism: Mechanism,
+    /// The claim; `None` without privacy.
+    #[serde(flatten)]
+    pub guarantee: Option<Guarantee>,
+    /// The exact delta at the claimed epsilon; `None` where the sensitivity is no bound.
+    pub delta_exact: Option<f64>,
+    /// How far the noise is from the optimum: nats of `log det M`, or relative excess of the trace.
+    pub gap: Option<f64>,
+    /// What the guarantee leaves out.
+    pub caveats: Vec<Caveat>,
+}
+
+impl Certificate {
+    /// A claim of which nothing more is known.
+    pub(super) fn of(
+        release: Release,
+        neighbours: Neighbours,
+        mechanism: Mechanism,
+        guarantee: Guarantee,
+    ) -> Self {
+        Self {
+            release,
+            neighbours: Some(neighbours),
+            unit: PrivacyUnit::Record,
+            mechanism,
+            guarantee: Some(guarantee),
+            delta_exact: None,
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
+    /// The certificate of the exponential mechanism, `epsilon`-DP if `valid`: if the sensitivity is a bound.
+    ///
+    /// Obligation: where a utility moves by at most the sensitivity D, weights `exp(-epsilon u / (2 D))` move by a factor
+    /// within `e^(-epsilon/2), e^(epsilon/2)` and so does their sum, so that each probability moves by at most `e^epsilon`.
+    ///
+    /// ```
+    /// use dpgp_accounting::{Certificate, Guarantee, Neighbours};
+    /// let chosen = Certificate::exponential(Neighbours::OneTargetChanges(1.0), 0.5, true);
+    /// assert_eq!((chosen.guarantee, chosen.delta_exact), (Some(Guarantee::pure(0.5)), Some(0.0)));
+    /// assert_eq!(Certificate::exponential(Neighbours::OneTargetChanges(1.0), 0.5, false).delta_exact, None);
+    /// ```
+    pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
+        let claimed = Guarantee::pure(epsilon);
+        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::Exponential, claimed);
+        Self { delta_exact: valid.then_some(0.0), ..chosen }
+            .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
+    }
+
+    /// The certificate of Laplace noise of the scale `sensitivity / epsilon` on numbers of which neighbours move one, by at most the
+    /// sensitivity.
+    ///
+    /// Obligation: the density `exp(-|x| / b) / (2 b)` moves by a factor of at most `e^(s / b)` when x moves by s, which is
+    /// `e^epsilon` at `b = s / epsilon`. Source: Dwork and Roth 2014, Theorem 3.6.
+    ///
+    /// ```
+    /// use dpgp_accounting::{Certificate, Guarantee, Neighbours, Release};
+    /// let noisy = Certificate::laplace(Release::Histogram, Neighbours::OneTargetChanges(1.0), 0.5);
+    /// assert_eq!((noisy.guarantee, noisy.delta_exact), (Some(Guarantee::pure(0.5)), Some(0.0)));
+    /// ```
+    pub fn laplace(release: Release, neighbours: Neighbours, epsilon: f64) -> Self {
+        let claimed = Guarantee::pure(epsilon);
+        Self { delta_exact: Some(0.0), ..Self::of(release, neighbours, Mechanism::Laplace, claimed) }
+    }
+
+    /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
+    /// `epsilon`, where one is proved.
+    pub fn noisy_gradient(
+        accountant: AccountantKind,
+        relation: Relation,
+        guarantee: Guarantee,
+        delta_exact: Option<f64>,
+    ) -> Self {
+        let (neighbours, mechanism) = (Neighbours::OneRecord(relation), Mechanism::NoisyGradient(accountant));
+        Self { delta_exact, ..Self::of(Release::Posterior, neighbours, mechanism, guarantee) }
+    }
+
+    /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
+    pub fn private_selection(guarantee: Guarantee) -> Self {
+        let neighbours = Neighbours::OneRecord(Relation::ReplaceOne);
+        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::PrivateSelection, guarantee);
+        Self { delta_exact: Some(guarantee.delta), ..chosen }
+    }
+
+    /// No noise, no guarantee.
+    pub fn none() -> Self {
+        Self {
+            release: Release::FoldPredictions,
+            neighbours: None,
+            unit: PrivacyUnit::Record,
+            mechanism: Mechanism::None,
+            guarantee: None,
+            delta_exact: None,
+            gap: None,
+            caveats: Vec::new(),
+        }
+    }
+
+    /// With a choice of pure differential privacy before the release: `total` is the epsilon of both, by basic
+    /// composition, and `delta_exact` stays that of the release at its own epsilon.
+    #[must_use]
+    pub fn after_choice(mut self, total: f64) -> Self {
+        self.guarantee = self.guarantee.map(|claimed| Guarantee { epsilon: total, ..claimed });
+        self
+    }
+
+    /// With the certified distance of its noise from the least.
+    #[must_use]
+    pub fn with_gap(self, gap: Option<f64>) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// About the neighbours of a unit. Nothing is said of it without a claim.
+    ///
+    /// Obligation: the noise is scaled by [`PrivacyUnit::records`] times what it is for one record.
+    #[must_use]
+    pub fn about(self, unit: PrivacyUnit) -> Self {
+        if self.guarantee.is_some() { Self { unit, ..self } } else { self }
+    }
+
+    /// Which pairs of data sets it compares, in words; none without privacy.
+    pub fn between(&self) -> Option<String> {
+        self.neighbours.map(|neighbours| self.unit.between(neighbours))
+    }
+
+    /// With those caveats that apply.
+    #[must_use]
+    pub fn with_caveats(mut self, caveats: &[(Caveat, bool)]) -> Self {
+        self.caveats.extend(caveats.iter().filter(|(_, applies)| *applies).map(|(caveat, _)| *caveat));
+        self
+    }
+
+    /// The least epsilon that is claimed: infinite without privacy, where every release is (infinity, 0)-private.
+    pub fn epsilon(&self) -> f64 {
+        self.guarantee.map_or(f64::INFINITY, |claimed| claimed.epsilon)
+    }
+
+    /// The claimed delta; `None` without privacy.
+    pub fn delta(&self) -> Option<f64> {
+        self.guarantee.map(|claimed| claimed.delta)
+    }
+
+    /// Whether every number in it is finite.
+    pub fn is_finite(&self) -> bool {
+        let change = match self.neighbours {
+            Some(Neighbours::OneTargetChanges(by)) => Some(by),
+            Some(Neighbours::OneRecord(_)) | None => None,
+        };
+        let claimed = self.guarantee.map(|claimed| [claimed.epsilon, claimed.delta]);
+        let others = [self.delta_exact, self.gap, change].into_iter().flatten();
+        claimed.into_iter().flatten().chain(others).all(f64::is_finite)
+    }
+
+    /// Takes over the larger exact delta and gap of another release of the same kind. Where one of the two is not known,
+    /// neither is the larger.
+    pub fn absorb(&mut self, other: &Self) {
+        self.delta_exact = self.delta_exact.zip(other.delta_exact).map(|(a, b)| a.max(b));
+        self.gap = self.gap.zip(other.gap).map(|(a, b)| a.max(b));
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Guarantee { epsilon, delta }) = self.guarantee else { return f.write_str("none") };
+        match self.mechanism {
+            Mechanism::Exponential => write!(f, "({epsilon:?}, 0)-DP {}, ", self.release)?,
+            _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,
+        }
+        self.mechanism.fmt(f)?;
+        if let Some(between) = self.between() {
+            write!(f, ", {between}")?;
+        }
+        for (i, caveat) in self.caveats.iter().enumerate() {
+            write!(f, "{} {caveat}", if i == 0 { "; except:" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pure guarantees have no delta.
+    #[test]
+    fn guarantees_are_said_with_their_numbers() {
+        let neighbours = Neighbours::OneTargetChanges(1.0);
+        let pure = Certificate::exponential(neighbours, 0.5, true).to_string();
+        assert!(pure.starts_with("(0.5, 0)-DP "), "{pure}");
+        let chosen = Certificate::private_selection(Guarantee { epsilon: 2.0, delta: 1e-6 }).to_string();
+        assert!(chosen.starts_with("(2.0, 1e-6)-DP "), "{chosen}");
+        assert_eq!(Certificate::none().to_string(), "none");
+        let wrong = Certificate::exponential(neighbours, 0.5, false).to_string();
+        assert!(wrong.contains("; except: "), "{wrong}");
+    }
+}

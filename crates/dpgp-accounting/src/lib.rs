@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+
+mod accountant;
+mod advanced_composition;
+mod assumed;
+mod budget;
+mod calibrate;
+mod calibration;
+mod certificate;
+mod error;
+mod event;
+mod gaussian;
+mod kind;
+mod loss_distribution;
+mod moment;
+mod renyi;
+mod root;
+mod zcdp;
+
+pub use accountant::{Accountant, AccountingCaveat, Given, Spent};
+pub use advanced_composition::AdvancedComposition;
+pub use assumed::{AssumePoisson, DoubledSensitivity};
+pub use budget::{Budget, composed_mu, epsilon_of};
+pub use calibrate::noise_multiplier;
+pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
+pub use certificate::{
+    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release,
+};
+pub use error::AccountingError;
+pub use event::{Event, Relation, Sampling, Schedule};
+pub use gaussian::ExactGaussian;
+pub use kind::AccountantKind;
+pub use loss_distribution::LossDistribution;
+pub use renyi::Renyi;
+pub use zcdp::{
+    gaussian_rho, zcdp_epsilon, zcdp_epsilon_classic, zcdp_rho, zcdp_rho_classic, zcdp_rho_of_pure,
+};

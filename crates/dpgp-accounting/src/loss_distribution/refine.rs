@@ -1,0 +1,193 @@
+//! Enclosures of epsilon or delta on ever finer grids.
+
+use super::composed::Composed;
+use super::crossing::{greatest_epsilon, least_epsilon};
+use super::discrete::Discrete;
+use super::enclosure::Enclosure;
+use super::loss_sum::LossSum;
+use super::pair::{DominatingPair, Range};
+use crate::Given;
+use dpgp_linalg::normal_pdf;
+
+/// Where the grid would reach beyond this log likelihood ratio of the components, a step reveals everything: no numbers
+/// are attempted, which would overflow.
+const MOST: f64 = 300.0;
+/// Cells per standard deviation of the loss of one step, at first.
+const CELLS: f64 = 8.0;
+/// How often the grid is refined.
+const REFINEMENTS: u32 = 6;
+/// How much wider the cells become where the sum does not fit.
+const COARSER: f64 = 4.0;
+/// The most points of a grid.
+const POINTS: usize = 1 << 21;
+
+/// Deltas below this are not told apart.
+const LEAST_DELTA: f64 = 1e-18;
+
+/// When bounds are close enough.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Refinement {
+    /// The distance of the bounds on epsilon, relative to the upper one.
+    pub tolerance: f64,
+    /// Bounds need not be close if the upper one is at most this.
+    pub enough: f64,
+}
+
+impl Refinement {
+    /// Bounds on the number that is not given.
+    pub fn enclose(self, pair: &DominatingPair, steps: u32, given: Given) -> Enclosure {
+        let mut best = nothing_known(given);
+        let range = range(pair, steps, given);
+        if (range.high - 0.5) / pair.sd.powi(2) > MOST {
+            return best;
+        }
+        let deviation = deviation(pair);
+        let extent = 4.0 * (pair.loss(range.high) - pair.loss(range.low));
+        // The finest grid that holds one step and, by its spread, the sum of all.
+        let mut least = extent.max(32.0 * deviation * f64::from(steps).sqrt()) / POINTS as f64;
+        let mut width = (deviation / CELLS).max(least);
+        for _ in 0..REFINEMENTS {
+            let Bounds { enclosure, fits } = bounds(pair, steps, given, width, range);
+            best = best.and(enclosure);
+            if !fits {
+                // A few steps that reveal much reach further than the spread of one tells: only a coarser grid holds them.
+                (least, width) = (2.0 * width, COARSER * width);
+                continue;
+            }
+            let excess = self.excess(best, given);
+            if excess <= 1.0 || width == least || best.upper <= self.enough {
+                break;
+            }
+            width = (width * (0.8 / excess.sqrt()).max(0.125)).max(least);
+        }
+        best
+    }
+
+    /// The distance of the bounds in units of the tolerance; it falls with the square of the grid width. A relative error
+    /// of delta is several times that of epsilon.
+    fn excess(self, Enclosure { lower, upper }: Enclosure, given: Given) -> f64 {
+        let factor = match given {
+            Given::Delta(_) => 1.0,
+            Given::Epsilon(_) if upper < LEAST_DELTA => return 0.0,
+            Given::Epsilon(_) => 5.0,
+        };
+        if upper > lower { (upper - lower) / (factor * self.tolerance * upper) } else { 0.0 }
+    }
+}
+
+/// The enclosures that need no proof.
+fn nothing_known(given: Given) -> Enclosure {
+    match given {
+        Given::Delta(_) => Enclosure { lower: 0.0, upper: f64::INFINITY },
+        Given::Epsilon(_) => Enclosure { lower: 0.0, upper: 1.0 },
+    }
+}
+
+/// The part of the line that the grid covers: beyond it lies a `P`-mass of at most `e^(-z^2 / 2)` on each side.
+fn range(pair: &DominatingPair, steps: u32, given: Given) -> Range {
+    let delta = match given {
+        Given::Delta(delta) => delta,
+        Given::Epsilon(_) => LEAST_DELTA,
+    };
+    // e^(-z^2 / 2) = 1e-7 delta / T: the cut tails of all steps together are far below delta.
+    let z = (2.0 * (f64::from(steps) / (1e-7 * delta)).ln()).sqrt();
+    Range { low: -z * pair.sd, high: 1.0 + z * pair.sd }
+}
+
+/// The standard deviation of the loss under `N(0, s^2)`.
+fn deviation(pair: &DominatingPair) -> f64 {
+    let nodes = (-80..=80).map(|i| 0.05 * f64::from(i));
+    let weighted = nodes.map(|z| (0.05 * normal_pdf(z), pair.loss(pair.sd * z)));
+    let (mean, square) = weighted.fold((0.0, 0.0), |(m, s), (w, loss)| (m + w * loss, s + w * loss * loss));
+    (square - mean * mean).max(0.0).sqrt()
+}
+
+/// What a grid tells.
+struct Bounds {
+    enclosure: Enclosure,
+    /// Whether the grid holds the sum of all steps, from both sides.
+    fits: bool,
+}
+
+/// The bounds on a grid of this width, one from above and one from below, tilted alike.
+fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Range) -> Bounds {
+    let (above, below) = (Discrete::dominating(pair, width, range), Discrete::dominated(pair, width, range));
+    let (above, below) = (LossSum::new(&above, steps), LossSum::new(&below, steps));
+    let tilt = match given {
+        Given::Delta(delta) => above.tilt_for_delta(delta),
+        Given::Epsilon(epsilon) => above.tilt_for_mean(epsilon),
+    };
+    let (above, below) = (Composed::new(&above, tilt, POINTS), Composed::new(&below, tilt, POINTS));
+    let fits = above.is_some() && below.is_some();
+    // A window that does not fit leaves its side unknown; the other one still holds.
+    let Enclosure { lower, upper } = nothing_known(given);
+    let enclosure = match given {
+        Given::Epsilon(epsilon) => Enclosure {
+            lower: below.map_or(lower, |below| below.lower(epsilon)),
+            upper: above.map_or(upper, |above| above.upper(epsilon)),
+        },
+        Given::Delta(delta) => {
+            let upper = above.map_or(upper, |above| least_epsilon(&above, delta));
+            // From an infinite upper bound no lower one is looked for.
+            let lower = below.map_or(lower, |below| greatest_epsilon(&below, delta, upper));
+            Enclosure { lower, upper }
+        }
+    };
+    Bounds { enclosure, fits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_linalg::normal_cdf;
+
+    /// For full batches the loss at `x = s z` is `z / s - 1 / (2 s^2)`: normal with standard deviation `1 / s`.
+    #[test]
+    fn the_deviation_of_a_gaussian_is_known() {
+        for sd in [0.5, 3.0, 20.0] {
+            let found = deviation(&DominatingPair { p: 1.0, q: 0.0, sd });
+            // Beyond four standard deviations lies 1.1e-3 of the variance.
+            assert!((found * sd - 1.0).abs() < 2e-3, "{sd}: {found}");
+        }
+    }
+
+    /// Four full batches of little noise are one Gaussian with mu = 10: its delta at epsilon = 60 is
+    /// `Phi(-1) - e^60 Phi(-11) = 0.15866 - 0.02183`, by tables of the error function. Their losses reach far beyond epsilon.
+    #[test]
+    fn a_few_steps_that_reveal_much_are_enclosed() {
+        let refinement = Refinement { tolerance: 1e-3, enough: 0.0 };
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 0.2 };
+        let Enclosure { lower, upper } = refinement.enclose(&pair, 4, Given::Epsilon(60.0));
+        let exact = normal_cdf(-1.0) - 60f64.exp() * normal_cdf(-11.0);
+        assert!((exact - 0.13683).abs() < 2e-5, "{exact}");
+        assert!(lower <= exact && exact <= upper && upper - lower <= 6e-3 * exact, "{lower} {exact} {upper}");
+    }
+
+    /// Bounds of 2 and 3 are a third apart.
+    #[test]
+    fn the_excess_counts_tolerances() {
+        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
+        let found = refinement.excess(Enclosure { lower: 2.0, upper: 3.0 }, Given::Delta(0.1));
+        assert!((found - 100.0 / 3.0).abs() < 1e-12);
+    }
+
+    /// `z = (2 ln(4 / (1e-7 delta)))^(1/2)` is 7.61804640 at delta = 1e-5, and 10.85826153 at the least delta.
+    #[test]
+    fn the_range_covers_all_but_a_part_of_delta() {
+        let pair = DominatingPair { p: 1.0, q: 0.0, sd: 2.0 };
+        for (given, z) in [(Given::Delta(1e-5), 7.618_046_400_1), (Given::Epsilon(3.0), 10.858_261_526_2)] {
+            let Range { low, high } = range(&pair, 4, given);
+            assert!((low + 2.0 * z).abs() < 1e-9 && (high - 1.0 - 2.0 * z).abs() < 1e-9, "{low} {high}");
+        }
+    }
+
+    /// Of delta five tolerances are one; bounds that are the same, or below all deltas, are close enough.
+    #[test]
+    fn an_excess_of_delta_is_a_fifth() {
+        let refinement = Refinement { tolerance: 0.01, enough: 0.0 };
+        let excess = |lower, upper, given| refinement.excess(Enclosure { lower, upper }, given);
+        assert!((excess(0.2, 0.3, Given::Epsilon(1.0)) - 20.0 / 3.0).abs() < 1e-12);
+        assert_eq!(excess(1e-20, 1e-19, Given::Epsilon(1.0)), 0.0);
+        assert_eq!((excess(2.0, 2.0, Given::Delta(0.1)), excess(0.5, 0.5, Given::Epsilon(1.0))), (0.0, 0.0));
+    }
+}

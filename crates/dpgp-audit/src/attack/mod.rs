@@ -1,0 +1,36 @@
+//! Lower bounds on epsilon and delta from outputs of a mechanism under two neighbouring inputs.
+//!
+//! It knows nothing of the mechanism: it finds a mistake of a proof or of the code where both share it. Sources: Ding et al.
+//! 2018, "Detecting violations of differential privacy"; Bichsel et al. 2021, "DP-Sniper".
+//!
+//! A [`Score`](score::Score) makes a number of an output, and a half-line of that number is a set of outputs. Scores and
+//! half-lines are chosen on some outputs and judged on others, by the bounds of Clopper and Pearson.
+//!
+//! | score | what it finds |
+//! |---|---|
+//! | a column | noise of too small a scale, tails, ends of the support |
+//! | the difference of two columns | noise that is used twice |
+//! | a table of whole outputs | symbols, sequences of symbols, numbers that only one input can give |
+//! | a table of the frequent values of all columns | symbols among numbers |
+//! | a table of the size of a number and the place of its last bit | numbers that floating-point arithmetic cannot give |
+//! | a logistic regression on curves of all columns | what many columns tell together |
+
+mod additive;
+mod basis;
+mod bits;
+mod candidates;
+mod column;
+mod contest;
+mod curves;
+mod goal;
+mod half_line;
+mod lookup;
+mod lower_bounds;
+mod outputs;
+mod score;
+mod word;
+
+pub use contest::Contests;
+pub use lower_bounds::provable_epsilon;
+pub use lower_bounds::{LowerBounds, attack};
+pub use outputs::Outputs;

@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod attack;
+mod binomial;
+mod digits;
+mod normal;
+
+pub use attack::{Contests, LowerBounds, Outputs, attack, provable_epsilon};
+pub use binomial::Trials;
+pub use digits::short;
+pub use normal::exact_delta;

@@ -1,0 +1,178 @@
+//! From the columns of C to noise: rank rule, whitening, solver, safe release.
+
+use nalgebra::{DMatrix, DVector};
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+
+use super::log_det::LogDet;
+use super::objective::Objective;
+use super::options::{CloakingOptions, Solver};
+use super::problem::WeightProblem;
+use super::release::{Cloak, Gap, SolvedDesign};
+use super::trace::Trace;
+use super::{active_set, gradient};
+use dpgp_linalg::{ThinSvd, gram_factor, leading_svd};
+use dpgp_noise::PrivacyError;
+
+/// What the decomposition may leave out, as a share of the rank tolerance: the least singular value that is kept is off by
+/// less than a thousandth of itself.
+const NEGLIGIBLE: f64 = 3e-3;
+
+/// Designs the noise for the distinct columns (t x k) of a map; `counts` holds the number of targets
+/// that share each column.
+///
+/// The log-det optimum depends only on the row space of C, so it is solved on the whitened columns; the trace
+/// optimum on the reduced columns.
+///
+/// Obligation: whatever the solver returns, [`Cloak`] widens the noise until every column is covered, and checks it.
+///
+/// ```
+/// use dpgp_cloaking::{CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
+/// use nalgebra::DMatrix;
+/// // Two predictions, each of one target: 1 and 1/2 times it.
+/// let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.5]);
+/// let options = CloakingOptions {
+///     objective: Objective::Trace,
+///     rank_tolerance: 1e-10,
+///     solver: Solver::InteriorPoint,
+///     release: ReleaseRecipe::Projection,
+/// };
+/// let cloak = cloak(&columns, &[1, 1], &options)?;
+/// // A target moves one prediction only: the least noise has its change as standard deviation, 1 and 1/2.
+/// let sd = cloak.standard_deviations();
+/// assert!((sd[0] - 1.0).abs() < 1e-6 && (sd[1] - 0.5).abs() < 1e-6);
+/// assert!(cloak.sensitivity <= 1.0 && cloak.gap.is_some_and(|gap| gap < 1e-6));
+/// # Ok::<(), dpgp_noise::PrivacyError>(())
+/// ```
+///
+/// # Errors
+/// [`PrivacyError`] if a factorisation fails, C is zero, or the solver returns no noise.
+pub fn cloak(
+    columns: &DMatrix<f64>,
+    counts: &[usize],
+    options: &CloakingOptions,
+) -> Result<Cloak, PrivacyError> {
+    // Of the solvers one alone draws: the same map always has the same noise.
+    cloak_from(columns, counts, options, &mut Pcg64::seed_from_u64(0))
+}
+
+/// The design of [`cloak`], by a solver that may start at random weights.
+///
+/// # Errors
+/// As [`cloak`].
+pub fn cloak_from(
+    columns: &DMatrix<f64>,
+    counts: &[usize],
+    options: &CloakingOptions,
+    stream: &mut impl Rng,
+) -> Result<Cloak, PrivacyError> {
+    let reduction = reduce(columns, counts, options.rank_tolerance)?;
+    let problem: Box<dyn WeightProblem> = match options.objective {
+        Objective::LogDet => Box::new(LogDet::new(reduction.whitened)),
+        Objective::Trace => Box::new(Trace::new(reduction.columns.clone())),
+    };
+    let solution = match options.solver {
+        Solver::InteriorPoint => active_set::solve(problem.as_ref())?,
+        Solver::Gradient { step, steps } => gradient::ascend(problem.as_ref(), counts, step, steps)?,
+        Solver::GradientAttempts(attempts) => {
+            let full = reduction.scale.len() == columns.nrows();
+            attempts.ascend(problem.as_ref(), counts, full, stream)?
+        }
+    };
+    // Without any weight there is no noise: the exact predictions would be released.
+    if solution.weights.iter().all(|w| *w == 0.0) {
+        return Err(PrivacyError::NoNoise { solver: options.solver.name() });
+    }
+    let mut root = problem.root(&solution.weights)?;
+    // M = S M_w S for the whitened columns, back in the coordinates of the reduced ones.
+    if options.objective == Objective::LogDet {
+        root.column_iter_mut().zip(reduction.scale.iter()).for_each(|(mut column, s)| column *= *s);
+    }
+    let factor = gram_factor("the noise covariance", &root)?;
+    let gap = Gap { objective: options.objective, before: solution.gap };
+    let Reduction { basis, columns: reduced, unit, .. } = reduction;
+    let design = SolvedDesign { basis, columns: reduced, factor, unit, gap, steps: solution.steps };
+    Cloak::new(options.release, design, columns)
+}
+
+/// C in the coordinates of its leading singular directions.
+struct Reduction {
+    /// The directions kept, orthonormal (t x r).
+    basis: DMatrix<f64>,
+    /// The largest singular value; all else is for the map divided by it.
+    unit: f64,
+    /// The singular values kept, falling from 1 (r).
+    scale: DVector<f64>,
+    /// `diag(s) W'` for the distinct columns (r x k): C is the basis times this, up to what is dropped.
+    columns: DMatrix<f64>,
+    /// `W'` for the distinct columns (r x k).
+    whitened: DMatrix<f64>,
+}
+
+/// Cuts the SVD of the whole map (t x n), `C = U diag(s) W'`, by the rank rule. It is computed on the distinct
+/// columns scaled by the roots of their counts, which has the same U and s.
+fn reduce(columns: &DMatrix<f64>, counts: &[usize], tolerance: f64) -> Result<Reduction, PrivacyError> {
+    let svd = leading_svd("C", &scale_columns(columns.clone(), counts, f64::sqrt), NEGLIGIBLE * tolerance)?;
+    let rank = numerical_rank(&svd, tolerance);
+    if rank == 0 {
+        return Err(PrivacyError::NothingToProtect);
+    }
+    let unit = svd.s[0];
+    let scale = svd.s.rows(0, rank) / unit;
+    let whitened = scale_columns(svd.v.columns(0, rank).transpose(), counts, |n| 1.0 / n.sqrt());
+    let mut columns = whitened.clone();
+    columns.column_iter_mut().for_each(|mut column| column.component_mul_assign(&scale));
+    Ok(Reduction { basis: svd.u.columns(0, rank).into_owned(), unit, scale, columns, whitened })
+}
+
+/// Multiplies each column by a function of its count.
+fn scale_columns(mut c: DMatrix<f64>, counts: &[usize], factor: fn(f64) -> f64) -> DMatrix<f64> {
+    for (mut column, &count) in c.column_iter_mut().zip(counts) {
+        column *= factor(count as f64);
+    }
+    c
+}
+
+/// The number of singular values above the tolerance; none where all are zero.
+fn numerical_rank(svd: &ThinSvd, tolerance: f64) -> usize {
+    // They fall, so the first is the largest.
+    let Some(largest) = svd.s.iter().next() else { return 0 };
+    svd.s.iter().filter(|s| **s > tolerance * largest && **s > 0.0).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::ReleaseRecipe;
+
+    /// A target moves one prediction only, the second by a tenth: both objectives, and jitter, have these changes as noise.
+    #[test]
+    fn noise_has_the_scale_of_the_map() {
+        let columns = DMatrix::from_row_slice(2, 2, &[1.0, 0.0, 0.0, 0.1]);
+        for objective in [Objective::LogDet, Objective::Trace] {
+            for release in [ReleaseRecipe::Projection, ReleaseRecipe::Jitter] {
+                let solver = Solver::InteriorPoint;
+                let options = CloakingOptions { objective, rank_tolerance: 1e-10, solver, release };
+                let cloak = cloak(&columns, &[1, 1], &options).unwrap();
+                let sd = cloak.standard_deviations();
+                assert!((sd[0] - 1.0).abs() < 1e-4 && (sd[1] / 0.1 - 1.0).abs() < 1e-3, "{objective:?} {sd}");
+                // Jitter costs what it adds.
+                assert!(cloak.gap.is_none_or(|gap| gap < 1e-3), "{objective:?} {:?}", cloak.gap);
+            }
+        }
+    }
+
+    fn svd(values: &[f64]) -> ThinSvd {
+        let none = DMatrix::zeros(0, 0);
+        ThinSvd { u: none.clone(), s: DVector::from_column_slice(values), v: none }
+    }
+
+    /// Of the singular values 4, 0.3 and 0 those above a tenth of 4.
+    #[test]
+    fn ranks_are_relative_to_the_largest() {
+        assert_eq!(numerical_rank(&svd(&[4.0, 0.5, 0.3, 0.0]), 0.1), 2);
+        assert_eq!(numerical_rank(&svd(&[4.0, 0.5, 0.0]), 0.0), 2);
+        assert_eq!((numerical_rank(&svd(&[0.0]), 0.1), numerical_rank(&svd(&[]), 0.1)), (0, 0));
+    }
+}

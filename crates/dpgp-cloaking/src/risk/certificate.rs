@@ -1,0 +1,166 @@
+//! How far a strategy is from the optimum, and the directions that it lacks.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::point::Point;
+use super::reduced::Reduced;
+use dpgp_linalg::{gram, product, thin_svd, transposed_product};
+use dpgp_noise::PrivacyError;
+
+/// The least sum of the multipliers, relative to the error: what the floor costs the bound.
+const FLOOR: f64 = 1e-9;
+/// The length of the rows that are added, relative to those of a strategy of one row.
+const ADDED: f64 = 0.3;
+/// How far an eigenvalue is above 1 where the row that is added has its full length.
+const CLEARLY_ABOVE: f64 = 1.0 / 3.0;
+
+/// The dual side of a strategy: multipliers and the bound that they prove.
+pub(super) struct Bound {
+    /// No release has a smaller expected error in the reduced problem.
+    pub least: f64,
+    multipliers: Vec<f64>,
+    /// The sum of the multipliers.
+    total: f64,
+    /// `Lambda^-1/2 E' / s` (n x p).
+    scaled: DMatrix<f64>,
+}
+
+impl Bound {
+    /// The bound of the module's theorem, for `lambda_u = max(|L' e_u|, |e_u|^2 / s^2)` and a little more: at the optimum the first
+    /// is the multiplier, and below the second no multiplier is feasible.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Linalg`] if a factorisation fails.
+    pub fn new(problem: &Reduced, point: &Point) -> Result<Self, PrivacyError> {
+        let multipliers = multipliers(problem, point);
+        let total: f64 = multipliers.iter().sum();
+        let mut scaled = point.residual.transpose();
+        for (mut row, multiplier) in scaled.row_iter_mut().zip(&multipliers) {
+            row /= (problem.noise * multiplier).sqrt();
+        }
+        let kappa = Spectrum::new(&scaled)?.values[0];
+        // tr(C A C') for C = L W.
+        let spent = point.estimator.dot(&(product(&point.moved, &point.rows.transpose()) * &point.estimator));
+        Ok(Self { least: problem.prior - spent - kappa * total, multipliers, total, scaled })
+    }
+
+    /// Rows that would explain more than `negligible`, scaled to enter the strategy: the eigenvectors above 1 of
+    /// `Lambda^-1/2 E' E Lambda^-1/2 / s^2` outside the span of the strategy, where eigenvalues near 1 say nothing.
+    ///
+    /// # Errors
+    /// [`PrivacyError::Linalg`] if a factorisation fails.
+    pub fn missing(&self, point: &Point, negligible: f64) -> Result<DMatrix<f64>, PrivacyError> {
+        let outside = self.outside(point)?;
+        let spectrum = Spectrum::new(&outside)?;
+        let room = spectrum.values.len() - point.rows.nrows().min(spectrum.values.len());
+        let above = spectrum.values.iter().filter(|value| (*value - 1.0) * self.total > negligible);
+        let count = above.count().min(room);
+        let mut rows = (outside * spectrum.vectors.columns(0, count)).transpose();
+        for (mut column, multiplier) in rows.column_iter_mut().zip(&self.multipliers) {
+            column /= multiplier.sqrt();
+        }
+        let whole = ADDED * (rows.ncols() as f64 / count.max(1) as f64).sqrt();
+        for (mut row, value) in rows.row_iter_mut().zip(spectrum.values.iter()) {
+            row *= whole * ((value - 1.0) / CLEARLY_ABOVE).min(1.0).sqrt() / row.norm();
+        }
+        Ok(rows)
+    }
+
+    /// The scaled residual less its part in the span of the strategy, in the metric of the multipliers.
+    fn outside(&self, point: &Point) -> Result<DMatrix<f64>, PrivacyError> {
+        let mut strategy = point.rows.transpose();
+        for (mut row, multiplier) in strategy.row_iter_mut().zip(&self.multipliers) {
+            row *= multiplier.sqrt();
+        }
+        let span = thin_svd("the strategy", &strategy)?.u;
+        Ok(&self.scaled - product(&span, &transposed_product(&span, &self.scaled)))
+    }
+}
+
+fn multipliers(problem: &Reduced, point: &Point) -> Vec<f64> {
+    let own = point.residual.column_iter().map(|e| e.norm_squared() / problem.noise);
+    let pulls = point.gradient.column_iter().map(|g| g.norm());
+    let largest: Vec<f64> = own.zip(pulls).map(|(own, pull)| own.max(pull)).collect();
+    // Not zero, even where nothing is left to explain.
+    let floor = (FLOOR * point.error(problem).abs() / largest.len() as f64).max(f64::MIN_POSITIVE);
+    largest.into_iter().map(|multiplier| multiplier + floor).collect()
+}
+
+/// Eigenvalues of `B' B`, falling, and its eigenvectors.
+struct Spectrum {
+    values: DVector<f64>,
+    vectors: DMatrix<f64>,
+}
+
+impl Spectrum {
+    fn new(b: &DMatrix<f64>) -> Result<Self, PrivacyError> {
+        let svd = thin_svd("the certificate", &gram(b))?;
+        Ok(Self { values: svd.s, vectors: svd.u })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::risk::sphere::with_slack;
+    use crate::risk::tests::cases::{problem, small};
+
+    /// A strategy of one row lacks some: the first is clearly missing, and so of full length, `.3` for each of the six columns over
+    /// the root of their number; none is missing of what explains less than all that there is.
+    #[test]
+    fn missing_rows_are_scaled_by_what_they_explain() {
+        let problem = Reduced::new(&small(), 1.0).unwrap();
+        let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let bound = Bound::new(&problem, &point).unwrap();
+        let missing = bound.missing(&point, 1e-9).unwrap();
+        let count = missing.nrows();
+        assert!(count > 0, "{missing}");
+        let full = 0.3 * (6.0 / count as f64).sqrt();
+        assert!((missing.row(0).norm() / full - 1.0).abs() < 1e-12, "{}", missing.row(0).norm() / full);
+        assert!(missing.row_iter().all(|row| row.norm() <= full * (1.0 + 1e-12)));
+        assert_eq!(bound.missing(&point, f64::INFINITY).unwrap().nrows(), 0);
+        // In the metric of the multipliers they stand at right angles to the strategy.
+        let along: f64 = (0..6).map(|u| missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).sum();
+        let size: f64 =
+            (0..6).map(|u| (missing[(0, u)] * bound.multipliers[u] * point.rows[(0, u)]).abs()).sum();
+        assert!(along.abs() < 1e-9 * size, "{along:e} {size:e}");
+    }
+
+    /// A multiplier is the greater of the pull and of what a target weighs itself, and a billionth of the error shared by all.
+    #[test]
+    fn multipliers_are_never_zero() {
+        let problem = Reduced::new(&small(), 0.5).unwrap();
+        let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+        let point = Point::new(&problem, with_slack(&rows)).unwrap();
+        let floor = FLOOR * point.error(&problem) / 6.0;
+        for (u, found) in multipliers(&problem, &point).into_iter().enumerate() {
+            let (own, pull) =
+                (point.residual.column(u).norm_squared() / 0.25, point.gradient.column(u).norm());
+            assert!(((found - own.max(pull)) / floor - 1.0).abs() < 1e-3, "{u}: {found} {floor:e}");
+        }
+    }
+
+    /// Of six targets that have little to do with each other most are missing. Those that are clearly missing have the full length,
+    /// `.3 sqrt(6 / count)`, others less.
+    #[test]
+    fn the_length_of_missing_rows_falls_with_their_number() {
+        let inputs = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+        let mut shorter = 0;
+        for noise_sd in [0.1, 0.8, 1.0, 1.2] {
+            let problem = Reduced::new(&problem(&inputs, &[1.0; 6], &inputs), noise_sd).unwrap();
+            let rows = DMatrix::from_fn(1, 6, |_, j| 0.3 + 0.1 * j as f64);
+            let point = Point::new(&problem, with_slack(&rows)).unwrap();
+            let missing = Bound::new(&problem, &point).unwrap().missing(&point, 1e-9).unwrap();
+            let full = 0.3 * (6.0 / missing.nrows() as f64).sqrt();
+            let norms: Vec<f64> = missing.row_iter().map(|row| row.norm() / full).collect();
+            assert!(
+                missing.nrows() > 1 && norms.iter().all(|norm| *norm < 1.0 + 1e-12),
+                "{noise_sd}: {norms:?}"
+            );
+            assert!(noise_sd > 0.1 || (norms[0] - 1.0).abs() < 1e-12, "{norms:?}");
+            shorter += norms.iter().filter(|norm| **norm < 0.99).count();
+        }
+        assert!(shorter > 0);
+    }
+}

@@ -1,0 +1,89 @@
+//! Least total noise variance, which is what the root mean squared error sees.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::log_det::weighted;
+use super::problem::{Evaluation, WeightProblem};
+use super::reciprocal::reciprocal;
+use dpgp_linalg::{LinalgError, RightSvd, gram_factor, right_svd, transposed_product};
+
+/// Where `exp(-t s)` has died out: what is left out of a sum `x sum w exp(-t x)` by it is below the sum of the terms with `t x > 10`,
+/// each of `step t x exp(-t x)`: 7e-4.
+const DEAD: f64 = 10.0;
+
+/// Minimise `tr M` with `M(v) = (sum v_i b_i b_i')^(1/2)`.
+///
+/// The Lagrangian `tr M + sum v_i (b_i' M^-1 b_i - 1)` is least where `M^2 = B V B'`; so the dual is
+/// `max 2 tr M(v) - sum v`, `phi = 2 tr M(v)`, and by scaling v the dual value is `(tr M)^2 / sum v`. The primal value
+/// is `tr M max_i g_i`. With `M = P diag(s) P'` and `a_i = P' b_i`, the Hessian is
+/// `sum_kl a_ki a_li a_kj a_lj / (s_k s_l (s_k + s_l))`. With `1 / x = sum_q w_q exp(-t_q x)` it falls apart into
+/// few squares, `sum_q (a_i' diag(d_q) a_j)^2` with `d_q = sqrt(w_q) exp(-t_q s) / s`: some ten products of matrices instead
+/// of `r / 2`. The error of the sum is one of the Newton step, never of the gap.
+pub(super) struct Trace {
+    columns: DMatrix<f64>,
+}
+
+impl Trace {
+    /// For columns (r x k) of full row rank.
+    pub fn new(columns: DMatrix<f64>) -> Self {
+        Self { columns }
+    }
+
+    /// The singular values and right vectors of `V^(1/2) B'` (k x r), which are those of M.
+    fn decompose(&self, weights: &[f64]) -> Result<RightSvd, LinalgError> {
+        // By factors alone: forming M^2 = B V B' would square the condition number.
+        let factor = gram_factor("B V B'", &weighted(&self.columns, weights).transpose())?;
+        right_svd("V^(1/2) B'", &factor.factor().transpose())
+    }
+}
+
+/// `sqrt(w) exp(-t s) / s` of a falling spectrum s, where it has not died out: of the last, smallest eigenvalues.
+fn term(spectrum: &DVector<f64>, weight: f64, node: f64) -> DVector<f64> {
+    let dead = spectrum.iter().take_while(|s| node * **s > DEAD).count();
+    let alive = spectrum.rows(dead, spectrum.len() - dead);
+    alive.map(|s| weight.sqrt() * (-node * s).exp() / s)
+}
+
+impl WeightProblem for Trace {
+    fn columns(&self) -> &DMatrix<f64> {
+        &self.columns
+    }
+
+    fn restrict(&self, columns: &[usize]) -> Box<dyn WeightProblem> {
+        Box::new(Self::new(self.columns.select_columns(columns)))
+    }
+
+    fn evaluate(&self, weights: &[f64]) -> Result<Evaluation, LinalgError> {
+        let svd = self.decompose(weights)?;
+        let coordinates = transposed_product(&svd.v, &self.columns);
+        let inverse = svd.s.map(|s| 1.0 / s);
+        // In the eigenvectors of M the leverage is a weighted sum of squares, and needs no solve.
+        let leverages = coordinates
+            .column_iter()
+            .map(|column| column.iter().zip(inverse.iter()).map(|(a, inverse)| a * a * inverse).sum())
+            .collect();
+        Ok(Evaluation { leverages, coordinates, spectrum: svd.s.iter().copied().collect() })
+    }
+
+    fn terms(&self, at: &Evaluation) -> Vec<DVector<f64>> {
+        let s = DVector::from_column_slice(&at.spectrum);
+        // s_k + s_l lies between twice the least and twice the greatest eigenvalue.
+        let terms = reciprocal(2.0 * s.min(), 2.0 * s.max());
+        let terms = terms.into_iter().map(|(weight, node)| term(&s, weight, node));
+        terms.filter(|term| !term.is_empty()).collect()
+    }
+
+    fn gap(&self, weights: &[f64], at: &Evaluation) -> f64 {
+        let trace: f64 = at.spectrum.iter().sum();
+        at.largest() * weights.iter().sum::<f64>() / trace - 1.0
+    }
+
+    fn root(&self, weights: &[f64]) -> Result<DMatrix<f64>, LinalgError> {
+        let svd = self.decompose(weights)?;
+        let mut root = svd.v.transpose();
+        for (mut row, s) in root.row_iter_mut().zip(svd.s.iter()) {
+            row *= s.sqrt();
+        }
+        Ok(root)
+    }
+}

@@ -1,0 +1,32 @@
+//! Packs the files that come with the program into release builds.
+//!
+//! Development builds, of which there are many, read them from the sources.
+
+#[path = "src/shipped/files.rs"]
+mod files;
+#[path = "src/shipped/pack.rs"]
+mod pack;
+
+use std::io::{Error, Result};
+use std::path::Path;
+
+/// Where the files are, from here.
+const SOURCES: &str = "../..";
+
+/// What the files are made of.
+const INPUTS: [&str; 3] = ["experiments", "data", "results"];
+
+fn main() -> Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let (sources, folder) = (Path::new(SOURCES), std::env::var("OUT_DIR").map_err(Error::other)?);
+    let is_release = std::env::var("PROFILE").as_deref() == Ok("release");
+    let paths = if is_release {
+        for input in INPUTS {
+            println!("cargo::rerun-if-changed={SOURCES}/{input}");
+        }
+        files::shipped_paths(sources)?
+    } else {
+        Vec::new()
+    };
+    std::fs::write(Path::new(&folder).join("shipped"), pack::pack(sources, &paths)?)
+}

@@ -1,0 +1,304 @@
+//! What can go wrong with data, and what the user can do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::digest::Stamp;
+use super::expected::Expected;
+use super::fetch_failure::{UrlFailure, failure_advice, list_failures};
+use super::manifest_problem::ManifestProblem;
+use super::table_error::TableError;
+use super::withheld::is_withheld;
+
+/// Any failure of the data room.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// No dataset has this name.
+    #[error("there is no dataset called {name:?}{}; the datasets are: {}", did_you_mean(suggestion.as_deref()), known.join(", "))]
+    UnknownDataset {
+        /// The name that was asked for.
+        name: String,
+        /// Every name there is, sorted.
+        known: Vec<String>,
+        /// The one that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// The manifest is not TOML of the right form.
+    #[error("{origin} is not a valid manifest of datasets: {}", plain(source))]
+    ManifestSyntax {
+        /// Where the text came from.
+        origin: PathBuf,
+        /// The place and the cause.
+        source: Box<toml::de::Error>,
+    },
+    /// An entry of the manifest breaks a rule.
+    #[error("{origin}: dataset {dataset:?}: {problem}")]
+    ManifestEntry {
+        /// Where the text came from.
+        origin: PathBuf,
+        /// The dataset concerned.
+        dataset: String,
+        /// The rule that is broken.
+        problem: ManifestProblem,
+    },
+    /// The lock file is not TOML of the right form.
+    #[error("the lock file {path} cannot be understood: {}\nRestore it, or delete it to trust the present files again", plain(source), path = path.display())]
+    LockSyntax {
+        /// The lock file.
+        path: PathBuf,
+        /// The place and the cause.
+        source: Box<toml::de::Error>,
+    },
+    /// A file is not here, and must not be downloaded.
+    #[error("{file} (dataset {dataset}) is missing: it is neither in the cache {cache}{}, and downloads are off (--offline). Run `dpgp data fetch {dataset}` with a network, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", nor_in_mirror(mirror.as_deref()), cache = cache.display())]
+    MissingOffline {
+        /// The dataset.
+        dataset: String,
+        /// Its file.
+        file: String,
+        /// The cache that was looked in.
+        cache: PathBuf,
+        /// The mirror that was looked in, if one was named.
+        mirror: Option<PathBuf>,
+    },
+    /// A file is not here, and no address serves it.
+    #[error("{file} (dataset {dataset}) is missing and no address serves it; its origin is: {origin}. Put the file at {place}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR", place = place.display())]
+    NoAddress {
+        /// The dataset.
+        dataset: String,
+        /// Its file.
+        file: String,
+        /// Where the data come from, as the manifest tells it.
+        origin: String,
+        /// Where the file may be put.
+        place: PathBuf,
+    },
+    /// The mirror that was named is no folder.
+    #[error("the mirror {} is not a folder; correct --mirror or DPGP_MIRROR, or leave it out to download", .0.display())]
+    NoMirror(PathBuf),
+    /// A file is here, but it is not the right one.
+    #[error("{} is not the file that the dataset {dataset} needs\n  expected {}\n  found    {}\nThe file was left as it is. {}", path.display(), stamps.expected, stamps.found, stamps.advice(*place))]
+    Mismatch {
+        /// The dataset.
+        dataset: String,
+        /// The file that was found.
+        path: PathBuf,
+        /// Where it was found.
+        place: Place,
+        /// What it should be, and what it is.
+        stamps: Box<Stamps>,
+    },
+    /// No address gave the right file.
+    #[error(
+        "{file} could not be downloaded:{}\n{}, or name a mirror that holds it with --mirror DIR or DPGP_MIRROR",
+        list_failures(failures),
+        failure_advice(failures)
+    )]
+    Download {
+        /// The file, by its path in the cache.
+        file: String,
+        /// Why each address failed, in the order they were tried.
+        failures: Vec<UrlFailure>,
+    },
+    /// The operating system refused to read or write.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was to be done.
+        action: Action,
+        /// To which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A folder or a pattern leads to no file.
+    #[error("no file of rows is found by {}: a folder needs files that end in .parquet, .csv, .tsv, .csv.gz or .tsv.gz, in it or below, and a pattern needs files that match (with quotes around it, so that no shell takes it)", name.display())]
+    NoRowFiles {
+        /// As it was named.
+        name: PathBuf,
+    },
+    /// A pattern cannot be understood.
+    #[error("{} is no pattern of files: {problem}; `*`, `?`, `[a-z]` stand for parts of a name and `**` for folders", name.display())]
+    BadPattern {
+        /// As it was named.
+        name: PathBuf,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// An address that cannot be read.
+    #[error("{} cannot be read: {problem}", name.display())]
+    Address {
+        /// The address, without what may give access to it.
+        name: PathBuf,
+        /// Why.
+        problem: &'static str,
+    },
+    /// Two part files are one, or have more rows in common than chance explains.
+    #[error(
+        "{} and {} hold the same rows, or more of them than chance explains, which would be used twice; take one of them away",
+        first.display(), second.display()
+    )]
+    SameRows {
+        /// One file.
+        first: PathBuf,
+        /// The other.
+        second: PathBuf,
+    },
+    /// A table cannot be read, or does not hold what was asked of it.
+    #[error("{}: {problem}", file.display())]
+    Table {
+        /// The file that holds the table.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: Box<TableError>,
+    },
+}
+
+impl DataError {
+    /// The exit code of the command: 2 usage, 3 data missing or not the right ones, 5 input and output.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::UnknownDataset { .. }
+            | Self::ManifestSyntax { .. }
+            | Self::ManifestEntry { .. }
+            | Self::BadPattern { .. }
+            | Self::Address { .. }
+            | Self::SameRows { .. }
+            | Self::Table { .. } => 2,
+            Self::MissingOffline { .. }
+            | Self::NoAddress { .. }
+            | Self::NoMirror { .. }
+            | Self::NoRowFiles { .. }
+            | Self::Mismatch { .. }
+            | Self::Download { .. } => 3,
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => 3,
+            Self::LockSyntax { .. } | Self::Io { .. } => 5,
+        }
+    }
+
+    /// Whether data are missing or not the right ones (exit code 3).
+    #[must_use]
+    pub fn is_missing_or_mismatch(&self) -> bool {
+        self.exit_code() == 3
+    }
+
+    /// A manifest that a link leads to from elsewhere, and that is none: what stands in it is not shown.
+    pub fn linked_manifest(path: &Path) -> Self {
+        let why =
+            "it is no manifest of datasets; no more is shown, because a link leads to it from another folder";
+        Self::Io {
+            action: Action::Read,
+            path: path.to_owned(),
+            source: io::Error::new(io::ErrorKind::InvalidData, why),
+        }
+    }
+
+    /// What is wrong with a table.
+    pub fn table(file: &Path, problem: TableError) -> Self {
+        let problem = if is_withheld(file) { problem.withheld() } else { problem };
+        let (file, problem) = (file.to_owned(), Box::new(problem));
+        Self::Table { file, problem }
+    }
+}
+
+/// Outcomes of the operating system, told with what was done to which file.
+pub(super) trait Doing<T> {
+    /// [`DataError::Io`] if the system refused.
+    fn doing(self, action: Action, path: &Path) -> Result<T, DataError>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, action: Action, path: &Path) -> Result<T, DataError> {
+        self.map_err(|source| DataError::Io { action, path: path.to_owned(), source })
+    }
+}
+
+/// What a file should be, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamps {
+    /// What the manifest or the lock file asks for.
+    pub expected: Expected,
+    /// What the file is.
+    pub found: Stamp,
+    /// The lock file, if it is what asks.
+    pub lock: Option<PathBuf>,
+}
+
+impl Stamps {
+    fn advice(&self, place: Place) -> String {
+        let Some(lock) = &self.lock else { return place.advice().to_owned() };
+        let lock = lock.display();
+        format!(
+            "The first copy had the digest that stands in {lock}; to trust this copy, delete the entry there."
+        )
+    }
+}
+
+/// What was to be done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Read it.
+    Read,
+    /// Write it.
+    Write,
+    /// Create the folder.
+    CreateFolder,
+    /// Give it its final name.
+    Rename,
+    /// Delete it.
+    Delete,
+    /// Wait for another process to finish with it.
+    Lock,
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::CreateFolder => "create the folder",
+            Self::Rename => "write the final file",
+            Self::Delete => "delete",
+            Self::Lock => "lock",
+        })
+    }
+}
+
+/// Where a file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the project's own data folder.
+    Bundled,
+    /// In the cache of downloads.
+    Cache,
+    /// In the mirror.
+    Mirror,
+}
+
+impl Place {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Bundled => "Restore it from the project's repository.",
+            Self::Cache => "Move it away and run `dpgp data fetch` to get the right one.",
+            Self::Mirror => "Correct the mirror, or leave it out to download the file.",
+        }
+    }
+}
+
+/// ` (did you mean "x"?)`, or nothing.
+pub(super) fn did_you_mean(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(" (did you mean {name:?}?)"))
+}
+
+/// A message of the TOML parser without the names of Rust's types.
+fn plain(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().replace("expected u64", "expected a whole number of at least 0")
+}
+
+fn nor_in_mirror(mirror: Option<&Path>) -> String {
+    match mirror {
+        Some(mirror) => format!(" nor in the mirror {}", mirror.display()),
+        None => " nor in a mirror (none was named)".to_owned(),
+    }
+}

@@ -1,0 +1,458 @@
+//! Rows as they are read, cell by cell, for their digests.
+
+use super::cell_key::CellKey;
+use super::column::SeenColumn;
+use super::{CountedSample, DataKey, FilePart, Fingerprint, RowSketch, RowTotal, SketchedColumns};
+
+/// The most distinct cells of a column that are remembered, and of all columns together; but a few of each.
+const CELLS: usize = 256;
+const ALL_CELLS: usize = 1 << 15;
+
+/// The most distinct rows of a file that are remembered, and of all files together; but a few of each.
+const ROWS: usize = 512;
+const ALL_ROWS: usize = 1 << 14;
+
+/// The fewest of each.
+const FEW: usize = 32;
+
+/// A cell without text.
+const MISSING: u8 = 0;
+
+/// A number that 32 bits hold.
+const NUMBER: u8 = 1;
+
+/// A number beyond them.
+const WIDE: u8 = 2;
+
+/// Text.
+const TEXT: u8 = 3;
+
+/// What stands where a number should, and is none.
+const NOT_FINITE: u8 = 4;
+
+/// A line of text.
+const LINE: u8 = 5;
+
+/// Sees the cells of every row once, in any order of the columns.
+///
+/// Numbers count by their value to 24 bits: `1`, `1.0` and `1e0` are one, and so are a number in `FLOAT` and the same in
+/// `DOUBLE` or in text. Cells that are of equal form are told apart by nothing else, so that rows whose cells are the same in
+/// another order, or under other names of columns, are the same.
+#[derive(Debug)]
+pub struct RowWitness {
+    key: DataKey,
+    name: String,
+    columns: Vec<String>,
+    /// The columns that a spec reads; empty if it reads all.
+    read: Vec<String>,
+    parts: Vec<FilePart>,
+    samples: Vec<CountedSample>,
+    /// How many distinct rows of each file are remembered.
+    most_rows: usize,
+    all: RowSketch,
+    some: RowSketch,
+    /// Rows without the cells that the path of their file names, and their columns.
+    own: RowSketch,
+    own_columns: Vec<String>,
+    cell_key: CellKey,
+    seen: Vec<SeenColumn>,
+    lines: Option<SeenColumn>,
+    /// The letters and digits of the line of the row, if it stands in a text; otherwise it is empty.
+    line: Vec<u8>,
+    /// The columns of the cells of a row, in their order.
+    order: Vec<usize>,
+    /// The cells of the row, one after the other, and where each of them stands.
+    bytes: Vec<u8>,
+    cells: Vec<WitnessedCell>,
+    /// The first of them, which all rows of a file share.
+    shared: Vec<WitnessedCell>,
+}
+
+/// Where a cell stands among the bytes of its row.
+#[derive(Debug, Clone, Copy)]
+struct WitnessedCell {
+    from: usize,
+    to: usize,
+    /// Whether the spec reads its column.
+    read: bool,
+    /// Whether the path of the file names it, so that all rows of the file have it.
+    of_path: bool,
+    /// The digest of the cell alone.
+    digest: u128,
+}
+
+impl RowWitness {
+    /// Of files with these columns, of which a spec reads some; `key` is that of the holder.
+    pub fn new(key: &DataKey, columns: &[String], read: &[&str]) -> Self {
+        let (columns, mut read) = (sorted(columns), sorted(read));
+        if read == columns {
+            read.clear();
+        }
+        Self {
+            key: key.for_purpose("dpgp rows"),
+            name: key.name(),
+            columns,
+            read,
+            parts: Vec::new(),
+            samples: Vec::new(),
+            most_rows: ROWS,
+            all: RowSketch::default(),
+            some: RowSketch::default(),
+            own: RowSketch::default(),
+            own_columns: Vec::new(),
+            cell_key: CellKey::new(key),
+            seen: Vec::new(),
+            lines: None,
+            line: Vec::new(),
+            order: Vec::new(),
+            bytes: Vec::new(),
+            cells: Vec::new(),
+            shared: Vec::new(),
+        }
+    }
+
+    /// The same under a key that was made from this one for another purpose.
+    #[must_use]
+    pub fn named_by(self, key: &DataKey) -> Self {
+        Self { name: key.name(), ..self }
+    }
+
+    /// Whether the spec reads a column.
+    pub fn reads(&self, column: &str) -> bool {
+        self.read.is_empty() || self.read.iter().any(|read| read == column)
+    }
+
+    /// The same for so many files, of each of which fewer rows are remembered if they are many.
+    #[must_use]
+    pub fn of_files(self, files: usize) -> Self {
+        Self { most_rows: (ALL_ROWS / files.max(1)).clamp(FEW, ROWS), ..self }
+    }
+
+    /// The rows that follow are of this file, with these columns in the order in which cells are shown; files before it may have
+    /// been passed over.
+    pub fn begin_file(&mut self, number: usize, columns: &[String]) {
+        self.parts.resize(self.parts.len().max(number + 1), FilePart::default());
+        self.samples.resize(self.parts.len(), CountedSample::new(self.most_rows));
+        let most = (ALL_CELLS / columns.len().max(1)).clamp(FEW, CELLS);
+        self.order.clear();
+        for name in columns {
+            let known = self.seen.iter().position(|column| column.name == *name);
+            self.order.push(known.unwrap_or(self.seen.len()));
+            if known.is_none() {
+                self.seen.push(SeenColumn::new(name, most));
+            }
+        }
+        self.shared.clear();
+        self.clear();
+    }
+
+    /// The cells that were seen since the last row stand in every row that follows, up to the next file.
+    ///
+    /// ```
+    /// use dpgp_data::{DataKey, RowWitness};
+    /// let key = DataKey::new(b"k");
+    /// let (mut path, mut file) = (RowWitness::new(&key, &[], &[]), RowWitness::new(&key, &[], &[]));
+    /// path.begin_file(0, &["month".to_owned(), "who".to_owned()]);
+    /// path.text(b"06", false);
+    /// path.share_cells();
+    /// file.begin_file(0, &["who".to_owned(), "month".to_owned()]);
+    /// for row in ["a", "b"] {
+    ///     path.text(row.as_bytes(), false);
+    ///     path.end_row();
+    ///     file.text(row.as_bytes(), false);
+    ///     file.number(6.0, false);
+    ///     file.end_row();
+    /// }
+    /// let (path, file) = (path.fingerprint(1), file.fingerprint(1));
+    /// assert_eq!((path.whole(), path.named("month")), (file.whole(), file.named("month")));
+    /// ```
+    pub fn share_cells(&mut self) {
+        self.cells.iter_mut().for_each(|cell| cell.of_path = true);
+        self.shared.clone_from(&self.cells);
+    }
+
+    /// The cell that was seen last is one that the path of its file names.
+    pub fn of_path(&mut self) {
+        self.cells.last_mut().into_iter().for_each(|cell| cell.of_path = true);
+    }
+
+    /// Some cells of the row as they stand in its line, in their order. Of a line its letters and digits count, which no separator is
+    /// ([`Separator`](crate::Separator)), so that it is the same however it is cut.
+    pub fn line(&mut self, cells: &[u8]) {
+        if self.line.is_empty() {
+            self.line.push(LINE);
+        }
+        let mut end = self.line.len();
+        self.line.resize(end + cells.len(), 0);
+        // Every byte is written, and the next one over it if it does not count: no branch depends on what stands in a cell.
+        for byte in cells {
+            self.line[end] = *byte;
+            end += usize::from(byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        }
+        self.line.truncate(end);
+    }
+
+    /// The next cell holds a number.
+    pub fn number(&mut self, value: f64, read: bool) {
+        let narrow = value as f32;
+        self.space(value.is_finite().then_some(value));
+        // Nought without its sign.
+        let bits = if narrow == 0.0 { 0 } else { narrow.to_bits() };
+        match (value.is_finite(), narrow.is_finite()) {
+            (true, true) => self.cell(NUMBER, &bits.to_be_bytes(), read),
+            (true, false) => self.cell(WIDE, &value.to_bits().to_be_bytes(), read),
+            (false, _) => self.cell(NOT_FINITE, &[u8::from(value > 0.0), u8::from(value < 0.0)], read),
+        }
+    }
+
+    /// The next cell holds text, which may say a number; blanks around it do not count.
+    pub fn text(&mut self, bytes: &[u8], read: bool) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.words(bytes.trim_ascii(), read) };
+        let text = text.trim();
+        match text.parse::<f64>() {
+            Ok(value) => self.number(value, read),
+            Err(_) => self.words(text.as_bytes(), read),
+        }
+    }
+
+    /// The next cell is missing.
+    pub fn missing(&mut self, read: bool) {
+        self.cell(MISSING, &[], read);
+    }
+
+    /// All cells of the row have been seen.
+    pub fn end_row(&mut self) {
+        for (cell, column) in self.cells.iter().zip(&self.order) {
+            self.seen[*column].insert(cell.digest);
+        }
+        if self.own_columns.is_empty() && self.cells.iter().any(|cell| cell.of_path) {
+            let own = self.cells.iter().zip(&self.order).filter(|(cell, _)| !cell.of_path);
+            self.own_columns = sorted(&own.map(|(_, column)| &self.seen[*column].name).collect::<Vec<_>>());
+        }
+        if !self.line.is_empty() {
+            let digest = self.cell_key.digest(&self.line);
+            self.lines.get_or_insert_with(|| SeenColumn::of_words("", CELLS)).insert(digest);
+            self.line.clear();
+        }
+        let (bytes, cells) = (&self.bytes, &mut self.cells);
+        cells.sort_unstable_by(|one, other| bytes[one.from..one.to].cmp(&bytes[other.from..other.to]));
+        let whole = self.tag(|_| true);
+        self.all.insert(whole.head());
+        if !self.read.is_empty() {
+            self.some.insert(self.tag(|cell| cell.read).head());
+        }
+        if self.cells.iter().any(|cell| cell.of_path) {
+            self.own.insert(self.tag(|cell| !cell.of_path).head());
+        }
+        if let (Some(part), Some(sample)) = (self.parts.last_mut(), self.samples.last_mut()) {
+            part.add(&FilePart { rows: 1, total: whole });
+            sample.insert(whole.head());
+        }
+        self.clear();
+    }
+
+    /// The digest of some cells of the row, which are in order.
+    fn tag(&self, some: impl Fn(&WitnessedCell) -> bool) -> RowTotal {
+        let cells = self.cells.iter().filter(|cell| some(cell));
+        RowTotal::of(&self.key.tag_of(cells.map(|cell| &self.bytes[cell.from..cell.to])))
+    }
+
+    /// Begins a row, with the cells that it shares with others.
+    fn clear(&mut self) {
+        self.bytes.truncate(self.shared.iter().map(|cell| cell.to).max().unwrap_or_default());
+        self.cells.clone_from(&self.shared);
+    }
+
+    /// What was seen of so many files.
+    pub fn fingerprint(mut self, files: usize) -> Fingerprint {
+        self.parts.resize(files, FilePart::default());
+        self.samples.resize(files, CountedSample::new(self.most_rows));
+        let mut sketches = vec![SketchedColumns { columns: self.columns, sketch: self.all }];
+        if !self.read.is_empty() {
+            sketches.push(SketchedColumns { columns: self.read, sketch: self.some });
+        }
+        if self.own != RowSketch::default() {
+            sketches.push(SketchedColumns { columns: self.own_columns, sketch: self.own });
+        }
+        let mut columns: Vec<_> = self.seen.into_iter().map(SeenColumn::mark).collect();
+        columns.sort_by(|one, other| one.name.cmp(&other.name));
+        let lines = self.lines.map(SeenColumn::mark);
+        Fingerprint { key: self.name, parts: self.parts, sketches, columns, lines, samples: self.samples }
+    }
+
+    fn words(&mut self, text: &[u8], read: bool) {
+        if text.is_empty() {
+            return self.missing(read);
+        }
+        let length = (text.len() as u64).to_be_bytes();
+        let from = self.bytes.len();
+        self.bytes.push(TEXT);
+        self.bytes.extend_from_slice(&length);
+        self.bytes.extend_from_slice(text);
+        self.space(None);
+        self.push(from, read);
+    }
+
+    fn cell(&mut self, kind: u8, value: &[u8], read: bool) {
+        let from = self.bytes.len();
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(value);
+        self.push(from, read);
+    }
+
+    fn push(&mut self, from: usize, read: bool) {
+        let to = self.bytes.len();
+        let digest = self.cell_key.digest(&self.bytes[from..to]);
+        self.cells.push(WitnessedCell { from, to, read, of_path: false, digest });
+    }
+
+    /// Tells the column of the next cell of its number.
+    fn space(&mut self, number: Option<f64>) {
+        if let Some(column) = self.order.get(self.cells.len()) {
+            self.seen[*column].space(number);
+        }
+    }
+}
+
+/// The names, each once.
+fn sorted(names: &[impl AsRef<str>]) -> Vec<String> {
+    let mut sorted: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+
+    /// The digests of rows of text.
+    fn seen(rows: &[&[&str]]) -> Fingerprint {
+        let mut witness = RowWitness::new(&DataKey::new(b"k"), &[] as &[String], &[]);
+        witness.begin_file(0, &[]);
+        for row in rows {
+            row.iter().for_each(|cell| witness.text(cell.as_bytes(), false));
+            witness.end_row();
+        }
+        witness.fingerprint(1)
+    }
+
+    #[test]
+    fn cells_count_by_their_value() {
+        for (one, other, same) in [
+            ("1", "1.0", true),
+            ("1", " 1e0 ", true),
+            ("+1.50", "1.5", true),
+            ("-0.0", "0", true),
+            ("0.1", "0.100000001490116", true), // as FLOAT and written out
+            ("0.1", "0.1001", false),
+            ("nan", "NaN", true),
+            ("inf", "-inf", false),
+            ("inf", "1e39", false),
+            ("1e39", "1e40", false),
+            ("", "  ", true),
+            ("", "0", false),
+            ("a", " a ", true),
+            ("a", "A", false),
+            ("ab", "a", false),
+        ] {
+            assert_eq!(seen(&[&[one]]) == seen(&[&[other]]), same, "{one:?} {other:?}");
+        }
+    }
+
+    /// Cells do not run into each other, and a row is not another with the same cells elsewhere.
+    #[test]
+    fn rows_are_told_apart() {
+        let rows: [&[&[&str]]; 7] = [
+            &[&["a", "b"]],
+            &[&["ab", ""]],
+            &[&["ab"]],
+            &[&["a"], &["b"]],
+            &[&["a", "b"], &["a", "b"]],
+            &[&["a", "b", "b"]],
+            &[&["1", "2"], &["3", "4"]],
+        ];
+        for (place, one) in rows.iter().enumerate() {
+            let others = rows[..place].iter();
+            assert!(
+                others.map(|other| seen(other).whole()).all(|other| other != seen(one).whole()),
+                "{one:?}"
+            );
+        }
+        assert_eq!(seen(&[&["a", "b"], &["c", "1"]]), seen(&[&["1.0", "c"], &["b", "a"]]));
+    }
+
+    #[test]
+    fn parts_add_up_to_the_whole() {
+        let rows: Vec<String> = (0..1000).map(|row| format!("{}", row * row % 317)).collect();
+        let cells: Vec<[&str; 1]> = rows.iter().map(|row| [row.as_str()]).collect();
+        let cells: Vec<&[&str]> = cells.iter().map(|row| row.as_slice()).collect();
+        let whole = seen(&cells);
+        for cut in [0, 1, 500, 999, 1000] {
+            let mut sum = seen(&cells[..cut]);
+            sum.add(&seen(&cells[cut..]));
+            assert_eq!(sum, whole, "cut at {cut}");
+            assert_eq!(whole.overlaps(&seen(&cells[cut..])), cut < 1000);
+        }
+        assert_eq!(whole.whole().rows, 1000);
+        assert!(!whole.overlaps(&seen(&[&["0.5"]])));
+    }
+
+    /// A file of a single row among many rows is known, also where no sample of all rows holds it.
+    #[test]
+    fn a_file_of_many_is_known() {
+        let key = DataKey::new(b"k");
+        let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+        let files: Vec<Vec<String>> = (0..30)
+            .map(|file| (0..if file == 0 { 3000 } else { 1 }).map(|row| format!("{file}.{row}")).collect())
+            .collect();
+        for (number, rows) in files.iter().enumerate() {
+            witness.begin_file(number, &[]);
+            for row in rows {
+                witness.text(row.as_bytes(), false);
+                witness.end_row();
+            }
+        }
+        let all = witness.fingerprint(files.len()).kept();
+        let single = |row: &str| seen(&[&[row]]);
+        assert!(files[1..].iter().all(|rows| all.overlaps(&single(&rows[0]))));
+        assert!(!all.overlaps(&single("77.0")));
+    }
+
+    /// Lines are the same however they are cut; their cells are not.
+    #[test]
+    fn lines_are_known_however_they_are_cut() {
+        let key = DataKey::new(b"k");
+        let cut = |rows: Range<u32>, separator: char| {
+            let mut witness = RowWitness::new(&key, &[] as &[String], &[]);
+            witness.begin_file(0, &[]);
+            for row in rows {
+                let line = format!("{}.5;{},{}", row * row, row, row + 7);
+                line.split(separator).for_each(|cell| witness.text(cell.as_bytes(), false));
+                witness.line(line.as_bytes());
+                witness.end_row();
+            }
+            witness.fingerprint(1)
+        };
+        let (one, other) = (cut(0..50, ';'), cut(0..50, ','));
+        assert!(one.overlaps(&other) && one.is_cut_otherwise(&other));
+        assert!(one.is_cut_otherwise(&cut(5..60, ',')) && !one.is_cut_otherwise(&cut(5..60, ';')));
+        assert!(!one.overlaps(&cut(60..110, ',')) && !one.is_cut_otherwise(&cut(60..110, ';')));
+        let mut parts = cut(0..20, ';');
+        parts.add(&cut(20..50, ';'));
+        assert_eq!(parts, one);
+    }
+
+    /// Another key, other digests; the name of a key tells them apart.
+    #[test]
+    fn digests_need_the_key() {
+        let mut witness = RowWitness::new(&DataKey::new(b"other"), &[] as &[String], &[]);
+        witness.begin_file(0, &[]);
+        witness.text(b"a", false);
+        witness.end_row();
+        let (one, other) = (seen(&[&["a"]]), witness.fingerprint(1));
+        assert!(one.whole().total != other.whole().total && one.key != other.key && !one.overlaps(&other));
+    }
+}

@@ -1,0 +1,95 @@
+//! Datasets: the manifest, the cache, downloads with verified digests, and the reading of tables.
+//!
+//! Tables are polars frames, read by one reader of text and one of Parquet, which streams of rows use too. Only `http`
+//! touches reqwest, and only `rows::cloud` object_store and tokio.
+
+mod archive;
+mod arrow_schema;
+pub mod cache;
+mod cell;
+mod cell_problem;
+mod cell_rules;
+mod clock;
+mod decimal;
+mod decoding;
+pub mod digest;
+pub mod error;
+pub mod expected;
+pub mod fetch;
+pub mod fetch_failure;
+mod file_kind;
+pub mod filter;
+pub mod format;
+mod http;
+pub mod identity;
+pub mod idx;
+pub mod images;
+pub mod lock;
+pub mod manifest;
+pub mod manifest_problem;
+mod missing;
+mod no_number;
+mod outside;
+pub mod own;
+mod parquet;
+mod parquet_notes;
+mod parquet_source;
+mod parquet_table;
+mod parquet_type;
+mod part;
+pub mod person;
+pub mod progress;
+mod reach;
+pub mod rows;
+mod schema;
+mod separator;
+mod shipped;
+mod shown;
+pub mod suggest;
+pub mod synthetic;
+pub mod table;
+pub mod table_error;
+mod text;
+mod text_layout;
+mod trips;
+mod whole_file;
+mod withheld;
+
+pub use cache::{Cache, FileCheck, Outcome, Status};
+pub use cell_rules::CellRules;
+pub use clock::hour_of_week;
+pub use decoding::is_decoding;
+pub use digest::{Digest, Stamp, watched_stamp};
+pub use error::{DataError, Place, Stamps};
+pub use expected::Expected;
+pub use fetch::{FetchOptions, fetch};
+pub use fetch_failure::{FetchFailure, UrlFailure};
+pub use filter::{Comparison, Filter, FilterValue};
+pub use format::{CsvFormat, Format, Separator};
+pub use identity::{
+    CellTotal, ColumnMark, CountedSample, DataKey, FilePart, Fingerprint, RowSketch, RowTotal, RowWitness,
+    SketchedColumns,
+};
+pub use idx::IdxArray;
+pub use images::Downscale;
+pub use lock::Lock;
+pub use manifest::{DataFile, Dataset, Manifest, schema};
+pub use manifest_problem::ManifestProblem;
+pub use missing::{ExpectedCell, Missing};
+pub use no_number::{NoNumber, is_number_for_name};
+pub use outside::tell_outside;
+pub use own::{
+    ColumnKind, ColumnNames, ColumnType, OwnColumns, column_types, is_parquet, named_layout, own_columns,
+    own_layout, read_own,
+};
+pub use parquet_table::{WrittenCells, WrittenColumn, parquet_table};
+pub use person::{KeptRows, PersonId, PersonRows};
+pub use progress::{Bars, Progress, Silent};
+pub use schema::toml_schema;
+pub use shipped::{shipped_below, shipped_text};
+pub use shown::{csv_cell, is_hidden, shown_line, shown_text};
+pub use table::Table;
+pub use table_error::{CellProblem, RowUnit, TableError};
+pub use text_layout::TextLayout;
+pub use trips::Trips;
+pub use whole_file::whole_text;

@@ -1,0 +1,265 @@
+//! The manifest: every dataset there is, with its files, their digests and their origin.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::digest::{Digest, NotADigest, Stamp};
+use super::error::DataError;
+use super::expected::Expected;
+use super::format::Format;
+use super::http::safe_url;
+use super::manifest_problem::ManifestProblem;
+use super::shown::is_hidden;
+use super::suggest::closest;
+
+/// The manifest that the project ships.
+const SHIPPED: &str = include_str!("../../../data/datasets.toml");
+
+/// The most bytes that a file may have or be allowed: far beyond any table that memory holds, and a disk has room for it.
+const MOST_BYTES: u64 = 16 << 30;
+
+/// Every dataset, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    datasets: BTreeMap<String, Dataset>,
+}
+
+/// A dataset: a few files of one origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dataset {
+    /// Its name, as specs and the command line use it.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Under what terms it may be used.
+    pub licence: String,
+    /// Whom to cite.
+    pub citation: String,
+    /// Where the data come from: a page, or an archive that holds them.
+    pub source: String,
+    /// What a user should know of it.
+    pub notes: Vec<String>,
+    /// Its files; at least one.
+    pub files: Vec<DataFile>,
+}
+
+/// One file of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its place in the cache, in a mirror, or in the data folder: relative, with `/`.
+    pub path: String,
+    /// What it must be.
+    pub expected: Expected,
+    /// Where it can be had, in order of preference.
+    pub urls: Vec<String>,
+    /// Whether it stands in the project's own data folder.
+    pub bundled: bool,
+    /// Its layout.
+    pub format: Format,
+}
+
+impl Manifest {
+    /// The manifest that the project ships.
+    ///
+    /// # Errors
+    /// As [`Manifest::parse`]; a test proves that the shipped text is valid.
+    pub fn shipped() -> Result<Self, DataError> {
+        Self::parse(SHIPPED, Path::new("data/datasets.toml"))
+    }
+
+    /// Reads and checks a manifest; `origin` is what messages call it.
+    ///
+    /// # Errors
+    /// [`DataError::ManifestSyntax`] with line and column, or [`DataError::ManifestEntry`].
+    pub fn parse(text: &str, origin: &Path) -> Result<Self, DataError> {
+        let raw: RawManifest = toml::from_str(text).map_err(|source| DataError::ManifestSyntax {
+            origin: origin.to_owned(),
+            source: Box::new(source),
+        })?;
+        let mut paths = BTreeSet::new();
+        let mut datasets = BTreeMap::new();
+        for (name, entry) in raw.dataset {
+            let dataset = entry.check(&name, &mut paths).map_err(|problem| DataError::ManifestEntry {
+                origin: origin.to_owned(),
+                dataset: name.clone(),
+                problem,
+            })?;
+            datasets.insert(name, dataset);
+        }
+        Ok(Self { datasets })
+    }
+
+    /// The dataset of this name.
+    ///
+    /// # Errors
+    /// [`DataError::UnknownDataset`], which lists the names there are.
+    pub fn get(&self, name: &str) -> Result<&Dataset, DataError> {
+        self.datasets.get(name).ok_or_else(|| DataError::UnknownDataset {
+            name: name.to_owned(),
+            known: self.names().map(str::to_owned).collect(),
+            suggestion: closest(name, self.names()).map(str::to_owned),
+        })
+    }
+
+    /// Every name, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.datasets.keys().map(String::as_str)
+    }
+
+    /// Every dataset, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Dataset> {
+        self.datasets.values()
+    }
+}
+
+/// Every dataset that experiments read: where it comes from, and the digest that it must have.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RawManifest {
+    dataset: BTreeMap<String, RawDataset>,
+}
+
+/// A few files of one origin.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RawDataset {
+    /// What it is, in a line.
+    title: String,
+    /// Under what terms it may be used.
+    licence: String,
+    /// Whom to cite.
+    citation: String,
+    /// Where the data come from: a page, or an archive that holds them.
+    source: String,
+    /// What a user should know of it.
+    #[serde(default)]
+    notes: Vec<String>,
+    /// The layout of all files that do not say their own.
+    format: Option<Format>,
+    #[serde(default)]
+    file: Vec<RawFile>,
+}
+
+/// One file; exactly one of `bytes` (with a known `sha256`) and `max_bytes` (with "unknown") is given.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    /// Its place in the cache and in mirrors: relative, with `/`.
+    path: String,
+    /// Its digest in hex, or "unknown".
+    sha256: String,
+    /// Its size, if the digest is known.
+    bytes: Option<u64>,
+    /// The most bytes to accept, if the digest is unknown.
+    max_bytes: Option<u64>,
+    /// Where it can be had, tried in this order.
+    urls: Vec<String>,
+    /// Whether it stands in the project's own data folder.
+    #[serde(default)]
+    bundled: bool,
+    /// Its layout, if it is not that of the dataset.
+    format: Option<Format>,
+}
+
+/// The JSON Schema of a manifest.
+pub fn schema() -> serde_json::Value {
+    super::schema::toml_schema::<RawManifest>()
+}
+
+impl RawDataset {
+    fn check(self, name: &str, paths: &mut BTreeSet<String>) -> Result<Dataset, ManifestProblem> {
+        if self.file.is_empty() {
+            return Err(ManifestProblem::NoFile);
+        }
+        let files = self.file.into_iter().map(|file| file.check(self.format.as_ref(), paths));
+        let files = files.collect::<Result<_, _>>()?;
+        Ok(Dataset {
+            name: name.to_owned(),
+            title: self.title,
+            licence: self.licence,
+            citation: self.citation,
+            source: self.source,
+            notes: self.notes,
+            files,
+        })
+    }
+}
+
+impl RawFile {
+    fn check(
+        self,
+        format: Option<&Format>,
+        paths: &mut BTreeSet<String>,
+    ) -> Result<DataFile, ManifestProblem> {
+        let path = self.path.clone();
+        if !plain_path(&path) {
+            return Err(ManifestProblem::Path(path));
+        }
+        if !paths.insert(path.clone()) {
+            return Err(ManifestProblem::RepeatedPath(path));
+        }
+        if let Some(url) = self.urls.iter().find(|url| !safe_url(url)) {
+            let url = url.clone();
+            return Err(ManifestProblem::Url { path, url });
+        }
+        let expected = self.expected()?;
+        if expected.bound() > MOST_BYTES {
+            return Err(ManifestProblem::TooLarge { path, most: MOST_BYTES >> 30 });
+        }
+        let Some(format) = self.format.or_else(|| format.cloned()) else {
+            return Err(ManifestProblem::NoFormat(path));
+        };
+        check_format(&format, &path)?;
+        let (urls, bundled) = (self.urls, self.bundled);
+        Ok(DataFile { path, expected, urls, bundled, format })
+    }
+
+    fn expected(&self) -> Result<Expected, ManifestProblem> {
+        let path = self.path.clone();
+        if self.sha256 == "unknown" {
+            return match (self.bytes, self.max_bytes) {
+                (None, Some(max_bytes)) => Ok(Expected::Unknown { max_bytes }),
+                _ => Err(ManifestProblem::Size(path)),
+            };
+        }
+        let digest: Digest = self.sha256.parse().map_err(|_: NotADigest| ManifestProblem::Digest {
+            path: path.clone(),
+            text: self.sha256.clone(),
+        })?;
+        match (self.bytes, self.max_bytes) {
+            (Some(bytes), None) => Ok(Expected::Known(Stamp { digest, bytes })),
+            _ => Err(ManifestProblem::Size(path)),
+        }
+    }
+}
+
+fn check_format(format: &Format, path: &str) -> Result<(), ManifestProblem> {
+    let Format::Csv(csv) = format else {
+        return Ok(());
+    };
+    let path = path.to_owned();
+    if !csv.header && csv.columns.is_empty() {
+        return Err(ManifestProblem::NoColumns(path));
+    }
+    if let Some(column) = csv.repeated_column().map(str::to_owned) {
+        return Err(ManifestProblem::RepeatedColumn { path, column });
+    }
+    match csv.stray_unit().map(str::to_owned) {
+        Some(column) => Err(ManifestProblem::StrayUnit { path, column }),
+        None => Ok(()),
+    }
+}
+
+/// Relative, with plain names only, on every system: none that is hidden, looks like an option, or is that of a file which downloads use.
+fn plain_path(path: &str) -> bool {
+    let plain = |part: &str| {
+        !part.is_empty()
+            && !part.starts_with(['.', '-'])
+            && !part.contains(|c: char| "\\:".contains(c) || is_hidden(c))
+    };
+    let ours = [".lock", ".guard", ".part", "datasets.lock.toml"];
+    path.split('/').all(plain) && !ours.iter().any(|ending| path.ends_with(ending))
+}

@@ -1,0 +1,33 @@
+//! Files outside of the folder of the spec or project that names them, which may be somebody else's: each is named before it is read, and
+//! what stands in it is not for messages.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::rows::is_address;
+use super::shown::shown_line;
+use super::withheld::withhold;
+use dpgp_fs::{leads_out, real};
+
+/// Says on standard error that a file is read which is outside of a folder, that of a spec or a project; once in a process. From here on
+/// no error shows what stands in it, only what is wrong and where. Addresses are outside of every folder.
+pub fn tell_outside(file: &Path, folder: &Path, of: &str) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if !is_address(file) && !leads_out(folder, file) || !withhold(file) {
+        return;
+    }
+    let place = if is_address(file) { without_keys(file) } else { real(file) };
+    let place = place.to_string_lossy();
+    let place = shown_line(&place);
+    let _ = writeln!(std::io::stderr().lock(), "reading {place} (outside of the folder of the {of})");
+}
+
+/// An address without what may be a key of access.
+fn without_keys(address: &Path) -> PathBuf {
+    let text = address.to_string_lossy();
+    let plain = text.split(['?', '#']).next().unwrap_or_default();
+    match plain.split_once("://").zip(plain.rsplit_once('@')) {
+        Some(((scheme, _), (_, rest))) => format!("{scheme}://{rest}").into(),
+        None => plain.into(),
+    }
+}

@@ -1,0 +1,93 @@
+//! The parts of an address.
+
+use std::path::{Path, PathBuf};
+
+use object_store::path::Path as Key;
+
+use super::super::address::{SCHEMES, address_error, scheme};
+use crate::DataError;
+
+/// An address: the store, the bucket in it (or the host), and the rest as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    pub scheme: &'static str,
+    pub bucket: String,
+    pub rest: String,
+}
+
+impl Location {
+    /// Takes an address apart. Only the environment may give access: an address stands in specs, messages and results.
+    ///
+    /// # Errors
+    /// [`DataError::Address`].
+    pub fn of(name: &Path) -> Result<Self, DataError> {
+        let known = SCHEMES.into_iter().find(|known| scheme(name) == Some(*known));
+        let Some(scheme) = known else {
+            return Err(address_error(name, "addresses begin with s3://, gs://, az:// or https://"));
+        };
+        let text = name.to_str().unwrap_or_default();
+        let (bucket, rest) = text[scheme.len() + 3..].split_once('/').unwrap_or_default();
+        if bucket.is_empty() || bucket.contains(['*', '?', '[']) {
+            return Err(address_error(name, "after the scheme come a bucket (or a host), `/` and a name"));
+        }
+        if bucket.contains('@') || scheme == "https" && rest.contains(['?', '#']) {
+            let problem = "what gives access belongs into the environment, not into an address";
+            return Err(address_error(name, problem));
+        }
+        Ok(Self { scheme, bucket: bucket.to_owned(), rest: rest.to_owned() })
+    }
+
+    /// What the store calls the object, or the objects below.
+    ///
+    /// # Errors
+    /// [`DataError::Address`] for a name with empty parts, `.` or `..`.
+    pub fn key(&self) -> Result<Key, DataError> {
+        let rest = self.rest.trim_end_matches('/');
+        let key = match self.scheme {
+            "https" => Key::from_url_path(rest),
+            _ => Key::parse(rest),
+        };
+        let problem = "its name has parts that are empty, `.` or `..`, or letters that no object has";
+        key.map_err(|_| address_error(&self.path(&self.rest), problem))
+    }
+
+    /// The address of another object in the bucket.
+    pub fn path(&self, rest: &str) -> PathBuf {
+        PathBuf::from(format!("{}://{}/{rest}", self.scheme, self.bucket))
+    }
+}
+
+/// Whether an address can be read, as far as its text tells.
+///
+/// # Errors
+/// [`DataError::Address`].
+pub(crate) fn check(name: &Path) -> Result<(), DataError> {
+    Location::of(name).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_apart() {
+        let location = Location::of("s3://b/at=12%3A30/rows.csv".as_ref()).unwrap();
+        assert_eq!((location.scheme, location.bucket.as_str()), ("s3", "b"));
+        assert_eq!(location.key().unwrap().as_ref(), "at=12%3A30/rows.csv");
+        let page = Location::of("https://host:8/a%20b.csv".as_ref()).unwrap();
+        assert_eq!((page.bucket.as_str(), page.key().unwrap().as_ref()), ("host:8", "a b.csv"));
+    }
+
+    #[test]
+    fn wrong_addresses_are_refused() {
+        for name in
+            ["ftp://b/x", "s3://b", "s3:///x", "s3://*/x", "https://me@host/x", "https://host/x?sig=1"]
+        {
+            assert!(matches!(Location::of(name.as_ref()), Err(DataError::Address { .. })), "{name}");
+        }
+        for name in ["s3://b/a//x", "s3://b/../x"] {
+            let location = Location::of(name.as_ref()).unwrap();
+            assert!(matches!(location.key(), Err(DataError::Address { .. })), "{name}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Files of rows in a cloud. A build without the feature `cloud` refuses their addresses.
+
+#[cfg(not(feature = "cloud"))]
+mod absent;
+#[cfg(feature = "cloud")]
+mod chunks;
+#[cfg(feature = "cloud")]
+mod failure;
+#[cfg(feature = "cloud")]
+mod found;
+#[cfg(feature = "cloud")]
+mod location;
+#[cfg(feature = "cloud")]
+mod meant;
+#[cfg(feature = "cloud")]
+mod object;
+#[cfg(feature = "cloud")]
+mod store;
+#[cfg(feature = "cloud")]
+mod stream;
+#[cfg(feature = "cloud")]
+mod waiting;
+
+#[cfg(not(feature = "cloud"))]
+pub(crate) use absent::{check, found, open, parquet, state};
+#[cfg(feature = "cloud")]
+pub(crate) use {chunks::parquet, found::found, location::check, object::state, stream::open};

@@ -1,0 +1,85 @@
+//! The experiments, their small data and their committed tables, as they come with the program to a user without its sources.
+
+mod files;
+#[cfg(test)]
+mod pack;
+mod place;
+mod unpack;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use files::shipped_paths;
+pub(super) use place::{place_shipped, shipped_data};
+use unpack::unpack;
+
+/// Where the sources were when the program was built.
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What the build script packed: nothing in a build for development.
+const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shipped"));
+
+static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let packed = unpack(PACKED).unwrap_or_default();
+    if packed.is_empty() { of_sources(Path::new(SOURCES)) } else { packed }
+});
+
+/// The text of a file that comes with the program, by its path in the sources, with `/`.
+///
+/// ```
+/// use dpgp_data::shipped_text;
+///
+/// assert!(shipped_text("experiments/smith2021/toy.toml").is_some_and(|text| text.contains("[experiment]")));
+/// assert_eq!(shipped_text("experiments/nothing.toml"), None);
+/// ```
+pub fn shipped_text(path: &str) -> Option<&'static str> {
+    SHIPPED.get(path).map(String::as_str)
+}
+
+/// The paths of the files below a folder that come with the program, sorted.
+///
+/// ```
+/// use dpgp_data::shipped_below;
+///
+/// assert!(shipped_below("experiments").any(|path| path == "experiments/honkela2021/fig1.toml"));
+/// ```
+pub fn shipped_below(folder: &str) -> impl Iterator<Item = &'static str> {
+    let paths = SHIPPED.keys().map(String::as_str);
+    paths.filter(move |path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// A build for development packs nothing, so that a changed spec compiles nothing: it reads the sources that it is built from.
+fn of_sources(sources: &Path) -> BTreeMap<String, String> {
+    let paths = shipped_paths(sources).unwrap_or_default();
+    let read = paths.into_iter().map(|path| Ok((path.clone(), std::fs::read_to_string(sources.join(path))?)));
+    read.collect::<std::io::Result<_>>().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Manifest;
+
+    /// The build script packs with the same functions.
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let sources = Path::new(SOURCES);
+        let packed = pack::pack(sources, &shipped_paths(sources).unwrap()).unwrap();
+        assert!(packed.len() < 1 << 20, "the program grows by {} bytes", packed.len());
+        let files = unpack(&packed).unwrap();
+        assert_eq!(files, of_sources(sources));
+        assert!(files.keys().all(|path| !path.contains("/quick/")));
+        assert_eq!(unpack(&pack::pack(sources, &[]).unwrap()).unwrap(), BTreeMap::new());
+        assert_eq!(unpack(&packed[..packed.len() / 2]), None);
+    }
+
+    #[test]
+    fn data_of_the_data_folder_is_shipped() {
+        let manifest = Manifest::shipped().unwrap();
+        let bundled = manifest.iter().flat_map(|dataset| &dataset.files).filter(|file| file.bundled);
+        let paths: Vec<String> = bundled.map(|file| format!("data/{}", file.path)).collect();
+        assert!(!paths.is_empty());
+        assert!(paths.iter().all(|path| shipped_text(path).is_some()), "{paths:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The findings of an audit about a cell.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use dpgp_accounting::{Certificate, Guarantee};
+use dpgp_audit::exact_delta;
+use dpgp_audit::short;
+
+/// The verdict on a guarantee, from the best to the worst: of several checks of a claim the worst one counts.
+///
+/// ```
+/// use dpgp_evidence::AuditVerdict::{Broken, Caveat, Holds, NotAudited};
+/// assert_eq!([Holds, Broken, Caveat, NotAudited].into_iter().max(), Some(Broken));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuditVerdict {
+    /// The bound found is within the claim, for all neighbours.
+    Holds,
+    /// It holds but for what the note says.
+    Caveat,
+    /// Nothing is known against it, and no proof was recomputed.
+    NotAudited,
+    /// A pair of neighbours is told apart better than claimed.
+    Broken,
+}
+
+impl AuditVerdict {
+    /// The word that tables print.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Caveat => "caveat",
+            Self::NotAudited => "not audited",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// One number that was recomputed, and from which side it bounds the truth. A bound from above can prove a claim, one
+/// from below can only break it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// The delta at the claimed epsilon, exactly.
+    Delta(f64),
+    /// At most this delta at the claimed epsilon.
+    DeltaAtMost(f64),
+    /// At least this delta at the claimed epsilon: two data sets were found.
+    DeltaAtLeast(f64),
+    /// At most this epsilon.
+    EpsilonAtMost(f64),
+    /// At least this epsilon: two data sets were found.
+    EpsilonAtLeast(f64),
+}
+
+impl Found {
+    /// A few words for tables.
+    ///
+    /// ```
+    /// use dpgp_evidence::Found;
+    /// assert_eq!(Found::DeltaAtMost(0.0125).text(), "delta <= 0.01250");
+    /// assert_eq!(Found::EpsilonAtLeast(2.5e-7).text(), "epsilon >= 2.500e-7");
+    /// ```
+    pub fn text(self) -> String {
+        match self {
+            Self::Delta(x) => format!("delta = {}", short(x)),
+            Self::DeltaAtMost(x) => format!("delta <= {}", short(x)),
+            Self::DeltaAtLeast(x) => format!("delta >= {}", short(x)),
+            Self::EpsilonAtMost(x) => format!("epsilon <= {}", short(x)),
+            Self::EpsilonAtLeast(x) => format!("epsilon >= {}", short(x)),
+        }
+    }
+}
+
+/// One check of one release.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Check {
+    /// The verdict.
+    pub verdict: AuditVerdict,
+    /// The number that it found.
+    pub found: Found,
+    /// How, and what it leaves out.
+    pub note: String,
+}
+
+/// The relative excess over a claim that rounding explains.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+impl Check {
+    /// Gaussian noise against a claim.
+    ///
+    /// Obligation: if the worst pair of neighbours lies `shift` standard deviations of the noise apart, its exact delta at
+    /// the claimed epsilon is the least one, so that more than the claimed delta is a break.
+    pub(super) fn delta(shift: f64, claim: Guarantee, note: String) -> Self {
+        let found = exact_delta(shift, claim.epsilon);
+        let holds = found <= claim.delta * (1.0 + ROUNDING);
+        let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
+        Self { verdict, found: Found::Delta(found), note }
+    }
+}
+
+/// The claim of a cell beside the checks of its releases. A claim is as good as its worst release, since all of them are
+/// published; caveats of the claim itself stay, whatever the checks say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The certificate of the rows of the cell.
+    pub claim: Certificate,
+    /// What it claims.
+    pub guarantee: Guarantee,
+    /// The checks of its releases, the one that decides first.
+    pub checks: Vec<Check>,
+    /// The worst verdict, and at best a caveat if the claim itself excepts something.
+    pub verdict: AuditVerdict,
+    /// Why it is no better.
+    pub reasons: Vec<String>,
+}
+
+impl Finding {
+    /// With more reasons why it is a caveat at best.
+    #[must_use]
+    pub fn except(mut self, reasons: Vec<String>) -> Self {
+        if !reasons.is_empty() {
+            self.verdict = self.verdict.max(AuditVerdict::Caveat);
+            self.reasons.extend(reasons);
+        }
+        self
+    }
+}

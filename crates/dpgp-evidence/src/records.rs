@@ -1,0 +1,271 @@
+//! Noise on the sums of a variational model: the worst pair of records, from both sides.
+//!
+//! A record with covariances k and a label enters each pair of sums as `a k` and `b k k'`. Replacing it moves the pair by a
+//! distance that depends on both norms and the inner product alone, in the metric in which off-diagonal entries count
+//! twice, as their noise is `sqrt 2` times smaller.
+
+use crate::finding::{AuditVerdict, Check, Found, ROUNDING};
+use crate::peaks::Peaks;
+use dpgp_accounting::Guarantee;
+use dpgp_audit::exact_delta;
+use dpgp_audit::short;
+use dpgp_linalg::largest;
+use dpgp_spec::setting::RangeSetting;
+use dpgp_task::{RecordReleases, SumsRelease, WeightedLabel};
+
+/// Steps to a lengthscale where the greatest norm is looked for.
+const STEPS: f64 = 500.0;
+/// Lengthscales beyond the inducing inputs that inputs are looked for in, where no box bounds them.
+const BEYOND: f64 = 4.0;
+/// Points to a side where pairs of records are looked for, in one dimension, and points in all in more.
+const SIDE: usize = 241;
+const POINTS: f64 = 1000.0;
+
+/// The delta of the worst pair of records: at most what the greatest norm of the covariances allows, at least what a
+/// search over pairs finds.
+///
+/// Obligation: with `K = |k|^2 <= R^2` of either record and `t = k.k'`, the squared shift of one pair of sums is
+/// `(a^2 + a'^2) R^2 / s_a^2 + (b^2 + b'^2) R^4 / s_b^2 - 2 a a' t / s_a^2 - 2 b b' t^2 / s_b^2` at most, because it rises with
+/// both norms at any t; t is not negative, because the kernel is not. A record has one label in all pairs of sums.
+pub(super) fn records(releases: &RecordReleases, claim: Guarantee) -> Check {
+    // As many equal records of one person, replaced by as many equal ones, move the sums as many times as far as one does, and
+    // no others move them further.
+    let records = releases.records as f64;
+    let most = exact_delta(records * bound(releases).sqrt(), claim.epsilon);
+    let found = search(releases);
+    let least = exact_delta(records * found.shift_squared.sqrt(), claim.epsilon);
+    let pair = format!(
+        "the inputs {} and {}, labels {:?}",
+        point(&found.inputs.0),
+        point(&found.inputs.1),
+        found.labels
+    );
+    if most <= claim.delta * (1.0 + ROUNDING) {
+        let note = format!("a search finds {} ({pair})", Found::DeltaAtLeast(least).text());
+        return Check { verdict: AuditVerdict::Holds, found: Found::DeltaAtMost(most), note };
+    }
+    // Between the two bounds the audit does not know.
+    let broken = least > claim.delta * (1.0 + ROUNDING);
+    let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
+    let note = format!("records with {pair}; bounded by delta <= {}", short(most));
+    Check { verdict, found: Found::DeltaAtLeast(least), note }
+}
+
+/// The greatest squared shift that the norms of the covariances allow.
+///
+/// It takes the worst t for each pair of sums by itself, though one pair of records has one t for all that share their
+/// inducing inputs: a bound, which is exact for a single pair of sums.
+fn bound(releases: &RecordReleases) -> f64 {
+    let norms: Vec<f64> = releases.sums.iter().map(|sum| greatest_square(sum, releases)).collect();
+    largest(pairs(releases).map(|(l, m)| {
+        let sums = releases.sums.iter().zip(&norms);
+        sums.map(|(sum, square)| worst_shift(sum, sum.labels[l], sum.labels[m], *square)).sum::<f64>()
+    }))
+}
+
+/// The greatest shift of one pair of sums over t in [0, R^2].
+fn worst_shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, square: f64) -> f64 {
+    // A parabola in t that opens downwards: its vertex, if it lies inside, or an end.
+    let vertex = -one.a * other.a * sum.noise.sd_b.powi(2) / (2.0 * one.b * other.b * sum.noise.sd_a.powi(2));
+    let inside = if vertex.is_finite() { vertex.clamp(0.0, square) } else { 0.0 };
+    let products = [0.0, inside, square].map(|cross| Products { one: square, other: square, cross });
+    largest(products.map(|products| shift(sum, one, other, products)))
+}
+
+/// The squared norms `K`, `K'` of two records' covariances, and their inner product `t`.
+#[derive(Debug, Clone, Copy)]
+struct Products {
+    one: f64,
+    other: f64,
+    cross: f64,
+}
+
+/// The squared shift between two records with these labels and products:
+/// `|a k - a' k'|^2 / s_a^2 + |b k k' - b' l l'|^2 / s_b^2`, with the squares multiplied out.
+fn shift(sum: &SumsRelease, one: WeightedLabel, other: WeightedLabel, products: Products) -> f64 {
+    let Products { one: k, other: l, cross: t } = products;
+    let first = one.a * one.a * k + other.a * other.a * l - 2.0 * one.a * other.a * t;
+    let second = (one.b * k).powi(2) + (other.b * l).powi(2) - 2.0 * one.b * other.b * t * t;
+    over_variance(first, sum.noise.sd_a) + over_variance(second, sum.noise.sd_b)
+}
+
+/// `x / sd^2`. A sum that does not move needs no noise.
+fn over_variance(x: f64, sd: f64) -> f64 {
+    if x > 0.0 { x / (sd * sd) } else { 0.0 }
+}
+
+/// Pairs of labels.
+fn pairs(releases: &RecordReleases) -> impl Iterator<Item = (usize, usize)> {
+    let labels = releases.sums.first().map_or(0, |sum| sum.labels.len());
+    (0..labels).flat_map(move |l| (0..labels).map(move |m| (l, m)))
+}
+
+/// The interval of the inputs along a dimension: the public box, or one that reaches beyond the inducing inputs.
+fn ends(sum: &SumsRelease, releases: &RecordReleases, dimension: usize) -> [f64; 2] {
+    let range = &sum.inducing[dimension];
+    let margin = BEYOND * sum.kernel.1;
+    match &releases.domain {
+        Some(domain) => domain[dimension],
+        // Beyond this margin covariances only fall, since every inducing input is further away.
+        None => [range.from - margin, range.to + margin],
+    }
+}
+
+/// The greatest `|k(x)|^2` over the inputs allowed: the kernel and the grid of inducing inputs are products.
+fn greatest_square(sum: &SumsRelease, releases: &RecordReleases) -> f64 {
+    let (variance, lengthscale) = sum.kernel;
+    let along =
+        sum.inducing.iter().enumerate().map(|(dimension, range)| {
+            Profile { range, lengthscale }.greatest(ends(sum, releases, dimension))
+        });
+    variance.powi(2) * along.product::<f64>()
+}
+
+/// `sum_j exp(-(x - z_j)^2 / l^2)` along one dimension.
+struct Profile<'a> {
+    range: &'a RangeSetting,
+    lengthscale: f64,
+}
+
+impl Profile<'_> {
+    fn at(&self, x: f64) -> f64 {
+        let exponents = (0..self.range.points).map(|j| -((x - self.range.at(j)) / self.lengthscale).powi(2));
+        exponents.map(f64::exp).sum()
+    }
+
+    /// The maximum between two ends: the second derivative is at least `-2 m / l^2`.
+    fn greatest(&self, [low, high]: [f64; 2]) -> f64 {
+        let curvature = 2.0 * self.range.points as f64 / self.lengthscale.powi(2);
+        let count = ((high - low) * STEPS / self.lengthscale).ceil();
+        Peaks { low, high, count, curvature }.greatest(|x| self.at(x))
+    }
+}
+
+/// Two records that were found, and their squared shift.
+struct WorstPair {
+    shift_squared: f64,
+    inputs: (Vec<f64>, Vec<f64>),
+    labels: (usize, usize),
+}
+
+/// The worst pair with inputs on a grid and any labels: two data sets that exist, so that its shift is a lower bound.
+fn search(releases: &RecordReleases) -> WorstPair {
+    let mut worst = WorstPair { shift_squared: 0.0, inputs: (Vec::new(), Vec::new()), labels: (0, 0) };
+    let points = grid(releases);
+    let features: Vec<Vec<Vec<f64>>> =
+        releases.sums.iter().map(|sum| points.iter().map(|x| covariances(sum, x)).collect()).collect();
+    let labels: Vec<(usize, usize)> = pairs(releases).collect();
+    for i in 0..points.len() {
+        for j in 0..=i {
+            let products = products(releases, &features, i, j);
+            for &(l, m) in &labels {
+                let sums = releases.sums.iter().zip(&products);
+                let squared =
+                    sums.map(|(sum, of)| shift(sum, sum.labels[l], sum.labels[m], *of)).sum::<f64>();
+                if squared > worst.shift_squared {
+                    let inputs = (points[i].clone(), points[j].clone());
+                    worst = WorstPair { shift_squared: squared, inputs, labels: (l, m) };
+                }
+            }
+        }
+    }
+    worst
+}
+
+/// The products of the covariances of points i and j, for each pair of sums.
+fn products(releases: &RecordReleases, features: &[Vec<Vec<f64>>], i: usize, j: usize) -> Vec<Products> {
+    let mut products: Vec<Products> = Vec::with_capacity(features.len());
+    for (s, features) in features.iter().enumerate() {
+        let (one, other) = (&features[i], &features[j]);
+        products.push(match products.last() {
+            // Classes share kernel and inducing inputs.
+            Some(last) if same(&releases.sums[s], &releases.sums[s - 1]) => *last,
+            _ => Products { one: dot(one, one), other: dot(other, other), cross: dot(one, other) },
+        });
+    }
+    products
+}
+
+/// Whether two pairs of sums are of the same covariances.
+fn same(one: &SumsRelease, other: &SumsRelease) -> bool {
+    one.kernel == other.kernel && one.inducing == other.inducing
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The covariances of an input with all inducing inputs.
+fn covariances(sum: &SumsRelease, x: &[f64]) -> Vec<f64> {
+    let (variance, lengthscale) = sum.kernel;
+    let mut values = vec![variance];
+    for (range, x) in sum.inducing.iter().zip(x) {
+        let along = (0..range.points).map(|j| (-0.5 * ((x - range.at(j)) / lengthscale).powi(2)).exp());
+        let along: Vec<f64> = along.collect();
+        values = values.iter().flat_map(|v| along.iter().map(move |k| v * k)).collect();
+    }
+    values
+}
+
+/// A grid over the inputs allowed, with about [`POINTS`] points whatever the dimension.
+fn grid(releases: &RecordReleases) -> Vec<Vec<f64>> {
+    let Some(sum) = releases.sums.first() else { return Vec::new() };
+    let side = match sum.inducing.len() {
+        1 => SIDE,
+        dimensions => (POINTS.powf(1.0 / dimensions as f64) as usize).max(2),
+    };
+    let mut points = vec![Vec::new()];
+    for d in 0..sum.inducing.len() {
+        let [low, high] = ends(sum, releases, d);
+        let along: Vec<f64> = (0..side).map(|i| low + (high - low) * i as f64 / (side - 1) as f64).collect();
+        points = points
+            .iter()
+            .flat_map(|point: &Vec<f64>| along.iter().map(move |x| [point.as_slice(), &[*x]].concat()))
+            .collect();
+    }
+    points
+}
+
+/// An input as a note prints it.
+fn point(x: &[f64]) -> String {
+    let numbers: Vec<String> = x.iter().map(|x| format!("{x:.2}")).collect();
+    format!("({})", numbers.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsRule};
+
+    fn sums(noise: SumsNoise, bound: f64) -> RecordReleases {
+        let inducing = vec![RangeSetting { from: -3.0, to: 3.0, points: 9 }];
+        let labels = [-bound, bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec();
+        RecordReleases {
+            sums: vec![SumsRelease { noise, kernel: (1.0, 1.0), inducing, labels }],
+            domain: None,
+            records: 1,
+        }
+    }
+
+    /// The greatest `|k|^2` of Figure 1 of Honkela 2021, and the exact sensitivity: 4.537 by the protocol.
+    #[test]
+    fn the_bound_is_the_exact_sensitivity() {
+        let releases = sums(SumsNoise::new(1.0, 1.0), 1.3);
+        let square = greatest_square(&releases.sums[0], &releases);
+        let bounds = RecordBounds { features: square.sqrt(), target: 1.3 };
+        let exact = SumsRule::Exact.sensitivity(bounds, 1.0);
+        assert!((bound(&releases).sqrt() / exact - 1.0).abs() < 1e-12);
+        assert!((exact - 4.537).abs() < 5e-3, "{exact}");
+        let found = search(&releases).shift_squared.sqrt();
+        assert!(found <= exact * (1.0 + 1e-12) && found > 0.8 * exact, "{found} {exact}");
+    }
+
+    #[test]
+    fn too_little_noise_is_found_out() {
+        let claim = Guarantee { epsilon: 1.0, delta: 1e-4 };
+        let [enough, broken] = [40.0, 4.0].map(|sd| records(&sums(SumsNoise::new(sd, 1.0), 1.3), claim));
+        assert_eq!(enough.verdict, AuditVerdict::Holds);
+        assert_eq!(broken.verdict, AuditVerdict::Broken);
+        assert!(matches!(broken.found, Found::DeltaAtLeast(delta) if delta > 0.05), "{broken:?}");
+    }
+}

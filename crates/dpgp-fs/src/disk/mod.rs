@@ -1,0 +1,87 @@
+//! The calls of the system that releases are charged and written by, each a place where a process may die.
+//!
+//! In the program they are what `std` has. In tests a plan lets the process die before any of them, in the middle of a write, or has
+//! two processes take turns, so that all ways to fail are tried.
+
+#[cfg(any(test, feature = "faults"))]
+pub mod faults;
+mod step;
+
+use std::fs::{DirBuilder, File};
+use std::io::{ErrorKind, Result, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+pub use step::DiskStep;
+
+use crate::folder_of;
+use crate::temporary_file;
+
+/// As [`temporary_file`].
+///
+/// # Errors
+/// The I/O error, as of all that follow.
+pub fn create(folder: &Path, mode: u32) -> Result<NamedTempFile> {
+    DiskStep::Create.taken()?;
+    temporary_file(folder, mode)
+}
+
+/// Writes to a file that has no name yet.
+pub fn write(file: &mut NamedTempFile, bytes: &[u8]) -> Result<()> {
+    DiskStep::Write(file.path()).taken()?;
+    file.write_all(bytes)
+}
+
+/// Waits until what was written to a file is on the disk.
+pub fn sync(file: &NamedTempFile) -> Result<()> {
+    DiskStep::Sync(file.path()).taken()?;
+    wait_for(file.as_file())
+}
+
+/// Gives a file its name, also where another file has it.
+pub fn replace(file: NamedTempFile, path: &Path) -> Result<()> {
+    DiskStep::Name { from: file.path(), to: path }.taken()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Gives a file a name that no other has.
+pub fn place(file: NamedTempFile, path: &Path) -> Result<()> {
+    DiskStep::Name { from: file.path(), to: path }.taken()?;
+    file.persist_noclobber(path).map(drop).map_err(|error| error.error)
+}
+
+/// Waits until the names in a folder are on the disk.
+pub fn sync_folder(folder: &Path) -> Result<()> {
+    DiskStep::SyncFolder(folder).taken()?;
+    wait_for(&File::open(folder)?)
+}
+
+fn wait_for(file: &File) -> Result<()> {
+    // A disk of a test loses what its plan says, and is not waited for thousands of times.
+    #[cfg(any(test, feature = "faults"))]
+    if faults::is_played() {
+        return Ok(());
+    }
+    file.sync_all()
+}
+
+/// Makes a folder that its owner alone may enter, and those that it is in; all are on the disk when this returns. One that is there is
+/// left as it is.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = folder_of(folder);
+    make_folder(parent)?;
+    DiskStep::MakeFolder(folder).taken()?;
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(folder) {
+        // Another process was faster.
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
+        _ => {}
+    }
+    sync_folder(parent)
+}

@@ -1,0 +1,15 @@
+//! Files that are written whole or not at all, by steps of the system that a test can break.
+
+pub mod disk;
+mod files;
+mod new_file;
+mod temporary;
+mod way;
+
+pub use files::{
+    Readers, existing_folder_of, folder_of, with_ending, write_atomically, write_atomically_for,
+    write_file_atomically,
+};
+pub use new_file::NewFile;
+pub use temporary::{delete_temporary_files, temporary_file};
+pub use way::{leads_out, real, refuse_links, unlinked, unlinked_text};

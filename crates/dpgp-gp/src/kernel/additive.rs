@@ -1,0 +1,170 @@
+//! Additive kernels.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lengthscales::fit;
+use super::{ExponentiatedQuadratic, Kernel, NamedKernel, SumKernel, Unfit, UnfitKey};
+use dpgp_linalg::number::{NonNegative, Positive};
+
+/// `k(x, x') = sum_l v_l c_l + sum_p v_p c_l c_m` with `c_l = exp(-(x_l - x'_l)^2 / (2 lengthscale_l^2))` and pairs p = (l, m): a sum of functions
+/// of one input each and of functions of two, the model class of explainable boosting, with a posterior.
+///
+/// Source: Duvenaud, Nickisch and Rasmussen 2011; pairs as in Lou, Caruana, Gehrke and Hooker 2013.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct AdditiveSetting {
+    /// One lengthscale for all inputs, or one for each, in units of the inputs.
+    pub lengthscales: Vec<Positive>,
+    /// The variance of the function of each input alone, in the order of the inputs; 0 where it has none.
+    pub variances: Vec<NonNegative>,
+    /// Functions of two inputs together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<PairSetting>,
+}
+
+/// A function of two inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct PairSetting {
+    /// The places of the two in the list of inputs, from 0.
+    pub inputs: [usize; 2],
+    /// Its variance.
+    pub variance: Positive,
+}
+
+/// An exponentiated quadratic kernel of some of the inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EqPart {
+    /// Its variance.
+    pub variance: f64,
+    /// A lengthscale for each input, infinite for those that it does not depend on.
+    pub lengthscales: Vec<f64>,
+}
+
+impl EqPart {
+    /// The inputs that it depends on.
+    pub fn inputs(&self) -> Vec<usize> {
+        (0..self.lengthscales.len()).filter(|input| self.lengthscales[*input].is_finite()).collect()
+    }
+
+    fn covariance(self) -> Box<dyn Kernel> {
+        Box::new(ExponentiatedQuadratic::ard(self.variance, self.lengthscales))
+    }
+}
+
+impl AdditiveSetting {
+    /// `k(x, x)`.
+    pub fn height(&self) -> f64 {
+        let alone: f64 = self.variances.iter().map(|variance| variance.get()).sum();
+        alone + self.pairs.iter().map(|pair| pair.variance.get()).sum::<f64>()
+    }
+
+    /// The variance of the part that varies most.
+    pub fn largest(&self) -> f64 {
+        let alone = self.variances.iter().map(|variance| variance.get());
+        alone.chain(self.pairs.iter().map(|pair| pair.variance.get())).fold(0.0, f64::max)
+    }
+
+    /// The parts that vary, with lengthscales in some unit for each input.
+    pub fn parts(&self, units: &[f64]) -> Vec<EqPart> {
+        let alone = self.variances.iter().enumerate().filter(|(_, variance)| variance.get() > 0.0);
+        let alone = alone.map(|(input, variance)| self.part(variance.get(), &[input], units));
+        let pairs = self.pairs.iter().map(|pair| self.part(pair.variance.get(), &pair.inputs, units));
+        alone.chain(pairs).collect()
+    }
+
+    fn part(&self, variance: f64, inputs: &[usize], units: &[f64]) -> EqPart {
+        let all = self.lengthscales.iter().cycle().zip(units).enumerate();
+        let lengthscales = all.map(|(input, (lengthscale, unit))| match inputs.contains(&input) {
+            true => lengthscale.get() / unit,
+            false => f64::INFINITY,
+        });
+        EqPart { variance, lengthscales: lengthscales.collect() }
+    }
+
+    /// The covariance function, its variance over a number, with lengthscales in some unit for each input.
+    pub(super) fn over(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
+        let parts = self.parts(units).into_iter();
+        let parts = parts.map(|part| EqPart { variance: part.variance / over, ..part }.covariance());
+        Box::new(SumKernel(parts.collect()))
+    }
+}
+
+impl PairSetting {
+    /// Whether there are two such inputs among so many.
+    fn fits(&self, inputs: usize) -> bool {
+        let [one, other] = self.inputs;
+        one != other && one.max(other) < inputs
+    }
+}
+
+fn unfit(key: &str, reason: Unfit) -> UnfitKey {
+    UnfitKey { key: key.to_owned(), reason }
+}
+
+impl NamedKernel for AdditiveSetting {
+    const EXAMPLE: &'static str = "{ lengthscales = [1.2, 3.0], variances = [0.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.8 }] }";
+
+    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+        fit(&self.lengthscales, inputs)?;
+        if self.variances.len() != inputs {
+            return Err(unfit("variances", Unfit::Dimension(self.variances.len())));
+        }
+        if self.height() <= 0.0 {
+            return Err(unfit("variances", Unfit::Empty));
+        }
+        let wrong = self.pairs.iter().position(|pair| !pair.fits(inputs));
+        wrong.map_or(Ok(()), |place| Err(unfit(&format!("pairs.{place}.inputs"), Unfit::Places)))
+    }
+
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        self.over(1.0, &vec![1.0; inputs.ncols()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(text: &str) -> AdditiveSetting {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn functions_of_one_and_two_inputs_add_up() {
+        let text = "lengthscales = [1.0, 2.0, 4.0]\nvariances = [0.5, 0.0, 0.25]\npairs = [{ inputs = [0, 2], variance = 3.0 }]";
+        let kernel = setting(text).covariance(&DMatrix::zeros(1, 3));
+        let [c0, c2] = [(-0.5f64).exp(), (-0.5f64 * 0.25).exp()];
+        let expected = 0.5 * c0 + 0.25 * c2 + 3.0 * c0 * c2;
+        // The second input has no function.
+        for second in [0.0, 7.0, -1e300] {
+            assert!((kernel.value(&[0.0, 0.0, 0.0], &[1.0, second, 2.0]) - expected).abs() < 1e-15);
+        }
+        assert_eq!(kernel.variance(&[0.0; 3]), 3.75);
+    }
+
+    #[test]
+    fn every_number_has_its_input() {
+        let cases = [
+            ("lengthscales = [1.0, 2.0]\nvariances = [0.5, 0.0, 0.25]", "lengthscales"),
+            ("lengthscales = [1.0]\nvariances = [0.5, 0.0]", "variances"),
+            ("lengthscales = [1.0]\nvariances = [0.0, 0.0, 0.0]", "variances"),
+            (
+                "lengthscales = [1.0]\nvariances = [0.5, 0.0, 0.0]\npairs = [{ inputs = [1, 3], variance = 1.0 }]",
+                "pairs.0.inputs",
+            ),
+            (
+                "lengthscales = [1.0]\nvariances = [0.5, 0.0, 0.0]\npairs = [{ inputs = [1, 1], variance = 1.0 }]",
+                "pairs.0.inputs",
+            ),
+        ];
+        for (text, key) in cases {
+            assert_eq!(setting(text).fits(3).unwrap_err().key, key, "{text}");
+        }
+        assert!(setting("lengthscales = [1.0]\nvariances = [0.0, 1.0, 0.0]").fits(3).is_ok());
+    }
+}

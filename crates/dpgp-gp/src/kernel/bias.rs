@@ -1,0 +1,39 @@
+//! The constant kernel.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Kernel, NamedKernel};
+use dpgp_linalg::number::Positive;
+
+/// `k(x, x') = variance`: an unknown constant, for sums.
+///
+/// ```
+/// use dpgp_gp::kernel::{Bias, Kernel};
+/// use dpgp_linalg::number::Positive;
+/// let kernel = Bias { variance: Positive::new(4.0)? };
+/// assert_eq!(kernel.value(&[1.0], &[-7.0]), 4.0);
+/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct Bias {
+    /// Prior variance of the constant, in squared units of the target.
+    pub variance: Positive,
+}
+
+impl Kernel for Bias {
+    fn value(&self, _: &[f64], _: &[f64]) -> f64 {
+        self.variance.get()
+    }
+}
+
+impl NamedKernel for Bias {
+    const EXAMPLE: &'static str = "{ variance = 0.7 }";
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,218 @@
+//! The covariance of what is observed of bins.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::integral::{double_integral, double_integral_slope, single_integral};
+use super::prefixes::Prefixes;
+use super::{Bins, Interval};
+
+/// What an observation of a bin is of the latent function f.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Observed {
+    /// The mean of f over the bin: its integral over its volume.
+    Average,
+    /// The value of f at the centre of the bin.
+    Centre,
+}
+
+/// The latent function has `k(x, x') = variance exp(-sum_d (x_d - x'_d)^2 / l_d^2)`, with **no factor 2** in the exponent.
+/// Its average F over bins and its values f have the joint covariance of this type; each is `variance` (once) times a
+/// product over the dimensions.
+///
+/// Averages stand for integrals: `F = integral / volume` carries the same information, and has the units of f.
+/// Source: Smith, Zwiessele and Lawrence 2016, Section 2; the lengthscale is sqrt 2 times that of
+/// [`ExponentiatedQuadratic`](super::ExponentiatedQuadratic).
+///
+/// ```
+/// use dpgp_gp::kernel::{BinKernel, Bins, Observed};
+/// // Centres 1 and 3, two apart: exp(-2^2 / 2^2) = 1/e.
+/// let bins = Bins::grid(&[(0.0, 4.0, 2)]);
+/// let kernel = BinKernel { variance: 3.0, lengthscales: vec![2.0], observed: Observed::Centre };
+/// let k = kernel.matrix(&bins);
+/// assert_eq!((k[(0, 0)], k[(0, 1)]), (3.0, 3.0 * (-1f64).exp()));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct BinKernel {
+    /// Variance of f.
+    pub variance: f64,
+    /// One lengthscale per dimension, in units of the inputs.
+    pub lengthscales: Vec<f64>,
+    /// What is observed of a bin.
+    pub observed: Observed,
+}
+
+impl BinKernel {
+    /// The (n x n) covariance of the observations.
+    pub fn matrix(&self, bins: &Bins) -> DMatrix<f64> {
+        self.product(bins, &self.factors(bins))
+    }
+
+    /// Its derivatives with respect to the logarithm of each lengthscale (D matrices, n x n).
+    pub fn slopes(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
+        let mut factors = self.factors(bins);
+        let mut slopes = Vec::with_capacity(factors.len());
+        for d in 0..factors.len() {
+            // One lengthscale stands in one factor alone: of the product rule a single term is left.
+            let factor = std::mem::replace(&mut factors[d], self.factor(bins, d, both_slope));
+            slopes.push(self.product(bins, &factors));
+            factors[d] = factor;
+        }
+        slopes
+    }
+
+    /// The (t x n) covariance of f at points (t x D) with the observations.
+    pub fn cross(&self, points: &DMatrix<f64>, bins: &Bins) -> DMatrix<f64> {
+        let factors: Vec<DMatrix<f64>> =
+            (0..bins.dimensions()).map(|d| self.cross_factor(points, bins, d)).collect();
+        DMatrix::from_fn(points.nrows(), bins.len(), |i, j| {
+            let place = bins.place(j);
+            self.variance * factors.iter().zip(place).map(|(factor, &at)| factor[(i, at)]).product::<f64>()
+        })
+    }
+
+    /// The covariances along each dimension.
+    fn factors(&self, bins: &Bins) -> Vec<DMatrix<f64>> {
+        (0..bins.dimensions()).map(|d| self.factor(bins, d, both)).collect()
+    }
+
+    /// One dimension's covariances ([`both`]), or their derivatives ([`both_slope`]), between its distinct intervals: n
+    /// bins of a grid have far fewer of them than `n^2` pairs. They are a regular cut, so that an entry depends on how many steps apart
+    /// the intervals are (a Toeplitz matrix), and those of the first interval are all.
+    fn factor(&self, bins: &Bins, dimension: usize, entry: Between) -> DMatrix<f64> {
+        let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
+        let apart: Vec<f64> = axis.iter().map(|other| entry(self.observed, l, *other, axis[0])).collect();
+        DMatrix::from_fn(axis.len(), axis.len(), |i, j| apart[i.abs_diff(j)])
+    }
+
+    /// One dimension's covariances between the points and its distinct intervals.
+    fn cross_factor(&self, points: &DMatrix<f64>, bins: &Bins, dimension: usize) -> DMatrix<f64> {
+        let (axis, l) = (bins.intervals(dimension), self.lengthscales[dimension]);
+        DMatrix::from_fn(points.nrows(), axis.len(), |i, j| {
+            half(self.observed, l, axis[j], points[(i, dimension)])
+        })
+    }
+
+    /// For each pair of bins the variance times the product of one entry of each factor.
+    fn product(&self, bins: &Bins, factors: &[DMatrix<f64>]) -> DMatrix<f64> {
+        let (size, prefixes) = (bins.len(), Prefixes::of(bins));
+        let mut product = DMatrix::zeros(size, size);
+        for (bin, column) in product.as_mut_slice().chunks_exact_mut(size.max(1)).enumerate() {
+            let places = factors.iter().zip(bins.place(bin));
+            let entries: Vec<&[f64]> = places.map(|(factor, place)| column_of(factor, *place)).collect();
+            prefixes.multiply(self.variance, &entries, column);
+        }
+        product
+    }
+}
+
+/// A column of a matrix, which lies in one piece.
+fn column_of(matrix: &DMatrix<f64>, place: usize) -> &[f64] {
+    let rows = matrix.nrows();
+    &matrix.as_slice()[place * rows..(place + 1) * rows]
+}
+
+/// A function of what is observed, the lengthscale and two intervals along one dimension.
+type Between = fn(Observed, f64, Interval, Interval) -> f64;
+
+/// The correlation of the observations of two intervals.
+fn both(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
+    match observed {
+        Observed::Average => double_integral(l, a, b) / (a.width() * b.width()),
+        Observed::Centre => {
+            let r = (a.centre() - b.centre()) / l;
+            (-r * r).exp()
+        }
+    }
+}
+
+/// `d / d ln l` of [`both`]; for `e = exp(-r^2)` with `r = D / l` that is `2 r^2 e`.
+fn both_slope(observed: Observed, l: f64, a: Interval, b: Interval) -> f64 {
+    match observed {
+        Observed::Average => double_integral_slope(l, a, b) / (a.width() * b.width()),
+        Observed::Centre => {
+            let r = (a.centre() - b.centre()) / l;
+            2.0 * r * r * (-r * r).exp()
+        }
+    }
+}
+
+/// The correlation of the observation of an interval with the value at x.
+fn half(observed: Observed, l: f64, a: Interval, x: f64) -> f64 {
+    match observed {
+        Observed::Average => single_integral(l, a, x) / a.width(),
+        Observed::Centre => {
+            let r = (a.centre() - x) / l;
+            (-r * r).exp()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{ExponentiatedQuadratic, Kernel};
+
+    fn kernel(observed: Observed) -> BinKernel {
+        BinKernel { variance: 1.7, lengthscales: vec![2.0, 0.7], observed }
+    }
+
+    /// The averages of a latent process over bins are the averages of its values over fine midpoint grids: brute force
+    /// on the covariance, with the error of the midpoint rule.
+    #[test]
+    fn averages_are_those_of_a_finely_binned_latent_process() {
+        let bins = Bins::grid(&[(0.0, 6.0, 3), (0.0, 1.0, 2)]);
+        let fine = Bins::grid(&[(0.0, 6.0, 90), (0.0, 1.0, 40)]);
+        let kernel = kernel(Observed::Average);
+        let root_half = std::f64::consts::FRAC_1_SQRT_2;
+        let latent = ExponentiatedQuadratic::ard(1.7, vec![2.0 * root_half, 0.7 * root_half]);
+        let centres = fine.centres();
+        let of_bin = |bin: usize| -> Vec<usize> {
+            (0..fine.len()).filter(|&i| bins.holding(&fine.centre(i)) == Some(bin)).collect()
+        };
+        let members: Vec<Vec<usize>> = (0..bins.len()).map(of_bin).collect();
+        let points = DMatrix::from_row_slice(2, 2, &[1.0, 0.3, 7.0, -0.2]);
+        let (matrix, cross) = (kernel.matrix(&bins), kernel.cross(&points, &bins));
+        for a in 0..bins.len() {
+            let at_a = centres.select_rows(&members[a]);
+            assert!(
+                (latent.matrix(&points.rows(0, 1).into_owned(), &at_a).mean() - cross[(0, a)]).abs() < 5e-4
+            );
+            assert!(
+                (latent.matrix(&points.rows(1, 1).into_owned(), &at_a).mean() - cross[(1, a)]).abs() < 5e-4
+            );
+            for b in 0..=a {
+                let between = latent.matrix(&at_a, &centres.select_rows(&members[b])).mean();
+                assert!((between - matrix[(a, b)]).abs() < 5e-4, "{a} {b}: {between} {}", matrix[(a, b)]);
+            }
+        }
+    }
+
+    #[test]
+    fn covariances_are_symmetric_and_positive_semidefinite() {
+        let bins = Bins::grid(&[(0.0, 10.0, 5), (0.0, 1.0, 3)]);
+        for observed in [Observed::Average, Observed::Centre] {
+            let k = kernel(observed).matrix(&bins);
+            assert_eq!(k, k.transpose());
+            assert!(k.symmetric_eigenvalues().min() > -1e-13);
+        }
+    }
+
+    #[test]
+    fn slopes_are_those_of_differences() {
+        let bins = Bins::grid(&[(0.0, 10.0, 5), (0.0, 1.0, 3)]);
+        for observed in [Observed::Average, Observed::Centre] {
+            for (d, slope) in kernel(observed).slopes(&bins).into_iter().enumerate() {
+                let at = |h: f64| {
+                    let mut moved = kernel(observed);
+                    moved.lengthscales[d] *= h.exp();
+                    moved.matrix(&bins)
+                };
+                let difference = (at(1e-5) - at(-1e-5)) / 2e-5;
+                assert!((difference - slope).amax() < 1e-9, "{observed:?} {d}");
+            }
+        }
+    }
+}

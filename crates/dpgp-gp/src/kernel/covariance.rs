@@ -1,0 +1,51 @@
+//! What every covariance function offers.
+
+use nalgebra::DMatrix;
+
+/// A covariance function on `R^d`: symmetric, and positive semidefinite on every set of inputs. Inputs are rows of a matrix (n
+/// x d), in the units of their columns; values have the squared units of the latent function.
+///
+/// One method is enough: the others follow from it, and are there to be made faster.
+///
+/// ```
+/// use dpgp_gp::kernel::Kernel;
+/// use nalgebra::DMatrix;
+///
+/// /// The covariance of Brownian motion, for positive inputs.
+/// struct Brownian;
+///
+/// impl Kernel for Brownian {
+///     fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+///         x[0].min(y[0])
+///     }
+/// }
+///
+/// let times = DMatrix::from_column_slice(2, 1, &[1.0, 3.0]);
+/// assert_eq!(Brownian.matrix(&times, &times).as_slice(), [1.0, 1.0, 1.0, 3.0]);
+/// assert_eq!(Brownian.diagonal(&times), [1.0, 3.0]);
+/// ```
+pub trait Kernel: Send + Sync {
+    /// `k(x, x')` for two rows of length d.
+    fn value(&self, x: &[f64], y: &[f64]) -> f64;
+
+    /// `k(x, x)`.
+    fn variance(&self, x: &[f64]) -> f64 {
+        self.value(x, x)
+    }
+
+    /// The (n x m) matrix of `k(a_i, b_j)`.
+    fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let (left, right) = (rows(a), rows(b));
+        DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.value(&left[i], &right[j]))
+    }
+
+    /// The n values of `k(a_i, a_i)`.
+    fn diagonal(&self, a: &DMatrix<f64>) -> Vec<f64> {
+        rows(a).iter().map(|x| self.variance(x)).collect()
+    }
+}
+
+/// Rows as slices: the matrix stores columns, and so a row is gathered once and not once a pair.
+fn rows(a: &DMatrix<f64>) -> Vec<Vec<f64>> {
+    a.row_iter().map(|row| row.iter().copied().collect()).collect()
+}

@@ -1,0 +1,114 @@
+//! Gibbs' nonstationary kernel.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{DensityLengthscale, Kernel, NamedKernel};
+use dpgp_linalg::number::Positive;
+
+/// `k(x, x') = variance * prod_l sqrt(2 r_l r'_l / (r_l^2 + r'_l^2)) exp(-(x_l - x'_l)^2 / (r_l^2 + r'_l^2))`
+/// with `r_l = r_l(x_l)`, `r'_l = r_l(x'_l)` from a [`DensityLengthscale`].
+///
+/// Where the lengthscale is constant this is the exponentiated quadratic kernel with that lengthscale.
+/// Source: Gibbs 1998, p. 48; Smith et al. 2021, Eq. 8.
+///
+/// ```
+/// use dpgp_gp::kernel::{DensityLengthscale, Gibbs, Kernel};
+/// use nalgebra::DMatrix;
+/// // The only input of the density is far away, so that the lengthscale is 2 everywhere: 3 exp(-2^2 / (2^2 + 2^2)).
+/// let density = DensityLengthscale::new(&DMatrix::from_element(1, 1, 1e9), 1.0, 1.0, 2.0);
+/// let kernel = Gibbs::new(3.0, density);
+/// assert!((kernel.value(&[5.0], &[7.0]) - 3.0 * (-0.5f64).exp()).abs() < 1e-15);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Gibbs {
+    variance: f64,
+    lengthscale: DensityLengthscale,
+}
+
+impl Gibbs {
+    /// A kernel of the given variance whose lengthscale follows the density of public inputs.
+    pub fn new(variance: f64, lengthscale: DensityLengthscale) -> Self {
+        Self { variance, lengthscale }
+    }
+
+    /// Every row with its lengthscales: (coordinate, lengthscale) pairs.
+    fn locate(&self, a: &DMatrix<f64>) -> Vec<Vec<(f64, f64)>> {
+        // Once a row: the density is a sum over all public inputs, and a pair is cheap beside it.
+        let rows = a.row_iter();
+        rows.map(|row| row.iter().enumerate().map(|(l, &x)| (x, self.lengthscale.at(l, x))).collect())
+            .collect()
+    }
+
+    /// The covariance of two rows with their lengthscales.
+    fn between(&self, x: &[(f64, f64)], y: &[(f64, f64)]) -> f64 {
+        let factors = x.iter().zip(y).map(|(&(a, r), &(b, s))| {
+            let sum = r * r + s * s;
+            (2.0 * r * s / sum).sqrt() * (-(a - b) * (a - b) / sum).exp()
+        });
+        self.variance * factors.product::<f64>()
+    }
+}
+
+/// [`Gibbs`] in a spec.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct GibbsSetting {
+    /// Variance.
+    pub variance: Positive,
+    /// Bandwidth h of the density estimate.
+    pub bandwidth: Positive,
+    /// Inputs n wanted within a lengthscale.
+    pub points: Positive,
+    /// Longest lengthscale m.
+    pub longest: Positive,
+}
+
+impl GibbsSetting {
+    /// The lengthscale that follows the density of public inputs (n x d).
+    pub fn lengthscale(&self, inputs: &DMatrix<f64>) -> DensityLengthscale {
+        DensityLengthscale::new(inputs, self.bandwidth.get(), self.points.get(), self.longest.get())
+    }
+}
+
+impl NamedKernel for GibbsSetting {
+    const EXAMPLE: &'static str = "{ variance = 1.3, bandwidth = 1.5, points = 4.0, longest = 20.0 }";
+
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(Gibbs::new(self.variance.get(), self.lengthscale(inputs)))
+    }
+}
+
+impl Kernel for Gibbs {
+    fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        let located = self.locate(&DMatrix::from_row_slice(2, x.len(), &[x, y].concat()));
+        self.between(&located[0], &located[1])
+    }
+
+    fn variance(&self, _: &[f64]) -> f64 {
+        self.variance
+    }
+
+    fn matrix(&self, a: &DMatrix<f64>, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let (left, right) = (self.locate(a), self.locate(b));
+        DMatrix::from_fn(a.nrows(), b.nrows(), |i, j| self.between(&left[i], &right[j]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    #[test]
+    fn a_constant_lengthscale_gives_the_exponentiated_quadratic() {
+        let far = DMatrix::from_column_slice(1, 2, &[1e9, 1e9]);
+        let gibbs = Gibbs::new(3.0, DensityLengthscale::new(&far, 1.0, 1.0, 7.0));
+        let eq = ExponentiatedQuadratic::isotropic(3.0, 7.0);
+        for (x, y) in [([0.0, 1.0], [2.0, -3.0]), ([5.0, 5.0], [5.0, 5.0])] {
+            assert!((gibbs.value(&x, &y) - eq.value(&x, &y)).abs() < 1e-14);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Distances in units of lengthscales.
+
+use super::{Unfit, UnfitKey};
+use dpgp_linalg::number::Positive;
+
+/// One lengthscale for every input, or one for each.
+#[derive(Debug, Clone)]
+pub(super) struct Lengthscales(Vec<f64>);
+
+impl Lengthscales {
+    pub fn new(lengthscales: Vec<f64>) -> Self {
+        Self(lengthscales)
+    }
+
+    /// `sum_l (x_l - y_l)^2 / lengthscale_l^2`.
+    pub fn squared_distance(&self, x: &[f64], y: &[f64]) -> f64 {
+        let differences = x.iter().zip(y).zip(self.0.iter().cycle());
+        differences.map(|((a, b), lengthscale)| ((a - b) / lengthscale).powi(2)).sum()
+    }
+}
+
+/// Whether there is one lengthscale, or one for each of so many inputs.
+pub(super) fn fit(lengthscales: &[Positive], inputs: usize) -> Result<(), UnfitKey> {
+    let reason = match lengthscales.len() {
+        0 => Unfit::Empty,
+        1 => return Ok(()),
+        found if found == inputs => return Ok(()),
+        found => Unfit::Dimension(found),
+    };
+    Err(UnfitKey { key: "lengthscales".to_owned(), reason })
+}

@@ -1,0 +1,98 @@
+//! Matern kernels.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lengthscales::{Lengthscales, fit};
+use super::{Kernel, NamedKernel, UnfitKey};
+use dpgp_linalg::number::Positive;
+
+/// How often a process with a Matern kernel can be differentiated: less than nu times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Smoothness {
+    /// nu = 1/2: continuous, like Brownian motion.
+    #[serde(rename = "1/2")]
+    Half,
+    /// nu = 3/2: one derivative.
+    #[serde(rename = "3/2")]
+    ThreeHalves,
+    /// nu = 5/2: two derivatives.
+    #[serde(rename = "5/2")]
+    FiveHalves,
+}
+
+/// With `r^2 = sum_l (x_l - x'_l)^2 / lengthscale_l^2`:
+///
+/// ```text
+/// nu = 1/2: variance exp(-r),    3/2: variance (1 + s) exp(-s), s = sqrt(3) r,    5/2: variance (1 + s + s^2 / 3) exp(-s), s = sqrt(5) r.
+/// ```
+///
+/// Source: Rasmussen and Williams 2006, Eqs. 4.17 and 4.18.
+///
+/// ```
+/// use dpgp_gp::kernel::{Kernel, Matern, Smoothness};
+/// let kernel = Matern::new(Smoothness::ThreeHalves, 2.0, vec![3f64.sqrt()]);
+/// assert!((kernel.value(&[0.0], &[1.0]) - 2.0 * 2.0 * (-1f64).exp()).abs() < 1e-15);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Matern {
+    smoothness: Smoothness,
+    variance: f64,
+    lengthscales: Lengthscales,
+}
+
+impl Matern {
+    /// One lengthscale for every input, or one for each.
+    pub fn new(smoothness: Smoothness, variance: f64, lengthscales: Vec<f64>) -> Self {
+        Self { smoothness, variance, lengthscales: Lengthscales::new(lengthscales) }
+    }
+}
+
+impl Kernel for Matern {
+    fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        let r = self.lengthscales.squared_distance(x, y).sqrt();
+        let (s, polynomial) = match self.smoothness {
+            Smoothness::Half => (r, 1.0),
+            Smoothness::ThreeHalves => {
+                let s = 3f64.sqrt() * r;
+                (s, 1.0 + s)
+            }
+            Smoothness::FiveHalves => {
+                let s = 5f64.sqrt() * r;
+                (s, 1.0 + s + s * s / 3.0)
+            }
+        };
+        self.variance * polynomial * (-s).exp()
+    }
+
+    fn variance(&self, _: &[f64]) -> f64 {
+        self.variance
+    }
+}
+
+/// [`Matern`] in a spec.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct MaternSetting {
+    /// Half of 1, 3 or 5: a process has fewer derivatives.
+    pub smoothness: Smoothness,
+    /// Variance, in squared units of the target.
+    pub variance: Positive,
+    /// One lengthscale for all inputs, or one for each, in units of the inputs.
+    pub lengthscales: Vec<Positive>,
+}
+
+impl NamedKernel for MaternSetting {
+    const EXAMPLE: &'static str = "{ smoothness = \"5/2\", variance = 1.4, lengthscales = [1.1, 2.0] }";
+
+    fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+        fit(&self.lengthscales, inputs)
+    }
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
+        Box::new(Matern::new(self.smoothness, self.variance.get(), lengthscales))
+    }
+}

@@ -1,0 +1,97 @@
+//! Kernels that specs can name.
+
+use std::fmt;
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Kernel;
+
+/// The table of a kernel in a spec: its settings, and the covariance function that they make.
+///
+/// Each number is of a type that says its range ([`number`](dpgp_linalg::number)), so that a table that was read is right but for
+/// what depends on the data, which [`fits`](Self::fits) tells.
+pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// An example of the table for two inputs. All laws of kernels are tested on it.
+    const EXAMPLE: &'static str;
+
+    /// Whether the settings fit so many inputs.
+    ///
+    /// # Errors
+    /// [`UnfitKey`] with the key that does not.
+    fn fits(&self, _inputs: usize) -> Result<(), UnfitKey> {
+        Ok(())
+    }
+
+    /// The covariance function. `inputs` (n x d) are those of all rows: they are public, and a lengthscale may follow them.
+    fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
+}
+
+/// A key of a kernel's table that does not fit the data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfitKey {
+    /// The key, dotted from the kernel down.
+    pub key: String,
+    /// What is wrong there.
+    pub reason: Unfit,
+}
+
+/// Why a key does not fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfit {
+    /// A list of nothing.
+    Empty,
+    /// A list of so many, where each input has one.
+    Dimension(usize),
+    /// No two different inputs.
+    Places,
+}
+
+impl UnfitKey {
+    /// The same, seen from one level further up.
+    #[must_use]
+    pub fn below(self, word: impl fmt::Display) -> Self {
+        let separator = if self.key.is_empty() { "" } else { "." };
+        Self { key: format!("{word}{separator}{}", self.key), ..self }
+    }
+}
+
+/// Makes [`KernelSetting`](super::KernelSetting) of one line for each kernel: its word, variant, file with the type of its
+/// table, and description.
+macro_rules! kernels {
+    ($($word:tt: $name:ident($file:ident::$table:ident) = $doc:literal,)+) => {
+        $(pub use $file::$table;)+
+
+        /// A covariance function.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub enum KernelSetting {
+            $(#[doc = $doc] #[serde(rename = $word)] $name($table),)+
+        }
+
+        impl KernelSetting {
+            /// The word of each kernel, with an example of its table.
+            pub const EXAMPLES: &[(&str, &str)] = &[$(($word, $table::EXAMPLE)),+];
+
+            /// As [`NamedKernel::fits`].
+            ///
+            /// # Errors
+            /// [`UnfitKey`] with the key that does not fit.
+            pub fn fits(&self, inputs: usize) -> Result<(), UnfitKey> {
+                match self {
+                    $(Self::$name(table) => table.fits(inputs).map_err(|unfit| unfit.below($word)),)+
+                }
+            }
+
+            /// As [`NamedKernel::covariance`].
+            pub fn covariance(&self, inputs: &nalgebra::DMatrix<f64>) -> Box<dyn Kernel> {
+                match self {
+                    $(Self::$name(table) => table.covariance(inputs),)+
+                }
+            }
+        }
+    };
+}
+pub(super) use kernels;

@@ -1,0 +1,58 @@
+//! The periodic kernel.
+
+use std::f64::consts::PI;
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Kernel, NamedKernel};
+use dpgp_linalg::number::Positive;
+
+/// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
+///
+/// Source: Rasmussen and Williams 2006, Eq. 4.31 (there with period 2 pi).
+///
+/// ```
+/// use dpgp_gp::kernel::{Kernel, Periodic};
+/// use dpgp_linalg::number::Positive;
+/// let [variance, lengthscale, period] = [2.0, 1.0, 100.0].map(Positive::new);
+/// let kernel = Periodic { variance: variance?, lengthscale: lengthscale?, period: period? };
+/// assert!((kernel.value(&[3.0], &[203.0]) - 2.0).abs() < 1e-12);
+/// assert!((kernel.value(&[0.0], &[50.0]) - 2.0 * (-2f64).exp()).abs() < 1e-12);
+/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline, description = "")]
+pub struct Periodic {
+    /// Variance, in squared units of the target.
+    pub variance: Positive,
+    /// Lengthscale, relative to the unit circle.
+    pub lengthscale: Positive,
+    /// Period, in units of the inputs.
+    pub period: Positive,
+}
+
+impl Kernel for Periodic {
+    fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        // The chord between two points of a circle of radius 1/2 is the sine of half the angle: this is the exponentiated
+        // quadratic kernel of points on circles, and so positive semidefinite.
+        let (period, lengthscale) = (self.period.get(), self.lengthscale.get());
+        let chords = x.iter().zip(y).map(|(a, b)| (PI * (a - b) / period).sin() / lengthscale);
+        let squares: f64 = chords.map(|chord| chord * chord).sum();
+        self.variance.get() * (-2.0 * squares).exp()
+    }
+
+    fn variance(&self, _: &[f64]) -> f64 {
+        self.variance.get()
+    }
+}
+
+impl NamedKernel for Periodic {
+    const EXAMPLE: &'static str = "{ variance = 1.1, lengthscale = 0.9, period = 5.0 }";
+
+    fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
+        Box::new(self.clone())
+    }
+}

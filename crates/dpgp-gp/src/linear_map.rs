@@ -1,0 +1,147 @@
+//! The map from private targets to predictions.
+
+use nalgebra::{DMatrix, DVector};
+
+/// `mean = C y` with `C` (t x n), stored once for each distinct input: equal inputs have equal
+/// columns, so `C` is the (t x k) matrix of its distinct columns and a group number for each row.
+///
+/// Merging is exact, not approximate: the first of equal columns stands for all of them, so that
+/// rounding cannot make the sensitivity of two equal inputs differ.
+///
+/// ```
+/// use dpgp_gp::LinearMap;
+/// use nalgebra::DMatrix;
+///
+/// // Three rows, the first and the last of the same input: two columns, of 2 targets and of 1.
+/// let c = DMatrix::from_row_slice(1, 3, &[0.5, 0.1, 0.5]);
+/// let map = LinearMap::new(&c, &DMatrix::from_column_slice(3, 1, &[7.0, 8.0, 7.0]));
+/// assert_eq!((map.columns().as_slice(), map.counts()), (&[0.5, 0.1][..], vec![2, 1]));
+/// assert_eq!(map.predict(&[2.0, 10.0, 4.0])[0], 0.5 * (2.0 + 4.0) + 0.1 * 10.0);
+/// ```
+#[derive(Debug, Clone)]
+pub struct LinearMap {
+    columns: DMatrix<f64>,
+    group: Vec<usize>,
+    jitter: f64,
+}
+
+impl LinearMap {
+    /// Merges the columns of `c` (t x n) that belong to equal rows of `inputs` (n x d).
+    pub fn new(c: &DMatrix<f64>, inputs: &DMatrix<f64>) -> Self {
+        let (first, group) = group_rows(inputs);
+        Self { columns: c.select_columns(&first), group, jitter: 0.0 }
+    }
+
+    /// The map to no predictions, for which of the inputs (n x d) are equal.
+    pub fn of_no_predictions(inputs: &DMatrix<f64>) -> Self {
+        Self::new(&DMatrix::zeros(0, inputs.nrows()), inputs)
+    }
+
+    /// With the jitter that the factorisations behind the map needed.
+    pub fn with_jitter(mut self, jitter: f64) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The largest jitter added to a diagonal on the way, in squared units of the target; usually zero.
+    pub fn jitter(&self) -> f64 {
+        self.jitter
+    }
+
+    /// The distinct columns (t x k).
+    pub fn columns(&self) -> &DMatrix<f64> {
+        &self.columns
+    }
+
+    /// How many targets share each distinct column.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.columns.ncols()];
+        for &group in &self.group {
+            counts[group] += 1;
+        }
+        counts
+    }
+
+    /// Of another map of the same training rows (s x n), the distinct columns (s x k).
+    pub fn distinct(&self, c: &DMatrix<f64>) -> DMatrix<f64> {
+        // Groups are numbered in the order in which they come.
+        let mut first = Vec::with_capacity(self.columns.ncols());
+        for (row, group) in self.group.iter().enumerate() {
+            if *group == first.len() {
+                first.push(row);
+            }
+        }
+        c.select_columns(&first)
+    }
+
+    /// The whole `C` (t x n).
+    pub fn expand(&self) -> DMatrix<f64> {
+        self.columns.select_columns(&self.group)
+    }
+
+    /// Sums the targets of equal inputs: `C y` is the distinct columns times this (k values).
+    pub fn sum_groups(&self, targets: &[f64]) -> DVector<f64> {
+        let mut sums = DVector::zeros(self.columns.ncols());
+        for (&group, &y) in self.group.iter().zip(targets) {
+            sums[group] += y;
+        }
+        sums
+    }
+
+    /// As [`LinearMap::sum_groups`], of whole numbers, which have no rounding.
+    pub fn sum_whole_groups(&self, targets: &[i64]) -> Vec<i128> {
+        let mut sums = vec![0; self.columns.ncols()];
+        for (&group, &y) in self.group.iter().zip(targets) {
+            sums[group] += i128::from(y);
+        }
+        sums
+    }
+
+    /// `C y`, the predictive mean at the t test inputs.
+    pub fn predict(&self, targets: &[f64]) -> DVector<f64> {
+        &self.columns * self.sum_groups(targets)
+    }
+}
+
+/// The first row of each group of equal rows, and the group of each row, in order of appearance.
+fn group_rows(inputs: &DMatrix<f64>) -> (Vec<usize>, Vec<usize>) {
+    let mut seen = std::collections::BTreeMap::new();
+    let mut first = Vec::new();
+    let mut group = Vec::with_capacity(inputs.nrows());
+    for (i, row) in inputs.row_iter().enumerate() {
+        // Bits are ordered, numbers are not; adding 0 makes -0 the same input as 0.
+        let key: Vec<u64> = row.iter().map(|v| (v + 0.0).to_bits()).collect();
+        group.push(*seen.entry(key).or_insert_with(|| {
+            first.push(i);
+            first.len() - 1
+        }));
+    }
+    (first, group)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_inputs_share_a_column() {
+        let inputs = DMatrix::from_column_slice(4, 1, &[1.0, 2.0, 1.0, -0.0]);
+        let c = DMatrix::from_row_slice(2, 4, &[1.0, 2.0, 1.0, 3.0, 4.0, 5.0, 4.0, 6.0]);
+        let map = LinearMap::new(&c, &inputs);
+        assert_eq!(map.columns().ncols(), 3);
+        assert_eq!(map.group, [0, 1, 0, 2]);
+        assert_eq!(map.counts(), [2, 1, 1]);
+        assert_eq!(map.expand(), c);
+        let y = [1.0, -1.0, 0.5, 2.0];
+        let expected = &c * DVector::from_column_slice(&y);
+        assert!((map.predict(&y) - expected).amax() < 1e-15);
+    }
+
+    /// They are one number, so that two rows there are as near as rows can be.
+    #[test]
+    fn zeros_of_either_sign_are_one_input() {
+        let inputs = DMatrix::from_column_slice(3, 1, &[0.0, 1.0, -0.0]);
+        let map = LinearMap::new(&DMatrix::from_row_slice(1, 3, &[2.0, 3.0, 2.0]), &inputs);
+        assert_eq!(map.counts(), [2, 1]);
+    }
+}

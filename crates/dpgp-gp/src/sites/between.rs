@@ -1,0 +1,199 @@
+//! Rows that lie between sites.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::{CountSites, SiteKernel};
+
+/// The mean square of a cosine over places that nobody knows.
+const OF_NOTHING: f64 = 0.5;
+
+/// What counts at sites leave out of rows between them, for sites on a grid.
+///
+/// A row between sites is represented by positive weights on its neighbours that keep its mean place, as linear interpolation has them.
+/// Where rows gather at places between sites, such errors are the same for all rows of a place and do not average out, however many
+/// rows there are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BetweenSites {
+    /// The distance h of neighbouring sites.
+    pub spacing: f64,
+    /// The mean square of that error of each of the functions e (k).
+    pub plain: DVector<f64>,
+}
+
+impl BetweenSites {
+    /// The mean square error of `cos(t.u)`, for the angles `t_d` between neighbouring sites.
+    ///
+    /// At the share u of the way between two sites the error is at most `u (1 - u) t^2 / 2` of an amplitude of 1. Its square has the mean
+    /// `t^4 / 120` over u, of which a cosine has half; errors along several inputs add up. Sites tell waves with more than half a turn
+    /// between them from no others.
+    ///
+    /// ```
+    /// use dpgp_gp::sites::BetweenSites;
+    /// assert_eq!(BetweenSites::of_wave(&[0.0, 0.0]), 0.0);
+    /// assert!((BetweenSites::of_wave(&[0.4]) - 0.4f64.powi(4) / 240.0).abs() < 1e-18);
+    /// assert_eq!(BetweenSites::of_wave(&[3.2]), 0.5);
+    /// ```
+    pub fn of_wave(angles: &[f64]) -> f64 {
+        if angles.iter().any(|angle| angle.abs() > std::f64::consts::PI) {
+            return OF_NOTHING;
+        }
+        let square: f64 = angles.iter().map(|angle| angle * angle).sum();
+        (square * square / 240.0).min(OF_NOTHING)
+    }
+
+    /// For other functions e than waves: their mean square errors over the cells between sites, by two nodes of Gauss and Legendre along each
+    /// input. `features` are the values of e (t x k) at some places (t x d) of the unit box.
+    ///
+    /// # Panics
+    /// For sites that are no grid of [`CountSites::to_the_ends`].
+    pub fn of_features(sites: &CountSites, features: impl Fn(&DMatrix<f64>) -> DMatrix<f64>) -> Self {
+        let (inputs, at_sites) = (sites.places.ncols(), features(&sites.places));
+        let cells = Cells::new(sites);
+        let (nodes, corners) = nodes_and_corners(inputs);
+        let mut squares = DVector::zeros(at_sites.ncols());
+        for node in nodes.row_iter() {
+            let mut places = sites.places.select_rows(&cells.lower);
+            places.row_iter_mut().for_each(|mut place| place += node * sites.spacing);
+            let mut missed = features(&places);
+            for (corner, ends) in corners.row_iter().enumerate() {
+                let weight: f64 = node.iter().zip(ends.iter()).map(|(at, end)| share(*at, *end)).product();
+                missed -= at_sites.select_rows(&cells.corner(corner)) * weight;
+            }
+            squares += missed.map(|error| error * error).row_sum_tr();
+        }
+        let all = (cells.lower.len() * nodes.nrows()) as f64;
+        Self { spacing: sites.spacing, plain: squares / all }
+    }
+
+    /// The variance of each T by rows between sites (k): `c n^2` of its mean square error, where c is the chance that two rows lie at one
+    /// place; all of it where the sites tell nothing of a wave.
+    pub(super) fn variances(&self, clumping: f64, rows: f64) -> DVector<f64> {
+        self.plain.map(|error| rows * rows * error * if error < OF_NOTHING { clumping } else { 1.0 })
+    }
+
+    /// The mean variance of a process of variance 1 about its linear interpolation from the sites, over places between 2^d of them: by two
+    /// nodes of Gauss and Legendre along each input.
+    pub(super) fn of_process(&self, kernel: &SiteKernel, inputs: usize) -> f64 {
+        let (places, corners) = nodes_and_corners(inputs);
+        let weights = DMatrix::from_fn(places.nrows(), corners.nrows(), |place, corner| {
+            (0..inputs).map(|input| share(places[(place, input)], corners[(corner, input)])).product()
+        });
+        let (corners, places) = (corners * self.spacing, places * self.spacing);
+        let between = kernel.correlations.matrix(&corners, &corners);
+        let across = kernel.correlations.matrix(&places, &corners);
+        let mut total = 0.0;
+        for (weights, across) in weights.row_iter().zip(across.row_iter()) {
+            total += 1.0 - 2.0 * weights.dot(&across) + (weights * &between).dot(&weights);
+        }
+        (total / weights.nrows() as f64).max(0.0)
+    }
+}
+
+/// Places of a unit cell by the nodes of Gauss and Legendre, and its corners (2^d x d each).
+fn nodes_and_corners(inputs: usize) -> (DMatrix<f64>, DMatrix<f64>) {
+    let node = 0.5 - 0.5 / 3f64.sqrt();
+    let corners = DMatrix::from_fn(1 << inputs, inputs, |corner, input| f64::from(is_upper(corner, input)));
+    (corners.map(|end| if end == 1.0 { 1.0 - node } else { node }), corners)
+}
+
+/// The cells between the sites of a grid.
+struct Cells {
+    /// The sites at their lowest corners.
+    lower: Vec<usize>,
+    /// How far the next site along each input is, in the order of the sites.
+    strides: Vec<usize>,
+}
+
+impl Cells {
+    fn new(sites: &CountSites) -> Self {
+        let inputs = sites.places.ncols();
+        // The last input moves fastest, from its first site to its last.
+        let last = sites.places.column(inputs - 1).max();
+        let side = 1 + sites.places.column(inputs - 1).iter().take_while(|place| **place < last).count();
+        let strides: Vec<usize> = (0..inputs).map(|input| side.pow((inputs - 1 - input) as u32)).collect();
+        let sites = 0..sites.places.nrows();
+        let lower = sites.filter(|site| strides.iter().all(|stride| site / stride % side + 1 < side));
+        Self { lower: lower.collect(), strides }
+    }
+
+    /// The sites at one of their corners.
+    fn corner(&self, corner: usize) -> Vec<usize> {
+        let upper = self.strides.iter().enumerate().filter(|(input, _)| is_upper(corner, *input));
+        let step: usize = upper.map(|(_, stride)| stride).sum();
+        self.lower.iter().map(|site| site + step).collect()
+    }
+}
+
+/// Whether a corner of a unit cell lies at the upper end of an input.
+fn is_upper(corner: usize, input: usize) -> bool {
+    corner >> input & 1 == 1
+}
+
+/// The weight of an end, 0 or 1, for a place between both.
+fn share(place: f64, end: f64) -> f64 {
+    if end == 1.0 { place } else { 1.0 - place }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::kernel::ExponentiatedQuadratic;
+
+    fn of_process(lengthscale: f64, inputs: usize) -> f64 {
+        let correlations = Arc::new(ExponentiatedQuadratic::isotropic(1.0, lengthscale));
+        let between = BetweenSites { spacing: 0.1, plain: DVector::zeros(0) };
+        between.of_process(&SiteKernel { correlations, log_prior: 0.0 }, inputs)
+    }
+
+    /// To leading order `u (1 - u) h^2 f'' / 2`: f'' has the variance `3 / l^4`, `(u (1 - u))^2` the mean 1 / 36 at the two nodes.
+    /// Inputs add up, and f'' along two of them has the covariance `1 / l^4`.
+    #[test]
+    fn interpolation_errs_by_the_second_derivative() {
+        let order = (0.1f64 / 0.8).powi(4) / (4.0 * 36.0);
+        assert!((of_process(0.8, 1) / (3.0 * order) - 1.0).abs() < 0.02, "{:e}", of_process(0.8, 1));
+        assert!((of_process(0.8, 2) / (8.0 * order) - 1.0).abs() < 0.02, "{:e}", of_process(0.8, 2));
+        // Far shorter than the grid is wide: nothing at the sites tells of places between them.
+        assert!(of_process(0.001, 1) > 1.0);
+    }
+
+    /// The mean square over u of what the chord of a cosine misses, by a sum over places and phases.
+    #[test]
+    fn a_wave_errs_by_its_chord() {
+        for angle in [0.2, 0.5, 1.0] {
+            let mut total = 0.0;
+            for step in 0..100 * 100 {
+                let (u, phase) =
+                    (f64::from(step % 100) / 100.0, f64::from(step / 100) * 0.01 * std::f64::consts::TAU);
+                let chord = (1.0 - u) * phase.cos() + u * (phase + angle).cos();
+                total += ((phase + u * angle).cos() - chord).powi(2);
+            }
+            let found = BetweenSites::of_wave(&[angle]);
+            assert!((total / 1e4 / found - 1.0).abs() < 0.05, "{angle}: {}", total / 1e4 / found);
+        }
+    }
+
+    /// What is linear in each input is met, and a square misses `u (1 - u) h^2`, whose square has the mean `h^4 / 36` at the nodes.
+    #[test]
+    fn functions_err_by_their_curvature() {
+        for inputs in 1..=3 {
+            let sites = CountSites::to_the_ends(inputs);
+            let between = BetweenSites::of_features(&sites, |places| {
+                let values =
+                    places.row_iter().flat_map(|x| [x.product() + 2.0 * x[0], x[inputs - 1].powi(2)]);
+                DMatrix::from_row_iterator(places.nrows(), 2, values)
+            });
+            let expected = sites.spacing.powi(4) / 36.0;
+            assert!(between.plain[0] < 1e-20, "{}", between.plain[0]);
+            assert!((between.plain[1] / expected - 1.0).abs() < 1e-6, "{inputs}: {}", between.plain[1]);
+        }
+    }
+
+    #[test]
+    fn what_tells_nothing_counts_in_full() {
+        let between = BetweenSites { spacing: 0.1, plain: DVector::from_vec(vec![0.1, OF_NOTHING]) };
+        assert_eq!(between.variances(0.0, 10.0).as_slice(), [0.0, 50.0]);
+        assert_eq!(between.variances(0.01, 10.0).as_slice(), [0.1, 50.0]);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the sum of squared targets says of hyperparameters.
+//!
+//! It pins the noise variance down, and with it the width of intervals.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::correlated::{Correlated, Seen, quadratic};
+use super::inputs::SeenWeights;
+use super::member::{Chosen, Unsquared};
+use super::{SiteCounts, SiteInputs};
+use dpgp_linalg::{product, transposed_product};
+
+/// The sum `f' N f` of the squares of the process over the rows, with N the counts or the Gram matrix, m the mean and V the covariance of
+/// what b sees of f, given b.
+pub(super) struct Energy {
+    /// `m' N m`.
+    mean: f64,
+    /// `tr(N V)`.
+    spread: f64,
+    /// `(N m)' V (N m)`.
+    of_mean: f64,
+    /// `2 tr(N V N V)`.
+    fourth: f64,
+    /// The variance by what is not known of N.
+    of_inputs: f64,
+}
+
+impl Energy {
+    /// With `half = F^-1 L K` for the factor F of Q. Of counts, [`add_quadratics`] adds what is missing.
+    pub fn new(
+        chosen: Chosen,
+        seen: &Seen<'_>,
+        correlated: &Correlated,
+        mean: &DVector<f64>,
+        half: &DMatrix<f64>,
+    ) -> Self {
+        match seen.inputs {
+            SiteInputs::Counts(counts) => Self::at_sites(counts, chosen, seen, correlated, mean, half),
+            SiteInputs::Gram(weights) => {
+                let prior = correlated.covariance(chosen.variance, seen);
+                Self::of_weights(weights, &(prior - transposed_product(half, half)), mean)
+            }
+        }
+    }
+
+    /// `N = diag(p)`; the part of fourth order takes the correlations a priori. Without the quadratic forms of G x G matrices.
+    fn at_sites(
+        counts: &SiteCounts,
+        chosen: Chosen,
+        seen: &Seen<'_>,
+        correlated: &Correlated,
+        mean: &DVector<f64>,
+        half: &DMatrix<f64>,
+    ) -> Self {
+        let at_sites = chosen.variance + seen.sums.bias;
+        let variances = half.column_iter().map(|column| at_sites - column.norm_squared());
+        let spread: f64 = counts.mean.iter().zip(variances).map(|(count, variance)| count * variance).sum();
+        let weights = counts.mean.component_mul(mean);
+        Self {
+            mean: weights.dot(mean),
+            spread,
+            of_mean: seen.sums.bias * weights.sum().powi(2) - (half * weights).norm_squared(),
+            fourth: 2.0 * spread * spread * correlated.square,
+            of_inputs: 0.0,
+        }
+    }
+
+    /// N is the Gram matrix.
+    fn of_weights(weights: &SeenWeights, covariance: &DMatrix<f64>, mean: &DVector<f64>) -> Self {
+        let gram = &weights.gram.mean;
+        let spread = product(gram, covariance);
+        let seen = gram * mean;
+        Self {
+            mean: mean.dot(&seen),
+            spread: spread.trace(),
+            of_mean: quadratic(covariance, &seen),
+            fourth: 2.0 * spread.component_mul(&spread.transpose()).sum(),
+            of_inputs: weights.gram.quadratic_error(&weights.map, mean),
+        }
+    }
+
+    /// `E = E[f' N f]`.
+    pub fn expected(&self) -> f64 {
+        self.mean + self.spread
+    }
+
+    /// The variance of q by all but the noise of targets: the noise on q, what is not known of f, and of the inputs.
+    pub fn variance(&self, seen: &Seen<'_>) -> f64 {
+        seen.released.squares + 4.0 * self.of_mean.max(0.0) + self.fourth + self.of_inputs
+    }
+}
+
+/// Adds `variance (p o m)' C (p o m)` to what the mean is known by, and `(m o m)' V (m o m)` for the covariance V of the counts: for all
+/// members with one matrix C of correlations at once, since to read G^2 numbers for each would be most of the time.
+pub(super) fn add_quadratics(members: &mut [Unsquared], counts: &SiteCounts, correlated: &Correlated) {
+    let means: Vec<&DVector<f64>> = members.iter().map(|each| &each.member.mean).collect();
+    let weights: Vec<DVector<f64>> = means.iter().map(|mean| counts.mean.component_mul(mean)).collect();
+    let squares: Vec<DVector<f64>> = means.iter().map(|mean| mean.component_mul(mean)).collect();
+    let of_means = quadratics(&correlated.correlations, &weights);
+    let of_inputs = quadratics(&counts.covariance, &squares);
+    for ((each, of_mean), of_inputs) in members.iter_mut().zip(of_means).zip(of_inputs) {
+        each.energy.of_mean += each.member.chosen.variance * of_mean;
+        each.energy.of_inputs += of_inputs;
+    }
+}
+
+/// `x' A x` for each x.
+fn quadratics(a: &DMatrix<f64>, all: &[DVector<f64>]) -> Vec<f64> {
+    let columns = DMatrix::from_columns(all);
+    let products = product(a, &columns);
+    columns.column_iter().zip(products.column_iter()).map(|(x, ax)| x.dot(&ax)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `2 + 2 * 2 + 3 * 4 = 18` and `2 - 2 + 3 = 3`.
+    #[test]
+    fn quadratics_are_those_of_each_vector() {
+        let a = DMatrix::from_row_slice(2, 2, &[2.0, 1.0, 1.0, 3.0]);
+        let all = [[1.0, 2.0], [-1.0, 1.0]].map(|x| DVector::from_column_slice(&x));
+        assert_eq!(quadratics(&a, &all), [18.0, 3.0]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Bounds on the norm of the covariances of any input with the inducing inputs: `R_k` of Honkela 2021, Section 3.2, which bounds
+//! what one record adds to the sums.
+
+/// Bounds on `|k(Z, x)|^2` over `sigma_f^4`, for a stationary kernel `sigma_f^2 r(distance)` with r falling
+/// from 1, m inducing inputs and inputs x anywhere.
+///
+/// ```
+/// use dpgp_gp::variational::FeatureBound;
+/// // Three points on a line, a distance of 1 apart, with r(1)^2 = 1/4 and r(2)^2 = 1/16.
+/// let r = |distance: f64| 0.5f64.powf(distance);
+/// assert_eq!(FeatureBound::Trivial.squared(3, 1.0, r), 3.0);
+/// assert_eq!(FeatureBound::Line.squared(3, 1.0, r), 2.0 + 0.25);
+/// assert_eq!(FeatureBound::PrintedLine.squared(3, 1.0, r), 2.0 + 2.0 * 0.25 + 0.0625);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FeatureBound {
+    /// `m`: Honkela 2021, Eq. 4.
+    Trivial,
+    /// On a line, spacing at least d: `sum_{j=0}^{floor(m/2)} 2 r(j d)^2 + (ceil(m/2) - floor(m/2)) r(ceil(m/2)
+    /// d)^2`: Eq. 7 as printed, m + 2 terms.
+    PrintedLine,
+    /// On a line, spacing at least d: the m largest terms of two rows that begin at x, `sum_{j<floor(m/2)} 2
+    /// r(j d)^2`, and `r(floor(m/2) d)^2` for odd m. On each side of x the j-th point is at least j d away, and
+    /// two sides of equal length are worst.
+    Line,
+    /// In any dimension, distances at least d: `1 + (m - 1) r(d / 2)^2`, since only one point can be nearer
+    /// than d/2: Eq. 8.
+    Separated,
+}
+
+impl FeatureBound {
+    /// The bound for m points `spacing` apart, with `r` the correlation by distance.
+    pub fn squared(self, m: usize, spacing: f64, r: impl Fn(f64) -> f64) -> f64 {
+        let (half, odd) = (m / 2, m % 2);
+        // The j-th point on one side of x.
+        let terms: Vec<f64> = (0..=half + odd).map(|j| r(j as f64 * spacing).powi(2)).collect();
+        match self {
+            Self::Trivial => m as f64,
+            // As printed, the sum goes one point too far on both sides: kept to reproduce the paper.
+            Self::PrintedLine => {
+                terms[..=half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half + odd]
+            }
+            Self::Line => terms[..half].iter().map(|t| 2.0 * t).sum::<f64>() + odd as f64 * terms[half],
+            Self::Separated => 1.0 + (m as f64 - 1.0) * r(0.5 * spacing).powi(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::Interval;
+    use crate::variational::FeatureBound::{Line, PrintedLine, Separated, Trivial};
+    use crate::variational::grid_supremum;
+    use proptest::prelude::*;
+
+    fn grid(m: usize, low: f64, high: f64) -> Vec<f64> {
+        (0..m).map(|j| low + (high - low) * j as f64 / (m - 1) as f64).collect()
+    }
+
+    fn eq(lengthscale: f64) -> impl Fn(f64) -> f64 {
+        move |distance| (-0.5 * (distance / lengthscale).powi(2)).exp()
+    }
+
+    /// Three terms by hand: `2 + 2 e^-1 + 1 e^-4` has m + 2 = 5 of them, `2 + e^-1` has 3.
+    #[test]
+    fn small_cases_by_hand() {
+        let e = |x: f64| (-x).exp();
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
+        near(Trivial.squared(3, 1.0, eq(1.0)), 3.0);
+        near(PrintedLine.squared(3, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + e(4.0));
+        near(PrintedLine.squared(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0) + 2.0 * e(4.0));
+        near(Line.squared(3, 1.0, eq(1.0)), 2.0 + e(1.0));
+        near(Line.squared(4, 1.0, eq(1.0)), 2.0 + 2.0 * e(1.0));
+        near(Line.squared(1, 1.0, eq(1.0)), 1.0);
+        near(Separated.squared(3, 1.0, eq(1.0)), 1.0 + 2.0 * e(0.25));
+    }
+
+    /// The figures of the protocol: 38.4 and 3.142 (to these digits pi) for a 7 x 7 grid whose spacing is the
+    /// lengthscale; Eq. 7 is the supremum plus 1.
+    #[test]
+    fn figures_of_the_protocol() {
+        let seven = grid(7, -1.2, 1.2);
+        assert!((Separated.squared(49, 0.4, eq(0.4)) - 38.4).abs() < 0.05);
+        let square = Interval { low: -2.0, high: 2.0 };
+        assert!((grid_supremum(&seven, 0.4, square).powi(2) - std::f64::consts::PI).abs() < 1e-3);
+        let nine = grid(9, -3.0, 3.0);
+        let supremum = grid_supremum(&nine, 1.0, Interval { low: -4.0, high: 4.0 });
+        assert!((PrintedLine.squared(9, 0.75, eq(1.0)) - supremum - 1.0).abs() < 9.0 / 160_000.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn every_bound_holds(
+            m in 1usize..12,
+            spacing in 0.1..2.0f64,
+            x in -6.0..6.0f64,
+            gaps in prop::collection::vec(0.0..0.7f64, 12),
+        ) {
+            let mut z = -4.0;
+            let points: Vec<f64> = gaps.iter().take(m).map(|gap| { z += spacing + gap; z }).collect();
+            let squared: f64 = points.iter().map(|z| eq(0.8)(x - z).powi(2)).sum();
+            for bound in [Trivial, PrintedLine, Line, Separated] {
+                prop_assert!(squared <= bound.squared(m, spacing, eq(0.8)) + 1e-12, "{:?}", bound);
+            }
+            let everywhere = Interval { low: -6.0, high: 6.0 };
+            prop_assert!(squared <= grid_supremum(&points, 0.8, everywhere));
+        }
+    }
+}

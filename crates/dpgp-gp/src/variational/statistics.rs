@@ -1,0 +1,114 @@
+//! The two sums that the model needs of its data.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::Inducing;
+use dpgp_linalg::add_gram_lower;
+
+/// Rows that are multiplied at a time: their features fit into a cache.
+const BLOCK: usize = 256;
+
+/// `A = sum_i s_i k_i y_i` (m) and `B = sum_i s_i k_i k_i'` (m x m); the weights `s_i` are 1 but for
+/// heteroscedastic noise.
+///
+/// Obligation: targets are within the public bound that sensitivities assume; [`Statistics::new`] clips them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistics {
+    /// `A`.
+    pub a: DVector<f64>,
+    /// `B`.
+    pub b: DMatrix<f64>,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+impl Statistics {
+    /// With all weights 1 and targets clipped to [-bound, bound].
+    pub fn new(inducing: &Inducing<'_>, inputs: &DMatrix<f64>, targets: &[f64], bound: f64) -> Self {
+        Self::collect(inducing, inputs, |i| (targets[i].clamp(-bound, bound), 1.0))
+    }
+
+    /// Target and weight of each row (n x d) by `row(i)`. Rows come in blocks of 256: no array grows with n.
+    pub fn collect(
+        inducing: &Inducing<'_>,
+        inputs: &DMatrix<f64>,
+        row: impl Fn(usize) -> (f64, f64),
+    ) -> Self {
+        let (size, rows) = (inducing.size(), inputs.nrows());
+        let (mut a, mut b) = (DVector::zeros(size), DMatrix::zeros(size, size));
+        let (mut block, mut targets) = (DMatrix::zeros(BLOCK, size), DVector::zeros(BLOCK));
+        let mut input = vec![0.0; inputs.ncols()];
+        for start in (0..rows).step_by(BLOCK) {
+            let here = BLOCK.min(rows - start);
+            // Rows of zeros add nothing, so that the last block may have the size of the others.
+            if here < BLOCK {
+                block.fill(0.0);
+                targets.fill(0.0);
+            }
+            for i in 0..here {
+                let (target, weight) = row(start + i);
+                // A root on each factor keeps the product symmetric.
+                let root = weight.sqrt();
+                input.iter_mut().zip(inputs.row(start + i).iter()).for_each(|(to, from)| *to = *from);
+                inducing.covariances(&input, |j, k| block[(i, j)] = root * k);
+                targets[i] = root * target;
+            }
+            a.gemv_tr(1.0, &block, &targets, 1.0);
+            // Half of a symmetric matrix; the rest is copied at the end.
+            add_gram_lower(&mut b, &block);
+        }
+        b.fill_upper_triangle_with_lower_triangle();
+        Self { a, b, rows }
+    }
+
+    /// The sums as they are, as if with noise of no size.
+    pub fn exact(&self) -> NoisyStatistics {
+        NoisyStatistics { a: self.a.clone(), b: self.b.clone(), sd_a: 0.0, sd_b: 0.0 }
+    }
+}
+
+/// The sums with independent Gaussian noise of known size.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NoisyStatistics {
+    /// `A + E_a`.
+    pub a: DVector<f64>,
+    /// `B + E_b`, symmetric.
+    pub b: DMatrix<f64>,
+    /// Standard deviation of each entry of `E_a`.
+    pub sd_a: f64,
+    /// Standard deviation of the diagonal entries of `E_b`; the others have this over `sqrt 2`.
+    pub sd_b: f64,
+}
+
+impl NoisyStatistics {
+    /// Sums and noise times a factor: `1 / sigma^2` turns them into those of unit noise variance.
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self { a: &self.a * factor, b: &self.b * factor, sd_a: self.sd_a * factor, sd_b: self.sd_b * factor }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{ExponentiatedQuadratic, Kernel};
+
+    #[test]
+    fn blocks_add_up_to_the_whole() {
+        let kernel = ExponentiatedQuadratic::isotropic(1.3, 0.8);
+        let z = DMatrix::from_row_slice(3, 2, &[0.0, 0.0, 1.0, 0.3, -1.0, 2.0]);
+        let inducing = Inducing::new(&kernel, &z).unwrap();
+        for rows in [1, 255, 256, 600] {
+            let x = DMatrix::from_fn(rows, 2, |i, j| ((i + 3 * j) as f64 * 0.7).sin());
+            let y: Vec<f64> = (0..rows).map(|i| 2.0 * (i as f64).cos()).collect();
+            let clipped = DVector::from_iterator(rows, y.iter().map(|v| v.clamp(-1.5, 1.5)));
+            let k = kernel.matrix(&x, &z);
+            let statistics = Statistics::new(&inducing, &x, &y, 1.5);
+            assert!((&statistics.a - k.transpose() * &clipped).amax() < 1e-12);
+            assert!((&statistics.b - k.transpose() * &k).amax() < 1e-12);
+            let weighted = Statistics::collect(&inducing, &x, |i| (y[i], 0.5 + i as f64));
+            let s = DMatrix::from_diagonal(&DVector::from_fn(rows, |i, _| 0.5 + i as f64));
+            let expected = k.transpose() * s * DVector::from_vec(y.clone());
+            assert!((&weighted.a - expected).amax() < 1e-9 * weighted.a.amax());
+        }
+    }
+}

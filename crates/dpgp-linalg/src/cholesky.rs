@@ -1,0 +1,221 @@
+//! Blocked Cholesky with a jitter ladder that reports what it added.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltParams, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{MatMut, Par, Spec};
+use nalgebra::DMatrix;
+
+use super::LinalgError;
+use super::large_cholesky::factorise_in_panels;
+use super::pieces::each_tile;
+use super::view::{is_finite, view, view_mut};
+
+/// Rungs of the ladder, relative to the mean of the diagonal: the same in all units of the matrix. The first ones are
+/// as small as the rounding of the factorisation itself, which the last one exceeds a million times.
+const LADDER: [f64; 8] = [0.0, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8];
+
+/// The lower triangular factor L (n x n) of a symmetric positive definite matrix, `A + jitter I = L L'`. Cost `n^3 / 3`; each
+/// solve for k right-hand sides costs `2 n^2 k`, a half solve half of that.
+///
+/// ```
+/// use dpgp_linalg::Cholesky;
+/// use nalgebra::DMatrix;
+///
+/// // [[4, 2], [2, 5]] is L L' with L = [[2, 0], [1, 2]], and (4, 2; 2, 5) (1, 2)' = (8, 12)'.
+/// let cholesky = Cholesky::new("A", &DMatrix::from_row_slice(2, 2, &[4.0, 2.0, 2.0, 5.0]))?;
+/// assert_eq!(cholesky.factor(), &DMatrix::from_row_slice(2, 2, &[2.0, 0.0, 1.0, 2.0]));
+/// assert_eq!(cholesky.solve(&DMatrix::from_column_slice(2, 1, &[8.0, 12.0])).as_slice(), [1.0, 2.0]);
+/// assert_eq!(cholesky.jitter(), 0.0);
+/// # Ok::<(), dpgp_linalg::LinalgError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cholesky {
+    factor: DMatrix<f64>,
+    jitter: f64,
+}
+
+impl Cholesky {
+    /// Factorises the symmetric matrix `a` (its lower triangle is read). The jitter grows from zero
+    /// by the ladder until the factorisation succeeds; [`Cholesky::jitter`] tells where it stopped.
+    ///
+    /// # Errors
+    /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite on the last rung.
+    pub fn new(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, || a.clone(), &LADDER)
+    }
+
+    /// As [`Cholesky::new`], in the memory of the matrix that `assemble` makes: of a large one there is no second. It is made again
+    /// for each further rung.
+    ///
+    /// # Errors
+    /// As [`Cholesky::new`].
+    pub fn assembled(matrix: &'static str, assemble: impl Fn() -> DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, assemble, &LADDER)
+    }
+
+    /// As [`Cholesky::new`], for a matrix that must be positive definite as it is.
+    ///
+    /// # Errors
+    /// [`LinalgError`] naming `matrix` if `a` is not finite or not positive definite.
+    pub fn without_jitter(matrix: &'static str, a: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        Self::on_ladder(matrix, || a.clone(), &LADDER[..1])
+    }
+
+    fn on_ladder(
+        matrix: &'static str,
+        assemble: impl Fn() -> DMatrix<f64>,
+        ladder: &[f64],
+    ) -> Result<Self, LinalgError> {
+        let (mut size, mut jitter) = (0, 0.0);
+        for rung in ladder {
+            // Each rung starts from A again: jitters that were added up would not be the one that is reported.
+            let mut a = assemble();
+            size = a.nrows();
+            // NaN fails every comparison of the factorisation, so that it would be reported as an indefinite matrix.
+            if !is_finite(&a) {
+                return Err(LinalgError::NotFinite { matrix, rows: size, columns: size });
+            }
+            jitter = rung * (a.diagonal().sum() / size.max(1) as f64);
+            (0..size).for_each(|i| a[(i, i)] += jitter);
+            if let Some(factor) = factorise(a) {
+                return Ok(Self { factor, jitter });
+            }
+        }
+        Err(LinalgError::NotPositiveDefinite { matrix, size, jitter })
+    }
+
+    /// From a lower factor that another factorisation has found, without jitter.
+    pub(super) fn from_factor(factor: DMatrix<f64>) -> Self {
+        Self { factor, jitter: 0.0 }
+    }
+
+    /// The factor `scale L` of `scale^2 (A + jitter I)`.
+    pub fn scaled(&self, scale: f64) -> Self {
+        Self { factor: &self.factor * scale, jitter: self.jitter * scale * scale }
+    }
+
+    /// What was added to the diagonal, in the units of the matrix; zero if nothing was needed. It belongs to the result: with
+    /// jitter, the model is another one than its setting says.
+    pub fn jitter(&self) -> f64 {
+        self.jitter
+    }
+
+    /// L (n x n), with zeros above the diagonal.
+    pub fn factor(&self) -> &DMatrix<f64> {
+        &self.factor
+    }
+
+    /// `L^-1 b` for b (n x k). Norms of its columns are quadratic forms: `|L^-1 b|^2 = b' A^-1 b`.
+    pub fn half_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut x = b.clone();
+        self.half_solve_mut(&mut x);
+        x
+    }
+
+    /// Replaces b (n x k) by `L^-1 b`.
+    pub fn half_solve_mut(&self, b: &mut DMatrix<f64>) {
+        each_tile(b, |_, tile| solve_lower_triangular_in_place(view(&self.factor), tile, Par::Seq));
+    }
+
+    /// `(L L')^-1 b` for b (n x k).
+    pub fn solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
+        self.upper_solve(&self.half_solve(b))
+    }
+
+    /// `L^-T b` for b (n x k).
+    pub fn upper_solve(&self, b: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut x = b.clone();
+        let upper = view(&self.factor).transpose();
+        each_tile(&mut x, |_, tile| solve_upper_triangular_in_place(upper, tile, Par::Seq));
+        x
+    }
+}
+
+/// From so many columns on a factorisation is as fast in panels, and takes all threads where there is no other work.
+const LARGE: usize = 1500;
+
+/// In the memory of the matrix.
+fn factorise(mut factor: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let positive = match factor.nrows() {
+        LARGE.. => factorise_in_panels(&mut factor, in_place),
+        _ => in_place(view_mut(&mut factor)),
+    };
+    if !positive {
+        return None;
+    }
+    // The factorisation works on the lower triangle and leaves that of A above it.
+    let size = factor.nrows();
+    factor
+        .as_mut_slice()
+        .chunks_exact_mut(size.max(1))
+        .enumerate()
+        .for_each(|(j, column)| column[..j].fill(0.0));
+    // A pivot that overflowed is infinite, which passes for positive.
+    is_finite(&factor).then_some(factor)
+}
+
+/// Replaces the lower triangle of a matrix by its factor, on this thread; false if it is not positive definite.
+pub(super) fn in_place(matrix: MatMut<'_, f64>) -> bool {
+    let params = Spec::<LltParams, f64>::default();
+    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, params));
+    let stack = MemStack::new(&mut memory);
+    cholesky_in_place(matrix, LltRegularization::default(), Par::Seq, stack, params).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factor_times_its_transpose_is_the_matrix() {
+        let a = DMatrix::from_row_slice(3, 3, &[4.0, 2.0, 0.6, 2.0, 5.0, 1.0, 0.6, 1.0, 3.0]);
+        let cholesky = Cholesky::new("A", &a).unwrap();
+        let l = cholesky.factor();
+        assert!((l * l.transpose() - &a).amax() < 1e-14);
+        assert_eq!(cholesky.jitter(), 0.0);
+        let b = DMatrix::from_row_slice(3, 1, &[1.0, -2.0, 0.5]);
+        assert!((&a * cholesky.solve(&b) - b).amax() < 1e-14);
+    }
+
+    #[test]
+    fn a_singular_matrix_needs_a_jitter_and_says_so() {
+        let a = DMatrix::from_element(6, 6, 1.0);
+        let cholesky = Cholesky::new("ones", &a).unwrap();
+        assert!(cholesky.jitter() > 0.0 && cholesky.jitter() <= 1e-8);
+    }
+
+    /// The factor of 9 times a matrix is 3 times its own, and what was added to the diagonal grows with the matrix.
+    #[test]
+    fn a_scaled_factor_says_the_jitter_of_the_scaled_matrix() {
+        let cholesky = Cholesky::new("ones", &DMatrix::from_element(3, 3, 1.0)).unwrap();
+        let scaled = cholesky.scaled(3.0);
+        assert!((scaled.jitter() / cholesky.jitter() - 9.0).abs() < 1e-14);
+        let product = scaled.factor() * scaled.factor().transpose();
+        assert!((product - DMatrix::from_element(3, 3, 9.0)).amax() < 1e-6);
+    }
+
+    #[test]
+    fn a_matrix_is_assembled_once_for_each_rung() {
+        let made = std::cell::Cell::new(0);
+        let ones = Cholesky::assembled("ones", || {
+            made.set(made.get() + 1);
+            DMatrix::from_element(6, 6, 1.0)
+        });
+        let ones = ones.unwrap();
+        let rung = LADDER.iter().position(|rung| *rung == ones.jitter()).unwrap();
+        assert_eq!(made.get(), rung + 1);
+        assert_eq!(ones.factor(), Cholesky::new("ones", &DMatrix::from_element(6, 6, 1.0)).unwrap().factor());
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused_by_name() {
+        let a = DMatrix::from_row_slice(2, 2, &[1.0, 3.0, 3.0, 1.0]);
+        let error = Cholesky::new("K", &a).unwrap_err();
+        assert!(matches!(error, LinalgError::NotPositiveDefinite { matrix: "K", size: 2, .. }));
+        let nan = DMatrix::from_element(1, 1, f64::NAN);
+        assert!(matches!(Cholesky::new("K", &nan), Err(LinalgError::NotFinite { .. })));
+    }
+}

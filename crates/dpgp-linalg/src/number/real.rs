@@ -1,0 +1,232 @@
+//! Real numbers with a range.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use super::OutOfRange;
+
+/// Defines a type for the numbers that pass a condition; NaN passes none.
+macro_rules! real {
+    ($(#[$doc:meta])* $name:ident($x:ident) = $inside:expr, $range:literal, { $($schema:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+        #[serde(try_from = "f64", into = "f64")]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The number, if it lies in the range.
+            ///
+            /// # Errors
+            /// [`OutOfRange`] with the range in words.
+            pub fn new($x: f64) -> Result<Self, OutOfRange> {
+                if $inside { Ok(Self($x)) } else { Err(OutOfRange::new($range, $x)) }
+            }
+
+            /// The bare number.
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl TryFrom<f64> for $name {
+            type Error = OutOfRange;
+
+            fn try_from(x: f64) -> Result<Self, OutOfRange> {
+                Self::new(x)
+            }
+        }
+
+        impl From<$name> for f64 {
+            fn from(number: $name) -> Self {
+                number.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "number", "format": "double", $($schema)* })
+            }
+        }
+    };
+}
+
+real! {
+    /// `x > 0`, finite: variances, lengthscales, scales.
+    ///
+    /// ```
+    /// use dpgp_linalg::number::Positive;
+    /// assert_eq!(Positive::new(2.5)?.get(), 2.5);
+    /// assert_eq!(Positive::new(0.0).unwrap_err().to_string(), "must be greater than 0 and finite, found 0");
+    /// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+    /// ```
+    Positive(x) = x > 0.0 && x.is_finite(), "greater than 0 and finite", { "exclusiveMinimum": 0 }
+}
+
+impl Positive {
+    /// One.
+    pub const ONE: Self = Self(1.0);
+
+    /// A number that is written in the program.
+    ///
+    /// # Panics
+    /// If it is out of range: make constants with it, so that it does not compile.
+    pub const fn constant(x: f64) -> Self {
+        assert!(x > 0.0 && x < f64::INFINITY, "a positive number");
+        Self(x)
+    }
+}
+
+real! {
+    /// `x >= 0`, finite: jitter, standard deviations that may vanish.
+    NonNegative(x) = x >= 0.0 && x.is_finite(), "at least 0 and finite", { "minimum": 0 }
+}
+
+real! {
+    /// Any number but NaN and the infinities: places, bounds, thresholds.
+    Finite(x) = x.is_finite(), "finite", {}
+}
+
+impl NonNegative {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+}
+
+impl Finite {
+    /// Zero.
+    pub const ZERO: Self = Self(0.0);
+}
+
+real! {
+    /// `0 <= x <= 1`: a part of a whole.
+    Fraction(x) = (0.0..=1.0).contains(&x), "from 0 to 1", { "minimum": 0, "maximum": 1 }
+}
+
+real! {
+    /// `0 < x <= 1`: a part that is not empty, such as a sampling rate.
+    Share(x) = x > 0.0 && x <= 1.0, "greater than 0 and at most 1", { "exclusiveMinimum": 0, "maximum": 1 }
+}
+
+real! {
+    /// `0 < x < 1`: the mass of an interval, a confidence.
+    Probability(x) = x > 0.0 && x < 1.0, "between 0 and 1", { "exclusiveMinimum": 0, "exclusiveMaximum": 1 }
+}
+
+real! {
+    /// `0 <= x < 1`: a relative cut-off.
+    Tolerance(x) = (0.0..1.0).contains(&x), "at least 0 and less than 1", { "minimum": 0, "exclusiveMaximum": 1 }
+}
+
+real! {
+    /// Epsilon of (epsilon, delta)-differential privacy, `x > 0`; infinity stands for no privacy.
+    ///
+    /// ```
+    /// use dpgp_linalg::number::Epsilon;
+    /// assert!(Epsilon::new(f64::INFINITY)?.is_unprotected());
+    /// assert!(Epsilon::new(-1.0).is_err());
+    /// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+    /// ```
+    Epsilon(x) = x > 0.0, "greater than 0 (inf for no privacy)", { "exclusiveMinimum": 0 }
+}
+
+impl Epsilon {
+    /// Without privacy: no noise is drawn and nothing is guaranteed.
+    pub const NONE: Self = Self(f64::INFINITY);
+
+    /// Whether it stands for no privacy.
+    pub fn is_unprotected(self) -> bool {
+        self.0.is_infinite()
+    }
+}
+
+real! {
+    /// Delta of (epsilon, delta)-differential privacy, `2.2e-308 <= x < 1`: below the least normal number no bound on it can be told.
+    ///
+    /// ```
+    /// use dpgp_linalg::number::Delta;
+    /// assert!(Delta::new(1e-307).is_ok() && Delta::new(1e-310).is_err());
+    /// ```
+    Delta(x) = (f64::MIN_POSITIVE..1.0).contains(&x), "at least 2.2250738585072014e-308 and less than 1", {
+        "minimum": f64::MIN_POSITIVE, "exclusiveMaximum": 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ends of the ranges, by their definitions.
+    #[test]
+    fn ends_are_as_the_words_say() {
+        let accepted = [
+            Positive::new(f64::MIN_POSITIVE).is_ok(),
+            NonNegative::new(0.0).is_ok(),
+            Finite::new(-f64::MAX).is_ok(),
+            Fraction::new(1.0).is_ok(),
+            Share::new(1.0).is_ok(),
+            Tolerance::new(0.0).is_ok(),
+            Epsilon::new(f64::INFINITY).is_ok(),
+            Delta::new(f64::MIN_POSITIVE).is_ok(),
+        ];
+        let refused = [
+            Positive::new(f64::INFINITY).is_err(),
+            NonNegative::new(-f64::MIN_POSITIVE).is_err(),
+            Finite::new(f64::INFINITY).is_err(),
+            Fraction::new(1.0 + f64::EPSILON).is_err(),
+            Share::new(0.0).is_err(),
+            Probability::new(1.0).is_err(),
+            Tolerance::new(1.0).is_err(),
+            Epsilon::new(0.0).is_err(),
+            Delta::new(1.0).is_err(),
+            Delta::new(0.0).is_err(),
+            Delta::new(f64::MIN_POSITIVE.next_down()).is_err(),
+        ];
+        assert_eq!((accepted, refused), ([true; 8], [true; 11]));
+    }
+
+    #[test]
+    fn no_type_holds_nan() {
+        let nan = f64::NAN;
+        assert!(Positive::new(nan).is_err() && NonNegative::new(nan).is_err() && Finite::new(nan).is_err());
+        assert!(Fraction::new(nan).is_err() && Share::new(nan).is_err() && Probability::new(nan).is_err());
+        assert!(Tolerance::new(nan).is_err() && Epsilon::new(nan).is_err() && Delta::new(nan).is_err());
+    }
+
+    proptest! {
+        /// A number is written as it was read, so that identities of cells do not depend on the type of a key.
+        #[test]
+        fn numbers_are_written_bare(x in 1e-300..1e300f64) {
+            let number: Positive = toml::Value::Float(x).try_into().unwrap();
+            prop_assert_eq!(toml::Value::try_from(number).unwrap(), toml::Value::Float(x));
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_read_as_real_ones() {
+        let number: Positive = toml::Value::Integer(3).try_into().unwrap();
+        assert_eq!(number.get(), 3.0);
+    }
+}

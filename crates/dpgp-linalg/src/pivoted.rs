@@ -1,0 +1,170 @@
+//! A low-rank factor of a positive semidefinite matrix that is never formed.
+
+use fearless_simd::{Level, Simd, dispatch};
+use nalgebra::DMatrix;
+
+/// `L` (n x r) with `A ~ L L'`, by the Cholesky factorisation that pivots on the largest remaining diagonal
+/// entry. It stops where that is at most `tolerance` times the largest entry of the diagonal, so that no entry
+/// of `A - L L'` is larger; cost `n r^2`. `column(j)` writes column j of A. Source: Harbrecht, Peters and
+/// Schneider 2012, Algorithm 1.
+pub fn pivoted_cholesky(
+    diagonal: &[f64],
+    mut column: impl FnMut(usize, &mut [f64]),
+    tolerance: f64,
+) -> DMatrix<f64> {
+    let mut growing = Growing::new(diagonal);
+    let stop = tolerance * diagonal.iter().copied().fold(0.0, f64::max);
+    while growing.rank < diagonal.len() && growing.left[growing.pivot()] > stop {
+        growing.grow(&mut column);
+    }
+    growing.factor()
+}
+
+/// The factor of [`pivoted_cholesky`] with a remainder of at most `remainder` in its trace, which bounds all of its eigenvalues;
+/// none where its rank exceeds `most`, or is about to.
+///
+/// ```
+/// use dpgp_linalg::smooth_factor;
+/// // All entries are 1: one column is all of it.
+/// let factor = smooth_factor(&[1.0; 4], |_, column| column.fill(1.0), 1e-12, 2);
+/// assert!(factor.is_some_and(|factor| factor.as_slice() == [1.0; 4]));
+/// ```
+pub fn smooth_factor(
+    diagonal: &[f64],
+    mut column: impl FnMut(usize, &mut [f64]),
+    remainder: f64,
+    most: usize,
+) -> Option<DMatrix<f64>> {
+    let mut growing = Growing::new(diagonal);
+    let whole = growing.trace();
+    while growing.trace() > remainder {
+        // The eigenvalues of a smooth kernel fall ever more slowly: at best it goes on as it began.
+        let fallen = (growing.trace() / whole).ln() * most as f64;
+        let is_slow =
+            growing.rank % PROBE == PROBE - 1 && fallen > (remainder / whole).ln() * growing.rank as f64;
+        if growing.rank >= most.min(diagonal.len()) || is_slow {
+            return None;
+        }
+        growing.grow(&mut column);
+    }
+    Some(growing.factor())
+}
+
+/// Columns after which the fall of the remainder is looked at.
+const PROBE: usize = 32;
+
+/// A pivoted factorisation on its way.
+struct Growing {
+    /// The diagonal of what is left.
+    left: Vec<f64>,
+    columns: Vec<f64>,
+    rank: usize,
+}
+
+impl Growing {
+    fn new(diagonal: &[f64]) -> Self {
+        Self { left: diagonal.to_vec(), columns: Vec::new(), rank: 0 }
+    }
+
+    fn trace(&self) -> f64 {
+        self.left.iter().map(|rest| rest.max(0.0)).sum()
+    }
+
+    /// The place of the largest diagonal entry: in a positive semidefinite matrix no entry exceeds it, so that it bounds what is left.
+    fn pivot(&self) -> usize {
+        (0..self.left.len()).fold(0, |best, i| if self.left[i] > self.left[best] { i } else { best })
+    }
+
+    fn grow(&mut self, column: &mut impl FnMut(usize, &mut [f64])) {
+        let (n, pivot) = (self.left.len(), self.pivot());
+        let mut next = vec![0.0; n];
+        column(pivot, &mut next);
+        let level = Level::new();
+        dispatch!(level, simd => simd.vectorize(
+            #[inline(always)]
+            || subtract_columns(&mut next, &self.columns, pivot)
+        ));
+        let scale = 1.0 / self.left[pivot].sqrt();
+        for (v, rest) in next.iter_mut().zip(&mut self.left) {
+            *v *= scale;
+            *rest -= *v * *v;
+        }
+        // Zero in exact arithmetic; a remainder of rounding could be picked again.
+        self.left[pivot] = 0.0;
+        self.columns.extend(next);
+        self.rank += 1;
+    }
+
+    fn factor(self) -> DMatrix<f64> {
+        DMatrix::from_vec(self.left.len(), self.rank, self.columns)
+    }
+}
+
+/// Entries that are subtracted from together, so that they stay in the cache of the first level.
+const BLOCK: usize = 1024;
+
+/// Subtracts from each entry of `next` its entries of all columns times theirs at the pivot, column by column.
+#[inline(always)]
+fn subtract_columns(next: &mut [f64], columns: &[f64], pivot: usize) {
+    let n = next.len();
+    for (block, next) in next.chunks_mut(BLOCK).enumerate() {
+        let start = block * BLOCK;
+        for previous in columns.chunks_exact(n) {
+            let share = previous[pivot];
+            next.iter_mut().zip(&previous[start..]).for_each(|(v, p)| *v -= share * p);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write_column(a: &DMatrix<f64>, j: usize, out: &mut [f64]) {
+        out.copy_from_slice(a.column(j).as_slice());
+    }
+
+    #[test]
+    fn a_smooth_kernel_has_low_rank_and_a_small_remainder() {
+        let x: Vec<f64> = (0..200).map(|i| -4.0 + 0.04 * f64::from(i)).collect();
+        let k = DMatrix::from_fn(200, 200, |i, j| (-0.5 * (x[i] - x[j]).powi(2)).exp());
+        let factor = pivoted_cholesky(&[1.0; 200], |j, out| write_column(&k, j, out), 1e-12);
+        assert!(factor.ncols() < 40, "{}", factor.ncols());
+        let remainder = (&factor * factor.transpose() - &k).amax();
+        assert!(remainder < 1.1e-12, "{remainder:e}");
+    }
+
+    #[test]
+    fn the_remainder_of_a_smooth_factor_is_bounded_in_its_trace() {
+        let n = 600;
+        let x: Vec<f64> = (0..n).map(|i| 6.0 * i as f64 / n as f64).collect();
+        for (lengthscale, most, is_found) in [(1.0, 60, true), (1.0, 8, false), (0.01, 200, false)] {
+            let k = DMatrix::from_fn(n, n, |i, j| (-0.5 * ((x[i] - x[j]) / lengthscale).powi(2)).exp());
+            let mut computed = 0;
+            let factor = smooth_factor(
+                &vec![1.0; n],
+                |j, out| {
+                    computed += 1;
+                    write_column(&k, j, out);
+                },
+                1e-10,
+                most,
+            );
+            assert_eq!(factor.is_some(), is_found, "{lengthscale} {most}");
+            // A kernel that is too rough is given up early.
+            assert!(is_found || computed < 40, "{computed}");
+            if let Some(factor) = factor {
+                let left = k - &factor * factor.transpose();
+                assert!(factor.ncols() < 40 && left.trace() < 1e-9, "{} {:e}", factor.ncols(), left.trace());
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_rank_matrix_is_reproduced() {
+        let a = DMatrix::from_row_slice(3, 3, &[4.0, 2.0, 0.6, 2.0, 5.0, 1.0, 0.6, 1.0, 3.0]);
+        let factor = pivoted_cholesky(&[4.0, 5.0, 3.0], |j, out| write_column(&a, j, out), 0.0);
+        assert!((&factor * factor.transpose() - a).amax() < 1e-14);
+        assert_eq!(pivoted_cholesky(&[0.0; 2], |_, _| {}, 1e-12).shape(), (2, 0));
+    }
+}

@@ -1,0 +1,82 @@
+//! Private functions: a sample of the Gaussian process, scaled by a sensitivity in its Hilbert space.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use dpgp_linalg::{Cholesky, LinalgError, largest};
+
+/// How far a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves at most in the norm of the RKHS when one target moves by 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FunctionSensitivity {
+    /// The largest absolute row sum of A (its infinity norm), as Smith et al. 2016 print it. One target touches a column
+    /// and not a row: for A that is not symmetric this is **not a bound**.
+    Published,
+    /// The largest absolute column sum of A: a bound for kernels of at most 1, by the triangle inequality.
+    Column,
+    /// The largest sum of the entries of one sign in a row, from the authors' code. **Not a bound**.
+    SameSign,
+    /// `sqrt(max_j [A' K A]_jj)`: not a bound but the value itself.
+    Exact,
+}
+
+impl FunctionSensitivity {
+    /// The sensitivity of a mean with weights `A` (m x n), whose norms `sqrt([A' K A]_jj)` are given (n values).
+    ///
+    /// Obligation: target j enters through column j alone, so a change by 1 adds `sum_i A_ij k(., b_i)`, whose squared norm
+    /// is `[A' K A]_jj` by the reproducing property; the triangle inequality bounds it by `sum_i |A_ij| sqrt(k(b_i, b_i))`.
+    ///
+    /// ```
+    /// use dpgp_mechanisms::FunctionSensitivity::{Column, Published};
+    /// use nalgebra::DMatrix;
+    /// // One target with weight 1 on two points: it moves the function twice as far as a row sum says.
+    /// let weights = DMatrix::from_column_slice(2, 1, &[1.0, 1.0]);
+    /// let norms = [2f64.sqrt()];
+    /// assert_eq!((Published.of(&weights, &norms), Column.of(&weights, &norms)), (1.0, 2.0));
+    /// ```
+    pub fn of(self, weights: &DMatrix<f64>, norms: &[f64]) -> f64 {
+        match self {
+            Self::Published => largest(weights.row_iter().map(|row| row.lp_norm(1))),
+            Self::Column => largest(weights.column_iter().map(|column| column.lp_norm(1))),
+            Self::SameSign => {
+                let above = weights.row_iter().map(|row| row.iter().map(|v| v.max(0.0)).sum());
+                let below = weights.row_iter().map(|row| row.iter().map(|v| (-v).max(0.0)).sum());
+                largest(above).max(largest(below))
+            }
+            Self::Exact => largest(norms.iter().copied()),
+        }
+    }
+}
+
+/// Samples of a Gaussian process with the kernel of the mean, at test inputs (t).
+///
+/// Obligation: `f + s G` with G such a process and `s = sigma Delta`, where `Delta` bounds the change of f in the RKHS and
+/// sigma is the noise multiplier of the Gaussian mechanism, has the privacy of that mechanism at every finite set of
+/// inputs, however many are asked for: restricted to inputs with covariance K, the change v of f has `v' K^-1 v` at most the
+/// squared norm of the change in the RKHS (its least-norm interpolant is that element's projection).
+/// Source: Hall, Rinaldo and Wasserman 2013, Proposition 7 and Corollary 9.
+#[derive(Debug, Clone)]
+pub struct FunctionNoise {
+    factor: Cholesky,
+}
+
+impl FunctionNoise {
+    /// For the covariance K (t x t) of the kernel at the test inputs. Jitter only adds noise.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if K cannot be factorised.
+    pub fn new(covariance: &DMatrix<f64>) -> Result<Self, LinalgError> {
+        Ok(Self { factor: Cholesky::new("K_**", covariance)? })
+    }
+
+    /// The matrix (t x t) that turns standard normal draws into samples of the process.
+    pub fn noise_map(&self) -> &DMatrix<f64> {
+        self.factor.factor()
+    }
+
+    /// `L^-1 C` (t x k) for the columns C of a mean at the test inputs: what independent noise is added to.
+    pub fn whitened(&self, columns: &DMatrix<f64>) -> DMatrix<f64> {
+        self.factor.half_solve(columns)
+    }
+}

@@ -1,0 +1,294 @@
+//! Weights of least expected error.
+
+use nalgebra::DMatrix;
+
+use super::torus::Torus;
+use super::{Frequencies, PairTable, SquareRule};
+use dpgp_gp::sites::{SiteReference, site_grid};
+use dpgp_linalg::{Cholesky, LinalgError, product};
+
+/// The expected squared error of predictions under a reference, as a function of the weights; no data enter it.
+///
+/// With the sites g as likely as each other, `L = n Phi' / G`, K their covariances and D the sensitivity, the entries of b have
+/// independent errors of variance
+///
+/// ```text
+/// c_j = sigma^2 D^2 / u_j + sum_k B_jk / (1 / pi + t_k / (sigma^2 D^2)),    pi = n^2 / (2 (a + 1)),    B_jk = s(j - k) + s(j + k),
+/// ```
+///
+/// the noise, and the error of the density: T has the prior variance pi and passes on what f has at the frequency between (s, the
+/// mass of the kernel on a torus with period P, its bias at the zero). With `Q = L K L' + n s^2 Phi' Phi / G + diag(c)` and
+/// `H = Q^-1 L K` the error is `tr(K - (L K)' H) / G`; its slope in `c_j` is the mean square of row j of H.
+pub struct WeightSearch {
+    frequencies: Frequencies,
+    table: PairTable,
+    /// `L K` (m x G).
+    cross: DMatrix<f64>,
+    /// `L K L' + n s^2 Phi' Phi / G` (m x m).
+    seen: DMatrix<f64>,
+    /// The mean variance of f.
+    prior: f64,
+    /// B (F x k).
+    pub(super) transfer: DMatrix<f64>,
+    /// `1 / pi`.
+    pub(super) precision: f64,
+}
+
+/// What is believed about a function where errors count, on sites that are as likely as each other.
+pub struct SitePrior<'a> {
+    reference: &'a SiteReference,
+    /// G x d.
+    sites: DMatrix<f64>,
+    /// G x G, the variance of the mean in all of it.
+    covariance: DMatrix<f64>,
+}
+
+impl<'a> SitePrior<'a> {
+    /// On the grid for the inputs of a reference.
+    pub fn new(reference: &'a SiteReference) -> Self {
+        let sites = site_grid(reference.kernel.dimensions());
+        let correlations = reference.kernel.correlations(1.0).matrix(&sites, &sites);
+        let covariance = (correlations * reference.kernel.variance()).add_scalar(reference.bias);
+        Self { reference, sites, covariance }
+    }
+}
+
+/// Weights, which add up to 1, and the mean squared error that they are expected to have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeastRisk {
+    /// `u_j`.
+    pub weights: Vec<f64>,
+    /// The expected squared error, in squared units of the target.
+    pub risk: f64,
+}
+
+/// The variance that takes a number out of a release.
+const NEVER: f64 = 1e30;
+/// The least weight, relative to the greatest.
+const LEAST: f64 = 1e-6;
+
+impl WeightSearch {
+    /// For what is believed about the data, and frequencies with their period.
+    pub fn new(prior: &SitePrior<'_>, frequencies: Frequencies, period: f64) -> Self {
+        let SitePrior { reference, sites, covariance } = prior;
+        let (rows, each) = (reference.rows as f64, 1.0 / sites.nrows() as f64);
+        let features = frequencies.features(sites, period);
+        let map = features.transpose() * (rows * each);
+        let cross = product(&map, covariance);
+        let seen = product(&cross, &map.transpose()) + product(&map, &features) * reference.noise_variance;
+        let table = PairTable::new(&frequencies);
+        let torus = Torus::new(reference, period);
+        let transfer = DMatrix::from_fn(frequencies.len(), table.frequencies.len(), |j, k| {
+            let (j, k) = (&frequencies.vectors()[j], &table.frequencies.vectors()[k]);
+            torus.mass(j, k, -1) + torus.mass(j, k, 1)
+        });
+        let precision = 2.0 * (reference.concentration + 1.0) / (rows * rows);
+        Self { prior: covariance.trace() * each, frequencies, table, cross, seen, transfer, precision }
+    }
+
+    /// The best weights of a fixed-point iteration `u <- sqrt(u sqrt(gamma))`, gamma the slopes, from some that add up to 1.
+    ///
+    /// # Errors
+    /// [`LinalgError`] without noise.
+    pub fn least_risk(
+        &self,
+        rule: &SquareRule,
+        sigma: f64,
+        start: Vec<f64>,
+        steps: usize,
+    ) -> Result<LeastRisk, LinalgError> {
+        let noise = (sigma * rule.sensitivity()).powi(2);
+        let mut best = LeastRisk { weights: start.clone(), risk: f64::INFINITY };
+        let mut weights = start;
+        for _ in 0..steps {
+            let Slopes { risk, slopes } = self.slopes(self.errors(rule, noise, &weights))?;
+            if risk < best.risk {
+                best = LeastRisk { weights: weights.clone(), risk };
+            }
+            weights = stepped(&weights, &slopes);
+        }
+        Ok(best)
+    }
+
+    /// Where the entries of b have independent errors of these variances.
+    pub(super) fn slopes(&self, errors: Vec<f64>) -> Result<Slopes, LinalgError> {
+        let errors: Vec<f64> = errors.into_iter().map(|c| c.min(NEVER)).collect();
+        let covariance = &self.seen + DMatrix::from_diagonal(&self.frequencies.spread(&errors));
+        let factor = Cholesky::without_jitter("the covariance of the weighted sums", &covariance)?;
+        let half = factor.half_solve(&self.cross);
+        let each = 1.0 / half.ncols() as f64;
+        let solved = factor.upper_solve(&half);
+        let mut rows = vec![0.0; solved.nrows()];
+        // Column by column, as it is stored.
+        for column in solved.as_slice().chunks_exact(rows.len()) {
+            rows.iter_mut().zip(column).for_each(|(sum, value)| *sum += value * value * each);
+        }
+        Ok(Slopes { risk: self.prior - half.norm_squared() * each, slopes: self.frequencies.gathered(&rows) })
+    }
+
+    /// `c_j`.
+    fn errors(&self, rule: &SquareRule, noise: f64, weights: &[f64]) -> Vec<f64> {
+        let pairs = rule.pair_weights(&self.table, weights);
+        let unknown: Vec<f64> = pairs.iter().map(|t| 1.0 / (self.precision + t / noise)).collect();
+        let transfer = self.transfer.row_iter().map(|row| row.iter().zip(&unknown).map(|(b, v)| b * v).sum());
+        let transfer: Vec<f64> = transfer.collect();
+        weights.iter().zip(transfer).map(|(u, passed_on)| noise / u + passed_on).collect()
+    }
+}
+
+/// The risk, and how it depends on the errors.
+pub(super) struct Slopes {
+    pub risk: f64,
+    /// `d risk / d c_j`.
+    pub slopes: Vec<f64>,
+}
+
+/// The geometric mean of the weights and of those in proportion to the roots of the slopes.
+pub(super) fn stepped(weights: &[f64], slopes: &[f64]) -> Vec<f64> {
+    let roots: f64 = slopes.iter().map(|slope| slope.sqrt()).sum();
+    let next: Vec<f64> =
+        weights.iter().zip(slopes).map(|(u, slope)| (u * slope.sqrt() / roots).sqrt()).collect();
+    let least = LEAST * next.iter().copied().fold(0.0, f64::max);
+    normalised(next.into_iter().map(|u| u.max(least)).collect())
+}
+
+/// The same, adding up to 1.
+pub(super) fn normalised(weights: Vec<f64>) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|u| u / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Weights of 1/2 and slopes of 1 and 16: the roots' shares are 1/5 and 4/5, and the geometric means are as 1 to 2.
+    #[test]
+    fn a_step_is_a_geometric_mean() {
+        let next = stepped(&[0.5, 0.5], &[1.0, 16.0]);
+        assert!((next[0] - 1.0 / 3.0).abs() < 1e-15 && (next[1] - 2.0 / 3.0).abs() < 1e-15);
+        // Weights in proportion to the roots of the slopes stay.
+        let same = stepped(&[0.2, 0.8], &[1.0, 16.0]);
+        assert!((same[0] - 0.2).abs() < 1e-15 && (same[1] - 0.8).abs() < 1e-15);
+        // One that is zero becomes a millionth of the greatest.
+        let least = stepped(&[1.0, 0.0], &[1.0, 1.0]);
+        assert!((least[1] / least[0] / 1e-6 - 1.0).abs() < 1e-12);
+    }
+
+    const ROWS: f64 = 50.0;
+    const PERIOD: f64 = 1.5;
+    const NOISE_VARIANCE: f64 = 0.1;
+
+    fn reference() -> SiteReference {
+        let kernel = toml::from_str("eq = { variance = 0.5, lengthscale = 0.3 }").unwrap();
+        SiteReference {
+            rows: ROWS as usize,
+            bound: 1.0,
+            bias: 0.2,
+            kernel: dpgp_gp::kernel::BoxKernel::new(&kernel, vec![1.0]).unwrap(),
+            noise_variance: NOISE_VARIANCE,
+            concentration: 1.0,
+        }
+    }
+
+    fn search() -> WeightSearch {
+        let reference = reference();
+        WeightSearch::new(&SitePrior::new(&reference), Frequencies::ball(2, 4, 1), PERIOD)
+    }
+
+    fn rule() -> SquareRule {
+        super::super::design::rule(&[1.0], 1.0, 2.0).unwrap()
+    }
+
+    /// The mass of the kernel at a frequency on the torus.
+    fn mass(turn: i32) -> f64 {
+        let turned = std::f64::consts::TAU * 0.3 * f64::from(turn) / PERIOD;
+        let mass = 0.5 * std::f64::consts::TAU.sqrt() * 0.3 / PERIOD * (-0.5 * turned * turned).exp();
+        if turn == 0 { mass + 0.2 } else { mass }
+    }
+
+    /// `c_j` for the frequencies 0, 1 and 2, whose products are 1 to 4; kappa = 2 and R = 1 give c = 1.
+    fn errors(noise: f64, weights: [f64; 3]) -> [f64; 3] {
+        let mut pairs = [0.0; 5];
+        for i in 0..3usize {
+            for j in 0..3 {
+                for k in [i.abs_diff(j), i + j] {
+                    pairs[k] += 0.5 * weights[i] * weights[j];
+                }
+            }
+        }
+        [0, 1, 2].map(|j| {
+            let passed_on = (1..5).map(|k: i32| {
+                let left = 1.0 / (4.0 / (ROWS * ROWS) + pairs[k as usize] / noise);
+                (mass(j - k) + mass(j + k)) * left
+            });
+            noise / weights[j as usize] + passed_on.sum::<f64>()
+        })
+    }
+
+    /// `tr(K - (L K)' Q^-1 L K) / G`, by an inverse.
+    fn risk(errors: [f64; 3]) -> f64 {
+        let sites = site_grid(1);
+        let count = sites.len() as f64;
+        let phi = DMatrix::from_fn(sites.len(), 5, |g, column| {
+            let angle = std::f64::consts::TAU * sites[g] / PERIOD;
+            [1.0, angle.cos(), angle.sin(), (2.0 * angle).cos(), (2.0 * angle).sin()][column]
+        });
+        let covariance = DMatrix::from_fn(sites.len(), sites.len(), |g, h| {
+            0.5 * (-0.5 * ((sites[g] - sites[h]) / 0.3).powi(2)).exp() + 0.2
+        });
+        let map = phi.transpose() * (ROWS / count);
+        let [zero, one, two] = errors;
+        let own = DMatrix::from_diagonal(&nalgebra::DVector::from_column_slice(&[zero, one, one, two, two]));
+        let q = &map * &covariance * map.transpose() + &map * &phi * NOISE_VARIANCE + own;
+        let cross = &map * &covariance;
+        (covariance.trace() - (cross.transpose() * q.try_inverse().unwrap() * cross).trace()) / count
+    }
+
+    #[test]
+    fn the_risk_is_that_of_its_formula() {
+        let (search, rule) = (search(), rule());
+        let noise = (0.7 * rule.sensitivity()).powi(2);
+        for weights in [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]] {
+            let expected = errors(noise, weights);
+            let found = search.errors(&rule, noise, &weights);
+            let close = found.iter().zip(expected).all(|(c, expected)| (c / expected - 1.0).abs() < 1e-12);
+            assert!(close, "{found:?} {expected:?}");
+            let slopes = search.slopes(found).unwrap();
+            assert!((slopes.risk / risk(expected) - 1.0).abs() < 1e-9, "{} {}", slopes.risk, risk(expected));
+            for j in 0..3 {
+                let (mut less, mut more) = (expected, expected);
+                (less[j], more[j]) = (0.999 * less[j], 1.001 * more[j]);
+                let slope = (risk(more) - risk(less)) / (more[j] - less[j]);
+                assert!((slopes.slopes[j] / slope - 1.0).abs() < 1e-4, "{j}: {} {slope}", slopes.slopes[j]);
+            }
+        }
+    }
+
+    /// The best of the steps is kept, with the weights that it has; none is below the bound, nor far above it.
+    #[test]
+    fn the_least_risk_lies_above_its_bound() {
+        let (search, rule) = (search(), rule());
+        let noise = (0.7 * rule.sensitivity()).powi(2);
+        let start = vec![0.1, 0.1, 0.8];
+        let first = search.least_risk(&rule, 0.7, start.clone(), 1).unwrap();
+        assert_eq!(first.weights, start);
+        let found = search.least_risk(&rule, 0.7, start, 30).unwrap();
+        let weights = [found.weights[0], found.weights[1], found.weights[2]];
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        assert!((found.risk / risk(errors(noise, weights)) - 1.0).abs() < 1e-9);
+        assert!(found.risk < 0.99 * first.risk, "{} {}", found.risk, first.risk);
+        let bound = search.lower_bound(&rule, 0.7, 30).unwrap();
+        assert!(bound <= found.risk && bound > 0.92 * found.risk, "{bound} {}", found.risk);
+        // It is a bound on what is left where density passes on the least that it can.
+        let passed = search.least_passed_on(rule.factor(), noise);
+        let scan = (1..40)
+            .flat_map(|i| (1..40 - i).map(move |j| [f64::from(i), f64::from(j), f64::from(40 - i - j)]));
+        let risks = scan.map(|weights| {
+            let own = [0, 1, 2].map(|j| noise * 40.0 / weights[j] + passed[j]);
+            risk(own)
+        });
+        let least = risks.fold(f64::INFINITY, f64::min);
+        assert!(bound <= least * (1.0 + 1e-9) && bound > 0.97 * least, "{bound} {least}");
+    }
+}

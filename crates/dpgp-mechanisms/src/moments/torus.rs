@@ -1,0 +1,238 @@
+//! What a kernel has at each frequency.
+
+use std::f64::consts::TAU;
+
+use nalgebra::DMatrix;
+
+use dpgp_gp::kernel::{BoxKernel, EqPart};
+use dpgp_gp::sites::SiteReference;
+
+/// The kernel of a reference on a torus.
+pub(super) struct Torus<'a> {
+    reference: &'a SiteReference,
+    period: f64,
+    masses: Masses,
+}
+
+/// How masses are known.
+enum Masses {
+    /// By the spectral densities of the exponentiated quadratic kernels that it is the sum of.
+    Density(Vec<EqPart>),
+    /// By a table.
+    Table(WaveTable),
+}
+
+impl<'a> Torus<'a> {
+    pub fn new(reference: &'a SiteReference, period: f64) -> Self {
+        let masses = match reference.kernel.exponentiated_quadratics() {
+            Some(parts) => Masses::Density(parts),
+            None => Masses::Table(WaveTable::new(&reference.kernel, period)),
+        };
+        Self { reference, period, masses }
+    }
+
+    /// The mass at `j + sign k`, and the variance of the mean at the zero.
+    pub fn mass(&self, j: &[i64], k: &[i64], sign: i64) -> f64 {
+        let turns: Vec<i64> = j.iter().zip(k).map(|(a, b)| a + sign * b).collect();
+        let mass = match &self.masses {
+            Masses::Density(parts) => parts.iter().map(|part| self.density(part, &turns)).sum(),
+            Masses::Table(table) => self.reference.kernel.variance() * table.mass(&turns),
+        };
+        if turns.iter().all(|turn| *turn == 0) { mass + self.reference.bias } else { mass }
+    }
+
+    /// The spectral density over `P^d`; along an input that the kernel does not depend on all of it is at zero.
+    fn density(&self, part: &EqPart, turns: &[i64]) -> f64 {
+        let mut density = part.variance;
+        for (turn, lengthscale) in turns.iter().zip(&part.lengthscales) {
+            if lengthscale.is_infinite() {
+                density *= f64::from(*turn == 0);
+                continue;
+            }
+            let frequency = TAU * lengthscale * *turn as f64 / self.period;
+            let height = TAU.sqrt() * lengthscale / self.period;
+            density *= height * (-0.5 * frequency * frequency).exp();
+        }
+        density
+    }
+}
+
+/// The masses of the correlations of a kernel, repeated with the period: `M^-d sum_i c(d_i) prod_l cos(2 pi j_l i_l / M)` over the M^d
+/// points `d_i` of a grid over a period, each coordinate between a half period on either side. The kernels of specs are even in
+/// each input, so that cosines are enough.
+struct WaveTable {
+    masses: Vec<f64>,
+    /// Frequencies along an input, from zero.
+    width: usize,
+}
+
+/// Points of the grid along each of one to four inputs; half of them is more than the greatest frequency that is asked for.
+const POINTS: [usize; 4] = [256, 64, 32, 16];
+
+impl WaveTable {
+    fn new(kernel: &BoxKernel, period: f64) -> Self {
+        let dimensions = kernel.dimensions();
+        let points = POINTS[dimensions.clamp(1, POINTS.len()) - 1];
+        let width = points / 2;
+        let waves = DMatrix::from_fn(width, points, |j, i| {
+            (TAU * (j * i % points) as f64 / points as f64).cos() / points as f64
+        });
+        let mut masses = correlations(kernel, period, points);
+        for _ in 0..dimensions {
+            let rest = masses.len() / points;
+            let along = &waves * DMatrix::from_vec(points, rest, masses);
+            // The first input goes to the end, and the next comes first.
+            masses = along.transpose().as_slice().to_vec();
+        }
+        Self { masses: masses.into_iter().map(|mass| mass.max(0.0)).collect(), width }
+    }
+
+    /// Zero beyond the table.
+    fn mass(&self, turns: &[i64]) -> f64 {
+        let mut place = 0;
+        for turn in turns.iter().rev() {
+            let turn = turn.unsigned_abs() as usize;
+            if turn >= self.width {
+                return 0.0;
+            }
+            place = place * self.width + turn;
+        }
+        self.masses[place]
+    }
+}
+
+/// Of a displacement at each point of the grid with zero; the first coordinate moves fastest.
+fn correlations(kernel: &BoxKernel, period: f64, points: usize) -> Vec<f64> {
+    let (dimensions, correlations) = (kernel.dimensions(), kernel.correlations(1.0));
+    let zero = vec![0.0; dimensions];
+    let count = (0..dimensions).fold(1, |count, _| count * points);
+    let mut values = Vec::with_capacity(count);
+    for place in 0..count {
+        let (mut rest, mut displacement) = (place, Vec::with_capacity(dimensions));
+        for _ in 0..dimensions {
+            let turn = rest % points;
+            displacement.push(period * turn.min(points - turn) as f64 / points as f64);
+            rest /= points;
+        }
+        values.push(correlations.value(&displacement, &zero));
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(text: &str, dimensions: usize) -> BoxKernel {
+        BoxKernel::new(&toml::from_str(text).unwrap(), vec![1.0; dimensions]).unwrap()
+    }
+
+    /// The table of a kernel that fades within the period is its spectral density, in one and two dimensions.
+    #[test]
+    fn tables_are_densities() {
+        for dimensions in [1, 2] {
+            let kernel = kernel("eq = { variance = 2.0, lengthscale = 0.15 }", dimensions);
+            let reference = SiteReference {
+                rows: 1,
+                bound: 1.0,
+                bias: 0.25,
+                kernel: kernel.clone(),
+                noise_variance: 1.0,
+                concentration: 1.0,
+            };
+            let (closed, table) = (Torus::new(&reference, 1.6), WaveTable::new(&kernel, 1.6));
+            for turns in [vec![0, 0], vec![3, 0], vec![1, -4]] {
+                let (turns, none) = (&turns[..dimensions], vec![0; dimensions]);
+                let bias = if turns.iter().all(|turn| *turn == 0) { 0.25 } else { 0.0 };
+                let expected = closed.mass(turns, &none, 1) - bias;
+                assert!((2.0 * table.mass(turns) - expected).abs() < 1e-6, "{turns:?} {expected}");
+            }
+        }
+    }
+
+    /// A function of the first input and one of both: off the axes only the pair has masses.
+    #[test]
+    fn additive_kernels_have_the_masses_of_their_parts() {
+        let text = "additive = { lengthscales = [0.2, 0.3], variances = [1.5, 0.0], pairs = [{ inputs = [0, 1], variance = 0.5 }] }";
+        let alone = kernel("eq = { variance = 1.5, lengthscale = 0.2 }", 1);
+        let pair = kernel("eq-ard = { variance = 0.5, lengthscales = [0.2, 0.3] }", 2);
+        let references = [kernel(text, 2), alone, pair].map(|kernel| SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.0,
+            kernel,
+            noise_variance: 1.0,
+            concentration: 1.0,
+        });
+        let [both, alone, pair] = [0, 1, 2].map(|which| Torus::new(&references[which], 1.6));
+        for turns in [[0, 0], [2, 0], [0, 1], [-1, 3]] {
+            let expected = pair.mass(&turns, &[0, 0], 1)
+                + if turns[1] == 0 { alone.mass(&turns[..1], &[0], 1) } else { 0.0 };
+            assert!((both.mass(&turns, &[0, 0], 1) - expected).abs() < 1e-15, "{turns:?}");
+        }
+    }
+
+    /// `exp(-r / l)` has the density `2 l / (1 + (2 pi l xi)^2)`, whose masses add up to nearly all of its variance.
+    #[test]
+    fn rough_kernels_have_heavy_tails() {
+        let matern = kernel("matern = { smoothness = \"1/2\", variance = 1.0, lengthscales = [0.1] }", 1);
+        let table = WaveTable::new(&matern, 1.6);
+        for turn in [0, 1, 5, 20] {
+            let expected = 0.2 / 1.6 / (1.0 + (TAU * 0.1 * f64::from(turn) / 1.6).powi(2));
+            let found = table.mass(&[i64::from(turn)]);
+            assert!((found / expected - 1.0).abs() < 0.05, "{turn}: {found} {expected}");
+        }
+        assert_eq!(table.mass(&[500]), 0.0);
+    }
+
+    /// A wave of a third of the period has its mass there and nowhere between.
+    #[test]
+    fn periodic_kernels_have_lines() {
+        let text = "periodic = { variance = 1.0, lengthscale = 2.0, period = 0.5 }";
+        let table = WaveTable::new(&kernel(text, 1), 1.5);
+        assert!(table.mass(&[3]) > 0.05 && table.mass(&[0]) > 0.5);
+        assert!(table.mass(&[1]) < 1e-12 && table.mass(&[2]) < 1e-12);
+    }
+
+    /// In one dimension the mass at `j + sign k` is `2 sqrt(2 pi) l / P exp(-(2 pi l j / P)^2 / 2)`, and the mean adds to the zero.
+    #[test]
+    fn masses_are_those_of_sums_and_differences() {
+        let reference = SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.25,
+            kernel: kernel("eq = { variance = 2.0, lengthscale = 0.15 }", 1),
+            noise_variance: 1.0,
+            concentration: 1.0,
+        };
+        let torus = Torus::new(&reference, 1.6);
+        let density = |turn: f64| {
+            let turned = TAU * 0.15 * turn / 1.6;
+            2.0 * TAU.sqrt() * 0.15 / 1.6 * (-0.5 * turned * turned).exp()
+        };
+        assert!((torus.mass(&[2], &[1], 1) / density(3.0) - 1.0).abs() < 1e-12);
+        assert!((torus.mass(&[2], &[1], -1) / density(1.0) - 1.0).abs() < 1e-12);
+        assert!((torus.mass(&[2], &[2], -1) / (density(0.0) + 0.25) - 1.0).abs() < 1e-12);
+    }
+
+    fn rough(variance: f64) -> SiteReference {
+        let text =
+            format!("matern = {{ smoothness = \"1/2\", variance = {variance}, lengthscales = [0.1] }}");
+        SiteReference {
+            rows: 1,
+            bound: 1.0,
+            bias: 0.0,
+            kernel: kernel(&text, 1),
+            noise_variance: 1.0,
+            concentration: 1.0,
+        }
+    }
+
+    /// Tables are of correlations: the variance multiplies them.
+    #[test]
+    fn rough_masses_grow_with_the_variance() {
+        let [one, five] = [rough(1.0), rough(5.0)];
+        let masses = [&one, &five].map(|reference| Torus::new(reference, 1.6).mass(&[2], &[1], 1));
+        assert!(masses[0] > 0.0 && (masses[1] / masses[0] - 5.0).abs() < 1e-12, "{masses:?}");
+    }
+}

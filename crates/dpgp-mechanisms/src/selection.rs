@@ -1,0 +1,176 @@
+//! Selection of a configuration by the exponential mechanism on a cross-validated sum of squared errors.
+
+use std::borrow::Borrow;
+
+use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
+
+use dpgp_linalg::largest;
+
+/// Which bound on the change of the sum of squared errors (SSE) is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SensitivityRule {
+    /// Smith et al. 2021, Eq. 13: `9 d^2 + sum over folds (smallest dropped) of d^2 max_j |c_jk|^2`.
+    /// It omits the cross term `2 e.v` of `|e + v|^2 - |e|^2`, so it is no valid bound.
+    Published,
+    /// A valid bound for errors clipped at `T = 4 d`:
+    /// `max_j [ q(d) + sum over the folds that train on j of sum_i q(d |c_ij|) ]`
+    /// with `q(v) = 2 T v - v^2` for `v <= T`, else `T^2`.
+    ///
+    /// Proof: moving one error by v changes its clipped square by at most q(v): for `v <= T` the difference
+    /// `clip(e + v)^2 - clip(e)^2` is largest where `e + v = T`, beyond that where `e = 0`; j errs once as a test point (its target moves
+    /// by d) and moves prediction i by `d c_ij` in each fold that trains on it.
+    Corrected,
+    /// As the authors' notebook of 2018 has it: `9 d^2 + d^2 sum over folds (largest dropped) of alpha_k`, with
+    /// `alpha_k = d^2 max_j |c_jk|^2`, which already holds `d^2`. It drops the fold that counts most, besides the cross term of
+    /// the published rule, and is no valid bound. The selection counts a fold above the threshold as 0, and takes the largest of
+    /// all configurations, also of those that are not allowed.
+    LargestDropped,
+}
+
+/// One fold of a cross-validation: its map (t x n_train, expanded) and the row of each training target.
+#[derive(Debug, Clone)]
+pub struct FoldColumns {
+    /// `C` of the fold, a column for each training row.
+    pub columns: DMatrix<f64>,
+    /// The data row of each column.
+    pub rows: Vec<usize>,
+}
+
+/// The sensitivity of the SSE of one configuration, for targets that change by at most `d`, over
+/// `rows` data rows. Units: squared targets.
+///
+/// ```
+/// use dpgp_mechanisms::{FoldColumns, SensitivityRule, sse_sensitivity};
+/// use nalgebra::DMatrix;
+/// // Two folds of one row each, which predict the other row by half of their own: q(1) + q(1/2) at T = 4.
+/// let fold = |row| FoldColumns { columns: DMatrix::from_element(1, 1, 0.5), rows: vec![row] };
+/// let found = sse_sensitivity(SensitivityRule::Corrected, &[fold(0), fold(1)], 2, 1.0);
+/// assert_eq!(found, (8.0 - 1.0) + (4.0 - 0.25));
+/// ```
+pub fn sse_sensitivity<F: Borrow<FoldColumns>>(
+    rule: SensitivityRule,
+    folds: &[F],
+    rows: usize,
+    d: f64,
+) -> f64 {
+    let folds: Vec<&FoldColumns> = folds.iter().map(F::borrow).collect();
+    match rule {
+        SensitivityRule::Published => published(&folds, d),
+        SensitivityRule::Corrected => corrected(&folds, rows, d),
+        SensitivityRule::LargestDropped => largest_dropped(&folds, d),
+    }
+}
+
+/// The longest column of each fold, squared, ascending.
+fn longest(folds: &[&FoldColumns]) -> Vec<f64> {
+    let longest = folds.iter().map(|fold| largest(fold.columns.column_iter().map(|c| c.norm_squared())));
+    let mut longest: Vec<f64> = longest.collect();
+    longest.sort_by(f64::total_cmp);
+    longest
+}
+
+fn largest_dropped(folds: &[&FoldColumns], d: f64) -> f64 {
+    let mut alphas = longest(folds);
+    alphas.pop();
+    9.0 * d * d + d.powi(4) * alphas.iter().sum::<f64>()
+}
+
+fn published(folds: &[&FoldColumns], d: f64) -> f64 {
+    let alphas = longest(folds);
+    // A row is a test point in one of the folds, where it trains nothing: the smallest is left out, as printed.
+    9.0 * d * d + alphas.iter().skip(1).map(|a| d * d * a).sum::<f64>()
+}
+
+fn corrected(folds: &[&FoldColumns], rows: usize, d: f64) -> f64 {
+    let threshold = 4.0 * d;
+    let mut change = vec![most(d, threshold); rows];
+    for fold in folds {
+        for (column, &row) in fold.columns.column_iter().zip(&fold.rows) {
+            change[row] += column.iter().map(|c| most(d * c.abs(), threshold)).sum::<f64>();
+        }
+    }
+    largest(change)
+}
+
+/// `q(v)`: the most that the square of an error clipped at T changes when the error moves by v.
+fn most(v: f64, threshold: f64) -> f64 {
+    if v <= threshold { 2.0 * threshold * v - v * v } else { threshold * threshold }
+}
+
+/// The probabilities with which the exponential mechanism selects each configuration, by its SSE
+/// (utility is its negative) and the largest sensitivity: proportional to `exp(-epsilon SSE / (2 sensitivity))`,
+/// relative to the best. An infinite epsilon selects the best. Source: McSherry and Talwar 2007; Smith et al. 2021, Eq. 12.
+///
+/// Obligation: if no SSE moves by more than the sensitivity D between neighbours, each weight moves by a factor within
+/// `e^(-epsilon/2)` and `e^(epsilon/2)`, and so does their sum: the choice is epsilon-DP.
+///
+/// ```
+/// use dpgp_mechanisms::selection_probabilities;
+/// let p = selection_probabilities(&[0.0, 2.0], 1.0, 1.0);
+/// assert!((p[0] / p[1] - 1f64.exp()).abs() < 1e-12);
+/// ```
+pub fn selection_probabilities(sse: &[f64], sensitivity: f64, epsilon: f64) -> Vec<f64> {
+    let least = sse.iter().copied().fold(f64::INFINITY, f64::min);
+    let weights = sse.iter().map(|s| match s - least {
+        // Zero times an infinite epsilon would be no number; the best has weight 1 whatever epsilon is.
+        0.0 => 1.0,
+        excess => (-excess * epsilon / (2.0 * sensitivity)).exp(),
+    });
+    let weights: Vec<f64> = weights.collect();
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three configurations with SSEs of 2, 2 and 6, `epsilon = 2 D ln 3 / 4`: weights of 1, 1 and 1/3.
+    #[test]
+    fn the_exponential_mechanism_has_its_law() {
+        let p = selection_probabilities(&[2.0, 6.0, 2.0], 7.0, 3.5 * 3f64.ln());
+        for (found, expected) in p.iter().zip([3.0 / 7.0, 1.0 / 7.0, 3.0 / 7.0]) {
+            assert!((found - expected).abs() < 1e-14);
+        }
+    }
+
+    /// The best has all of the probability, in equal parts where several are, whatever the others are.
+    #[test]
+    fn without_privacy_the_best_is_selected() {
+        assert_eq!(selection_probabilities(&[6.0, 2.0, 9.0, 2.0], 7.0, f64::INFINITY), [0.0, 0.5, 0.0, 0.5]);
+    }
+
+    /// Without folds a row moves its own error alone, by at most `q(d) = 8 d^2 - d^2`.
+    #[test]
+    fn a_row_that_trains_nothing_moves_its_own_error() {
+        assert_eq!(sse_sensitivity::<FoldColumns>(SensitivityRule::Corrected, &[], 2, 3.0), 63.0);
+    }
+
+    /// At `d = 3`: `9 * 9` and 9 times the longest column of each fold but the one with the shortest.
+    #[test]
+    fn the_printed_sensitivity_leaves_one_fold_out() {
+        let fold = |columns: &[f64]| FoldColumns {
+            columns: DMatrix::from_column_slice(1, columns.len(), columns),
+            rows: (0..columns.len()).collect(),
+        };
+        let folds = [fold(&[3.0, 1.0]), fold(&[0.5, 0.25]), fold(&[1.0, 2.0])];
+        assert_eq!(sse_sensitivity(SensitivityRule::Published, &folds, 2, 3.0), 81.0 + 9.0 * (9.0 + 4.0));
+        // As it was run: the fold of 9 goes, and 9 multiplies the alphas of 9 / 4 and 36 once more.
+        assert_eq!(
+            sse_sensitivity(SensitivityRule::LargestDropped, &folds, 2, 3.0),
+            81.0 + 9.0 * (2.25 + 36.0)
+        );
+    }
+
+    /// Row 1 trains twice. At `d = 1`, T = 4: `q(1) = 7`, `q(1/2) = 15/4`, `q(3) = 15`, and `q(5) = 16`, beyond the clip.
+    #[test]
+    fn a_row_moves_each_fold_that_it_trains() {
+        let folds = [
+            FoldColumns { columns: DMatrix::from_row_slice(2, 1, &[0.5, -3.0]), rows: vec![1] },
+            FoldColumns { columns: DMatrix::from_row_slice(1, 2, &[5.0, 1.0]), rows: vec![1, 0] },
+        ];
+        assert_eq!(sse_sensitivity(SensitivityRule::Corrected, &folds, 2, 1.0), 7.0 + 3.75 + 15.0 + 16.0);
+    }
+}

@@ -1,0 +1,125 @@
+//! Targets as whole numbers.
+
+use dpgp_linalg::number::OutOfRange;
+
+/// Units of the lattice in the width of the bounds, to a power of two: `2^39` to `2^40`.
+const BITS: i32 = 40;
+
+/// The lattice of a target with the public bounds [low, high]: a target y becomes `round((clip(y) - centre) / unit)`, with the
+/// middle of the bounds as its centre and a power of two as its unit.
+///
+/// Obligation: all targets, also infinite ones, become whole numbers between those of the two bounds. Proof: clip,
+/// subtraction, division by a power of two and rounding are each non-decreasing in y, in floating point too. So two targets are
+/// at most [`TargetLattice::width`] apart, whatever the rounding of each step is.
+///
+/// ```
+/// use dpgp_noise::TargetLattice;
+/// let lattice = TargetLattice::new(0.0, 10.0)?;
+/// assert_eq!(lattice.whole(5.0), 0);
+/// assert_eq!(lattice.whole(f64::INFINITY), lattice.whole(10.0));
+/// assert_eq!(lattice.width(), lattice.whole(10.0) - lattice.whole(0.0));
+/// assert!((lattice.whole(7.0) as f64 * lattice.unit() - 2.0).abs() < 1e-10);
+/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TargetLattice {
+    low: f64,
+    high: f64,
+    centre: f64,
+    unit: f64,
+}
+
+impl TargetLattice {
+    /// For public bounds.
+    ///
+    /// # Errors
+    /// [`OutOfRange`] unless they rise, by a width whose `2^-40` is a number that is not subnormal.
+    pub fn new(low: f64, high: f64) -> Result<Self, OutOfRange> {
+        let width = high - low;
+        let unit = (width.log2().ceil() - f64::from(BITS)).exp2();
+        if !(width > 0.0 && width.is_finite() && unit.is_normal()) {
+            return Err(OutOfRange::new("bounds that are neither too close nor too far apart", width));
+        }
+        Ok(Self { low, high, centre: 0.5 * low + 0.5 * high, unit })
+    }
+
+    /// The whole number of a target, at most `2^41` in size. A target that is no number becomes 0.
+    pub fn whole(&self, target: f64) -> i64 {
+        // The cast saturates and takes NaN to 0.
+        ((target.clamp(self.low, self.high) - self.centre) / self.unit).round() as i64
+    }
+
+    /// Units of the target in one of the lattice.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// What the whole number 0 stands for.
+    pub fn centre(&self) -> f64 {
+        self.centre
+    }
+
+    /// The most that two whole numbers differ by.
+    pub fn width(&self) -> i64 {
+        self.whole(self.high) - self.whole(self.low)
+    }
+
+    /// The most that the whole numbers of two targets differ by that are at most `change` apart.
+    ///
+    /// Proof: with `d = (y - centre) / unit`, each of the two has an error of at most `2^-53 |d| <= 2^-12` before it is
+    /// rounded, and rounding moves their difference by at most 1; the difference is a whole number of at most
+    /// `change / unit + 1 + 2^-11`, so at most `ceil(change / unit) + 1`.
+    pub fn moved(&self, change: f64) -> i64 {
+        // The width is at most 2^41, and so a double.
+        ((change / self.unit).ceil() + 1.0).min(self.width() as f64) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{ProptestConfig, prop_assert, proptest};
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        #[test]
+        fn no_two_targets_are_further_apart_than_said(
+            centre in -1e18f64..1e18, width in 1e-3f64..1e9, place in 0.0f64..1.0, change in 0.0f64..1.2, sign in proptest::bool::ANY,
+        ) {
+            let (low, high) = (centre, centre + width);
+            if let Ok(lattice) = TargetLattice::new(low, high) {
+                let y = low + place * width;
+                // What the two doubles differ by, exactly if they are close, else rounded up.
+                let other = if sign { y + change * width } else { y - change * width };
+                let apart = (other - y).abs() * (1.0 + f64::EPSILON);
+                prop_assert!((lattice.whole(y) - lattice.whole(other)).abs() <= lattice.moved(apart));
+                prop_assert!(lattice.width() <= 1 << 41);
+                prop_assert!(lattice.whole(y).abs() <= 1 << 41);
+            }
+        }
+    }
+
+    /// Bounds around time stamps in nanoseconds, where neighbouring doubles are 256 apart.
+    #[test]
+    fn time_stamps_keep_their_distance() {
+        let lattice = TargetLattice::new(1.7e18, 1.7e18 + 1e9).unwrap();
+        assert_eq!(
+            lattice.whole(1.7e18 + 512.0) - lattice.whole(1.7e18 + 256.0),
+            (256.0 / lattice.unit()) as i64
+        );
+        assert_eq!(lattice.whole(-1e300), lattice.whole(1.7e18));
+        assert_eq!(lattice.whole(f64::NAN), 0);
+    }
+
+    #[test]
+    fn bounds_that_leave_no_lattice_are_refused() {
+        for (low, high) in
+            [(0.0, 0.0), (1.0, 0.0), (-1e308, 1e308), (0.0, 1e-300), (f64::NAN, 1.0), (0.0, f64::INFINITY)]
+        {
+            assert!(TargetLattice::new(low, high).is_err(), "{low} {high}");
+        }
+        assert!(TargetLattice::new(0.0, 1e-290).is_ok());
+    }
+}

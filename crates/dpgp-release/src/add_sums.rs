@@ -1,0 +1,214 @@
+//! Sums of the parts of some rows, added.
+
+use std::path::{Path, PathBuf};
+
+use super::ReleaseError;
+use super::sum_rows::{SummedRows, distinct_files};
+use dpgp_data::{Fingerprint, whole_text};
+use dpgp_stream::{BLOCK, PartSums, Record, Sum};
+
+/// What sums differ in whose rows are known by other keys.
+pub(super) const OTHER_KEYS: &str = "keys: set DPGP_STATE to one folder wherever parts are summed";
+
+/// The sums of one file.
+struct SumsRecordFile<'p, S> {
+    path: &'p PathBuf,
+    record: Record<S>,
+}
+
+/// Adds the sums of shards, which must be of this identity and make the whole.
+///
+/// # Errors
+/// [`ReleaseError`] if a file holds no such sums, or they do not make the whole.
+pub(super) fn added<S: Sum>(
+    paths: &[PathBuf],
+    identity: &str,
+    zero: &S,
+) -> Result<SummedRows<S>, ReleaseError> {
+    let mut parts = Vec::with_capacity(paths.len());
+    for path in paths {
+        parts.push(SumsRecordFile { path, record: read(path, zero)? });
+    }
+    let Some(first) = parts.first() else {
+        let part = PartSums { blocks: 0..0, sums: zero.clone() };
+        return Ok(SummedRows { files: Vec::new(), identity: None, part, unchecked: Vec::new() });
+    };
+    if first.record.summand != identity {
+        return Err(other_summand(first.path));
+    }
+    parts.iter().try_for_each(|part| part.belongs_to(first))?;
+    let mut found: Vec<&PartSums<S>> = parts.iter().map(|part| &part.record.part).collect();
+    found.sort_by_key(|part| (part.blocks.start, part.blocks.end));
+    let part = whole(&found, first.record.blocks().unwrap_or(u64::MAX), zero)?;
+    let (files, identity) = (first.record.files.clone(), identity_of(&parts));
+    distinct_files(&files, identity.as_ref())?;
+    let unchecked = parts.iter().filter(|part| part.record.checksum.is_none());
+    let unchecked = unchecked.map(|part| part.path.clone()).collect();
+    Ok(SummedRows { files, identity, part, unchecked })
+}
+
+/// That of all rows; none if some part was summed without a key.
+fn identity_of<S>(parts: &[SumsRecordFile<'_, S>]) -> Option<Fingerprint> {
+    let (first, others) = parts.split_first()?;
+    let mut whole = first.record.identity.clone()?;
+    for part in others {
+        whole.add(part.record.identity.as_ref()?);
+    }
+    Some(whole)
+}
+
+impl<S> SumsRecordFile<'_, S> {
+    /// The name of the key that its rows are known by.
+    fn key(&self) -> Option<&str> {
+        self.record.identity.as_ref().map(|identity| identity.key.as_str())
+    }
+
+    /// Both must be of the same sums over the same files.
+    fn belongs_to(&self, first: &Self) -> Result<(), ReleaseError> {
+        let what = if self.record.summand != first.record.summand {
+            "summands"
+        } else if self.record.files != first.record.files {
+            "files"
+        } else if self.key().is_some() && first.key().is_some() && self.key() != first.key() {
+            OTHER_KEYS
+        } else {
+            return Ok(());
+        };
+        Err(ReleaseError::SumsDiffer { what, first: first.path.clone(), second: self.path.clone() })
+    }
+}
+
+/// The sum of parts, in the order of their blocks, which must be all blocks from the first on, each of them once.
+fn whole<S: Sum>(parts: &[&PartSums<S>], all: u64, zero: &S) -> Result<PartSums<S>, ReleaseError> {
+    let mut whole = PartSums { blocks: 0..0, sums: zero.clone() };
+    for part in parts {
+        if whole.add(part) {
+            continue;
+        }
+        let start = part.blocks.start;
+        if start < whole.blocks.end {
+            return Err(ReleaseError::SumsOverlap(start.saturating_mul(BLOCK as u64).saturating_add(1)));
+        }
+        break;
+    }
+    if whole.blocks.end != all {
+        let found: u64 = parts.iter().map(|part| part.blocks.end - part.blocks.start).sum();
+        return Err(ReleaseError::SumsIncomplete { missing: all.saturating_sub(found), all });
+    }
+    Ok(whole)
+}
+
+fn read<S: Sum>(path: &Path, zero: &S) -> Result<Record<S>, ReleaseError> {
+    parsed(path, &whole_text(path).map_err(ReleaseError::io(path))?, zero)
+}
+
+/// Sums that were made by another spec.
+pub(super) fn other_summand(path: &Path) -> ReleaseError {
+    let other = "they are of other columns, bounds, inducing inputs, classes or bins, or another kernel";
+    ReleaseError::NotSums { path: path.to_owned(), cause: other.to_owned() }
+}
+
+/// The record in the text of a file of sums.
+pub(super) fn parsed<S: Sum>(path: &Path, text: &str, zero: &S) -> Result<Record<S>, ReleaseError> {
+    let cause = match serde_json::from_str::<Record<S>>(text) {
+        Ok(record) if !record.is_as_written() => {
+            "its checksum is not that of what it holds: the file was edited, or is damaged".to_owned()
+        }
+        Ok(record) if record.is_sound(zero) => return Ok(record),
+        Ok(_) => {
+            "they are of another number of inducing inputs, classes or bins, or of blocks of another size"
+                .to_owned()
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(ReleaseError::NotSums { path: path.to_owned(), cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::StreamedRelease;
+    use dpgp_data::DataKey;
+    use dpgp_data::rows::InMemory;
+    use dpgp_run::{DataPlaces, Pool, Project};
+    use dpgp_stream::Counts;
+
+    const SPEC: &str = r#"experiment.title = "a histogram"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.histogram = { relation = "add-remove" } }
+"#;
+
+    /// The sums of some blocks of a file of three, whose rows are known by this key.
+    struct Shard {
+        blocks: Range<u64>,
+        key: Option<DataKey>,
+    }
+
+    impl Shard {
+        fn text(&self) -> (String, String) {
+            let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+            let experiment = project.parse("histogram", SPEC).unwrap();
+            let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+                panic!("counts")
+            };
+            let row = [self.blocks.start as f64 / 2.0];
+            let mut rows = InMemory::new(vec![&row[..], &[1.0]]);
+            let pool = Pool::new(1).unwrap();
+            let total = streamed.sum_held("rows", &mut rows, &pool, self.key.as_ref()).unwrap();
+            let mut record: serde_json::Value = serde_json::from_str(&total.text().unwrap()).unwrap();
+            record["files"][0]["rows"] = json!(3 * BLOCK);
+            record["part"]["blocks"] = json!(self.blocks);
+            record.as_object_mut().unwrap().remove("checksum");
+            (record.to_string(), streamed.identity())
+        }
+    }
+
+    /// The rows of the sum of some shards, and whether it knows which they are.
+    fn sum_of(shards: &[Shard]) -> Result<(u64, bool), ReleaseError> {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut paths, mut identity) = (Vec::new(), String::new());
+        for (place, shard) in shards.iter().enumerate() {
+            let (text, of) = shard.text();
+            identity = of;
+            paths.push(folder.path().join(format!("{place}.json")));
+            std::fs::write(&paths[place], text).unwrap();
+        }
+        let zero = Counts { rows: 0, outside: 0, bins: vec![0; 2], clipped: 0 };
+        added(&paths, &identity, &zero).map(|sum| (sum.part.sums.rows, sum.identity.is_some()))
+    }
+
+    fn shard(blocks: Range<u64>, key: Option<u8>) -> Shard {
+        Shard { blocks, key: key.map(|byte| DataKey::new(&[byte; 32])) }
+    }
+
+    /// A part that was summed without a key makes the whole one without; two keys make none.
+    #[test]
+    fn keys_are_the_same_or_missing() {
+        assert_eq!(sum_of(&[shard(1..3, Some(1)), shard(0..1, Some(1))]).unwrap(), (2, true));
+        for keys in [[Some(1), None], [None, Some(1)], [None, None]] {
+            let shards = [shard(0..1, keys[0]), shard(1..3, keys[1])];
+            assert_eq!(sum_of(&shards).unwrap(), (2, false), "{keys:?}");
+        }
+        let other = sum_of(&[shard(0..1, Some(1)), shard(1..3, Some(2))]);
+        assert!(matches!(other, Err(ReleaseError::SumsDiffer { what: OTHER_KEYS, .. })));
+    }
+
+    #[test]
+    fn blocks_that_are_missing_are_counted() {
+        for (blocks, expected) in [(1..2, 2), (0..2, 1), (2..3, 2)] {
+            let missing = sum_of(&[shard(blocks.clone(), None)]);
+            let found = match missing {
+                Err(ReleaseError::SumsIncomplete { missing, all: 3 }) => missing,
+                _ => panic!("{blocks:?}"),
+            };
+            assert_eq!(found, expected, "{blocks:?}");
+        }
+        let twice = sum_of(&[shard(0..2, None), shard(1..3, None)]);
+        assert!(matches!(twice, Err(ReleaseError::SumsOverlap(row)) if row == BLOCK as u64 + 1));
+    }
+}

@@ -1,0 +1,197 @@
+//! Charged predictions as a file, and the certificate that goes with it.
+
+use serde_json::{Value, json};
+
+use super::certificate_words::{
+    ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
+    columns_about, several_names, wider_than,
+};
+use super::content_digest::with_digest;
+use super::far_points::far_warning;
+use super::little_known::little_known;
+use super::long_lengthscales::long_lengthscales;
+use super::points_file::outside_warning;
+use super::prediction_rows::PredictionRows;
+use super::wider_change::WiderChange;
+use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
+use dpgp_accounting::Neighbours;
+use dpgp_data::Digest;
+use dpgp_run::PROGRAM;
+use dpgp_spec::setting::{MechanismSetting, SourceSetting};
+use dpgp_task::Predictions;
+
+impl Charged<PrivatePredictions<'_>> {
+    /// The predictions.
+    pub fn predictions(&self) -> &Predictions {
+        &self.value().predictions
+    }
+
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        self.rows().csv()
+    }
+
+    /// The bytes of a file of them.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the rows cannot be written.
+    pub fn bytes(&self, form: PredictionForm) -> Result<Vec<u8>, ReleaseError> {
+        self.rows().bytes(form)
+    }
+
+    /// The predictions as a list of records.
+    pub fn json(&self) -> Value {
+        self.rows().json()
+    }
+
+    fn rows(&self) -> PredictionRows<'_> {
+        let PrivatePredictions { setting, points, predictions, .. } = self.value();
+        PredictionRows { data: &setting.data, points, predictions }
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.value().points.nrows()
+    }
+
+    /// What the release guarantees and what it does not. Nothing in it depends on private targets: no digest of the
+    /// data, which would let anyone check a guess, and no count of clipped targets. `predictions` are the bytes of the file that it is about.
+    pub fn certificate_json(&self, predictions: &[u8]) -> Value {
+        let certificate = self.certificate();
+        let PrivatePredictions { setting, spec, .. } = self.value();
+        let inline = matches!(setting.data.source, SourceSetting::Inline(_));
+        let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
+        with_digest(json!({
+            "guarantee": certificate.to_string(),
+            "neighbours": certificate.between(),
+            "epsilon": certificate.guarantee.map(|claimed| claimed.epsilon),
+            "delta": certificate.delta(),
+            "delta_exact": certificate.delta_exact,
+            "mu": self.mu(),
+            "noise": self.noise_json(),
+            "caveats": caveats,
+            "not_covered": self.not_covered(),
+            "release_id": self.release_id(),
+            "all_releases": self.all_releases(),
+            "warnings": self.all_warnings(),
+            "whole_width": self.whole_width().map(WiderChange::json),
+            "certificate": certificate,
+            "columns": columns_about(self.hides_records()),
+            "intervals": matches!(setting.privacy.mechanism, MechanismSetting::Moments(_)).then_some(INTERVALS),
+            "points": self.points(),
+            "target": setting.data.target,
+            "predictions_sha256": Digest::of(predictions).to_string(),
+            "spec_sha256": (!inline).then(|| Digest::of(spec.as_bytes()).to_string()),
+            "program": PROGRAM,
+        }))
+    }
+
+    /// What is said of the guarantee and the design, and of points that the model knows nothing of.
+    pub fn all_warnings(&self) -> Vec<String> {
+        let PrivatePredictions { setting, points, predictions, .. } = self.value();
+        let (outside, long) = match &setting.privacy.mechanism {
+            MechanismSetting::Moments(moments) => {
+                let model = setting.model.as_deref();
+                let long = model.and_then(|model| long_lengthscales(&model.kernel, moments, &setting.data));
+                (outside_warning(moments, points), long)
+            }
+            _ => (None, None),
+        };
+        let far = match self.hides_records() {
+            true => little_known(predictions),
+            false => far_warning(self.value()),
+        };
+        self.warnings().into_iter().chain(outside).chain(long).chain(far).collect()
+    }
+
+    /// What the guarantee does not speak of.
+    pub fn not_covered(&self) -> Vec<String> {
+        let mut list = self.taken_as_public().into_iter().collect::<Vec<String>>();
+        list.extend(ALWAYS_OPEN.map(str::to_owned));
+        list.push(match self.value().setting.data.person.as_deref() {
+            Some(column) => several_names(column),
+            None => SEVERAL_ROWS.to_owned(),
+        });
+        list.extend(self.larger_change());
+        if self.account().is_none() {
+            list.push(NOT_COUNTED.to_owned());
+        }
+        list
+    }
+
+    /// Whether inputs and target of a record are private, so that all numbers come from noisy sums.
+    fn hides_records(&self) -> bool {
+        matches!(self.certificate().neighbours, Some(Neighbours::OneRecord(_)))
+    }
+
+    /// Where whole records of persons are private nothing is: not even how many there are.
+    fn taken_as_public(&self) -> Option<String> {
+        let data = &self.value().setting.data;
+        if self.hides_records() {
+            return data.person.is_none().then(|| ROWS_PUBLIC[usize::from(data.drops_missing())].to_owned());
+        }
+        let (inputs, mut also) = (data.inputs.join(", "), String::new());
+        if let Some(person) = &data.person {
+            also = format!(", which rows are those of one person ({person})");
+        }
+        if data.drops_missing() {
+            also += ", which rows lack an input and are left out,";
+        }
+        Some(format!("{INPUTS_PUBLIC}{inputs}), the number of rows{also}{FILTERS_PUBLIC}"))
+    }
+
+    /// A change of a target beyond what is protected, where the bounds allow one.
+    fn larger_change(&self) -> Option<String> {
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
+        let normalise = &self.value().setting.normalise;
+        let width = match normalise.width() {
+            Some(_) => normalise.width_beyond(change)?,
+            None => f64::INFINITY,
+        };
+        Some(wider_than(change, width))
+    }
+
+    /// What is guaranteed for a change of a target by the whole width of the bounds, where less is protected.
+    pub fn whole_width(&self) -> Option<WiderChange> {
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate().neighbours else { return None };
+        let width = self.value().setting.normalise.width_beyond(change)?;
+        Some(WiderChange::new(width, change, self.mu(), self.certificate().delta()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::two_rows::{TWO_ROWS, with_request};
+
+    /// The certificate of a release of this spec, which no ledger counts.
+    fn certificate(spec: &str) -> Value {
+        with_request(spec, |request| {
+            let charged =
+                request.offer(false).unwrap().charge(None, &request.subject(), None).unwrap().draw().unwrap();
+            charged.certificate_json(b"1,2,3")
+        })
+    }
+
+    /// What it says of changes that are not protected.
+    fn told(certificate: &Value) -> Vec<&str> {
+        let list = certificate["not_covered"].as_array().unwrap().iter();
+        list.filter_map(Value::as_str).filter(|text| text.contains("privacy.change")).collect()
+    }
+
+    #[test]
+    fn a_certificate_says_how_many_points_and_what_is_not_covered() {
+        let narrow = certificate(TWO_ROWS);
+        assert_eq!(narrow["points"], 3);
+        let expected =
+            "a change of a target by more than 3 (privacy.change), although targets may differ by 10";
+        assert_eq!(told(&narrow), [expected]);
+        let whole = certificate(&TWO_ROWS.replace("change = 3.0", "change = 10.0"));
+        assert!(
+            told(&whole).is_empty() && whole["whole_width"].is_null() && !narrow["whole_width"].is_null()
+        );
+    }
+}

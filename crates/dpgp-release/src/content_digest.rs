@@ -1,0 +1,90 @@
+//! The digest of all that a published file holds.
+
+use serde_json::Value;
+
+use dpgp_data::Digest;
+
+/// The field that holds it.
+pub(super) const FIELD: &str = "content_sha256";
+
+/// A file with the digest of its content as its last field. Whoever edits the file can write another digest, too: it tells damage and
+/// slips of the hand, and a signature tells the rest.
+pub(super) fn with_digest(mut file: Value) -> Value {
+    file[FIELD] = Value::String(content_digest(&file));
+    file
+}
+
+/// SHA-256 of the canonical text of all fields but the digest: objects by their keys in order, without blanks, and numbers with the fewest
+/// digits that read back, so that layout does not count.
+pub(super) fn content_digest(file: &Value) -> String {
+    let mut text = String::new();
+    match file {
+        Value::Object(fields) => {
+            append_fields(fields.iter().filter(|(name, _)| *name != FIELD), &mut text);
+        }
+        other => append(other, &mut text),
+    }
+    Digest::of(text.as_bytes()).to_string()
+}
+
+fn append_fields<'v>(fields: impl Iterator<Item = (&'v String, &'v Value)>, text: &mut String) {
+    let mut fields: Vec<(&String, &Value)> = fields.collect();
+    fields.sort_by_key(|(name, _)| *name);
+    text.push('{');
+    for (place, (name, value)) in fields.into_iter().enumerate() {
+        if place > 0 {
+            text.push(',');
+        }
+        text.push_str(&Value::from(name.as_str()).to_string());
+        text.push(':');
+        append(value, text);
+    }
+    text.push('}');
+}
+
+fn append(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(fields) => append_fields(fields.iter(), text),
+        Value::Array(items) => {
+            text.push('[');
+            for (place, item) in items.iter().enumerate() {
+                if place > 0 {
+                    text.push(',');
+                }
+                append(item, text);
+            }
+            text.push(']');
+        }
+        plain => text.push_str(&plain.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// SHA-256 of `{"a":[1.5,null],"b":{"c":"x","d":1e-9}}`, by sha256sum.
+    #[test]
+    fn layout_and_order_do_not_count() {
+        let one = json!({ "b": { "d": 1e-9, "c": "x" }, "a": [1.5, null] });
+        let read: Value =
+            serde_json::from_str("{ \"a\": [1.50, null],\n \"b\": {\"c\": \"x\", \"d\": 1e-09} }").unwrap();
+        assert_eq!(content_digest(&one), content_digest(&read));
+        assert_eq!(content_digest(&one), "95fc53142209ed9eb8f1c7d50ed6b8746f04848e020a6e4270097c7cdbce7338");
+    }
+
+    #[test]
+    fn every_part_counts() {
+        let file = with_digest(json!({ "a": [1.0, 2.0], "b": "x" }));
+        assert_eq!(file[FIELD], content_digest(&file));
+        for changed in [
+            json!({ "a": [1.0, 2.5], "b": "x" }),
+            json!({ "a": [2.0, 1.0], "b": "x" }),
+            json!({ "a": [1.0, 2.0] }),
+        ] {
+            assert_ne!(file[FIELD], content_digest(&changed));
+        }
+    }
+}

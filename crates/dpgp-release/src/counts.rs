@@ -1,0 +1,122 @@
+//! The counts of a histogram, and noisy ones.
+
+use rand::Rng;
+use serde_json::{Value, json};
+
+use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
+use super::draw::Guaranteed;
+use super::sums_model::{NoisyNumber, SumsModel, list, number};
+use dpgp_spec::setting::{CutSetting, PrivacySetting};
+use dpgp_stream::{CountSummand, Counts};
+use dpgp_task::{CountsGuarantee, HistogramModel, Setting, TaskError};
+
+/// Counts of records in the bins of a public grid.
+#[derive(Debug, Clone)]
+pub struct CountsRelease {
+    model: HistogramModel,
+    rows: CountSummand,
+    bins: Vec<CutSetting>,
+}
+
+impl CountsRelease {
+    /// That of a cell; none if it has another task or mechanism.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let model = HistogramModel::of(setting)?;
+        let (rows, bins) = (model.summand(&setting.data), HistogramModel::cuts(setting)?.to_vec());
+        Some(Self { model, rows, bins })
+    }
+}
+
+impl SumsModel for CountsRelease {
+    type Rows = CountSummand;
+
+    fn rows(&self) -> &CountSummand {
+        &self.rows
+    }
+
+    const NOISY: &'static [&'static str] = &["counts"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        let sd = number(&file["sd"]);
+        list(&file["counts"]).map(|count| NoisyNumber::new(number(count), sd)).collect()
+    }
+
+    fn exact_numbers(&self, _: &PrivacySetting, counts: &Counts) -> Result<Vec<f64>, TaskError> {
+        Ok(counts.bins.iter().map(|count| *count as f64).collect())
+    }
+
+    /// A row that stands for one record more, or, where rows are protected, for none or for as many as a row can. A record that is
+    /// replaced leaves its bin, too: another row, which this attack does not change, so that it finds less than the sensitivity.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let (weight, mut records) = (self.rows.bins.dimensions(), Vec::new());
+        let extremes = match self.rows.most {
+            None => vec![record[weight] + 1.0],
+            Some(_) => vec![0.0, f64::from(u32::MAX)],
+        };
+        for extreme in extremes {
+            let mut other = record.to_vec();
+            other[weight] = extreme;
+            records.push(other);
+        }
+        records
+    }
+
+    fn protects_rows(&self) -> bool {
+        self.rows.most.is_some()
+    }
+
+    fn depends_on(&self, _: &Setting) -> Value {
+        match self.rows.most {
+            None => json!({ "bins": self.bins }),
+            Some(most) => json!({ "bins": self.bins, "most_per_row": most }),
+        }
+    }
+
+    fn described(&self, counts: &Counts) -> HeldDescription {
+        let Counts { rows, outside, bins, clipped } = counts;
+        let (inside, bins) = (bins.iter().sum::<u64>(), bins.len());
+        let mut counts = format!("{rows} rows; {inside} records in the bins, {outside} in none");
+        if let Some(most) = self.rows.most {
+            counts += &format!("; {clipped} rows stood for more than {most} and were clipped");
+        }
+        HeldDescription {
+            private: HeldFacts {
+                rows: *rows,
+                records: Some(inside),
+                outside: Some(*outside),
+                clipped: self.rows.most.map(|_| *clipped),
+                classes: None,
+                not_private: NotPrivate::default(),
+            },
+            counts,
+            public: PublicFacts { bins: Some(bins), ..PublicFacts::default() },
+            text: format!("{bins} bins"),
+        }
+    }
+
+    fn guaranteed(&self, privacy: &PrivacySetting, _: &Counts) -> Result<Guaranteed, TaskError> {
+        let CountsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
+    /// In the order of the bins: the last input varies fastest. Neither the number of rows nor that of records outside all
+    /// bins is there: both are private, and nothing is spent on them.
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        counts: &Counts,
+        noise: &mut impl Rng,
+    ) -> Result<Value, TaskError> {
+        let guarantee = self.model.guarantee(privacy);
+        let noisy = guarantee.release(&counts.bins, noise)?;
+        let data = &setting.data;
+        Ok(json!({
+            "histogram": {
+                "inputs": data.inputs, "records": data.target, "filter": data.filter, "bins": self.bins,
+            },
+            "counts": noisy,
+            "sd": guarantee.sd,
+        }))
+    }
+}

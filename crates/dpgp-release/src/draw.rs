@@ -1,0 +1,272 @@
+//! The order of a release: the budget is asked, the ledger is charged, the noise is drawn.
+//!
+//! This is the only file that touches the system's randomness, and its types are the order. An [`Offer`] says what a release
+//! would cost and how it would be drawn; it holds no noise. [`Offer::charge`] alone makes [`Paid`], and [`Paid::draw`] alone
+//! makes [`Charged`], which is what the functions that write a release accept.
+//!
+//! Obligation: what is seen of a release whose charge is refused (exit code, message, files) depends on the ledger and on
+//! public settings alone. *Proof.* An offer is made of public things: its certificate and the size of its noise. Noise cannot be
+//! drawn without [`Paid`], so that no private number has been read out when the ledger refuses.
+//!
+//! Obligation: whatever becomes of a draw, it has been charged. A draw whose numbers are not finite is an error after the charge,
+//! and what it cost is spent: that it failed is part of what was released.
+
+use std::convert::Infallible;
+
+use rand::rand_core::UnwrapErr;
+#[expect(clippy::disallowed_types, reason = "the one file that draws for releases")]
+use rand::rngs::SysRng;
+use rand::{Rng, TryRng};
+use serde_json::{Value, json};
+
+use super::ReleaseError;
+use super::exceptions::{design_warning, large_delta, refuse_exceptions, warnings};
+use super::ledger::{Account, Charge, LedgerEntry, LedgerError, LedgerPlace, Receipt, charge, preview};
+use super::numbers::WrittenNumbers;
+use super::subject::Subject;
+use dpgp_accounting::Certificate;
+use dpgp_data::Fingerprint;
+use dpgp_noise::RoundedNoise;
+use dpgp_task::TaskError;
+
+/// Words that are asked for at a time: a call of the system for each would take longer than a draw.
+const WORDS: usize = 256;
+
+/// The randomness of the operating system.
+pub struct SystemNoise {
+    words: Vec<u64>,
+}
+
+impl SystemNoise {
+    /// # Errors
+    /// [`ReleaseError::Randomness`] if the system gives none.
+    fn new() -> Result<Self, ReleaseError> {
+        // A system without randomness says so here, not by a panic in the middle of a draw.
+        SysRng.try_next_u64().map_err(|cause| ReleaseError::Randomness(cause.to_string()))?;
+        Ok(Self { words: Vec::with_capacity(WORDS) })
+    }
+
+    /// What a release is known by: 128 random bits, which say nothing of the data.
+    fn id(&mut self) -> String {
+        format!("{:016x}{:016x}", self.word(), self.word())
+    }
+
+    /// The next word, which is used once.
+    fn word(&mut self) -> u64 {
+        if self.words.is_empty() {
+            let mut bytes = [0; 8 * WORDS];
+            UnwrapErr(SysRng).fill_bytes(&mut bytes);
+            let (words, _) = bytes.as_chunks::<8>();
+            self.words.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        self.words.pop().unwrap_or_else(|| UnwrapErr(SysRng).next_u64())
+    }
+}
+
+impl TryRng for SystemNoise {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.word() as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.word())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        UnwrapErr(SysRng).fill_bytes(bytes);
+        Ok(())
+    }
+}
+
+/// What a release guarantees, and the noise that it gets: public, whatever the rows are.
+#[derive(Debug, Clone)]
+pub struct Guaranteed {
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The size of the noise, and the sensitivity that it hides.
+    pub noise: RoundedNoise,
+}
+
+/// How a release is drawn.
+type Draw<'a, T> = Box<dyn FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a>;
+
+/// A release that could be made: what it guarantees, and how its noise would be drawn.
+///
+/// It can be charged and nothing else. Drawing it is an error of types:
+/// ```compile_fail
+/// use dpgp_release::{Offer, PrivatePredictions};
+///
+/// fn leak(offer: Offer<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     offer.draw().ok()?.csv().ok()
+/// }
+/// ```
+pub struct Offer<'a, T> {
+    guaranteed: Guaranteed,
+    /// Whether delta was held against a public number of rows.
+    compared: bool,
+    draw: Draw<'a, T>,
+}
+
+/// A release that has been charged to its ledger, if it has one, and may be drawn.
+/// ```
+/// use dpgp_release::{Paid, PrivatePredictions};
+///
+/// fn shown(paid: Paid<'_, PrivatePredictions<'_>>) -> Option<String> {
+///     paid.draw().ok()?.csv().ok()
+/// }
+/// ```
+pub struct Paid<'a, T> {
+    offer: Offer<'a, T>,
+    receipt: Option<Receipt>,
+}
+
+/// A release that was charged, then drawn, and may be shown.
+pub struct Charged<T> {
+    value: T,
+    guaranteed: Guaranteed,
+    compared: bool,
+    receipt: Option<Receipt>,
+}
+
+impl<'a, T: WrittenNumbers> Offer<'a, T> {
+    /// An offer with this guarantee.
+    ///
+    /// Obligations: `guaranteed` depends on public things alone; all noise that `draw` adds comes from its argument.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Task`] for noise that is not finite.
+    pub(super) fn new(
+        guaranteed: Guaranteed,
+        draw: impl FnOnce(&mut SystemNoise) -> Result<T, TaskError> + 'a,
+    ) -> Result<Self, ReleaseError> {
+        let RoundedNoise { sensitivity, sd } = guaranteed.noise;
+        if sensitivity.is_finite() && sd.is_finite() {
+            return Ok(Self { guaranteed, compared: false, draw: Box::new(draw) });
+        }
+        Err(TaskError::NotFinite { metric: "the noise of the release".to_owned() }.into())
+    }
+
+    /// Refuses a guarantee with exceptions, or a delta that is too large for so many rows, unless they are allowed. The number of
+    /// rows is one that everybody may know; without one a large delta is a warning.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Caveats`], [`ReleaseError::LargeDelta`].
+    pub fn without_exceptions(self, public_rows: Option<u64>, allowed: bool) -> Result<Self, ReleaseError> {
+        refuse_exceptions(&self.guaranteed.certificate, public_rows, allowed)?;
+        Ok(Self { compared: public_rows.is_some(), ..self })
+    }
+
+    /// Charges the release to the ledger of its rows: the budget is spent when this returns. Without a place for ledgers it is
+    /// not counted, which its certificate says.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Ledger`], and then nothing is spent and nothing can be drawn; [`ReleaseError::Randomness`] if the system
+    /// gives none, which is found before the charge.
+    pub fn charge(
+        self,
+        place: Option<&LedgerPlace>,
+        subject: &Subject<'_>,
+        rows: Option<&Fingerprint>,
+    ) -> Result<Paid<'a, T>, ReleaseError> {
+        let id = SystemNoise::new()?.id();
+        let Some(place) = place else { return Ok(Paid { offer: self, receipt: None }) };
+        let rows = rows.ok_or(LedgerError::NoIdentity)?;
+        let Guaranteed { certificate, noise } = &self.guaranteed;
+        let entry = LedgerEntry { id, ..subject.entry(certificate, noise.mu())? };
+        let next = Charge { place, rows, entry };
+        preview(&next)?;
+        let receipt = charge(&next)?;
+        Ok(Paid { offer: self, receipt: Some(receipt) })
+    }
+}
+
+impl<T: WrittenNumbers> Paid<'_, T> {
+    /// Draws the noise.
+    ///
+    /// # Errors
+    /// [`ReleaseError::AfterCharge`] with what went wrong: what the release cost is spent.
+    pub fn draw(self) -> Result<Charged<T>, ReleaseError> {
+        let Self { offer: Offer { guaranteed, compared, draw }, receipt } = self;
+        let drawn = SystemNoise::new().and_then(|mut noise| Ok(draw(&mut noise)?)).and_then(|value| {
+            let not_finite = || TaskError::NotFinite { metric: "a number of the release".to_owned() };
+            if value.are_finite() { Ok(value) } else { Err(not_finite().into()) }
+        });
+        match drawn {
+            Ok(value) => Ok(Charged { value, guaranteed, compared, receipt }),
+            Err(cause) => Err(cause.after_charge(receipt.as_ref())),
+        }
+    }
+}
+
+impl<T> Charged<T> {
+    /// What is released.
+    pub(super) fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// What is guaranteed.
+    pub fn certificate(&self) -> &Certificate {
+        &self.guaranteed.certificate
+    }
+
+    /// The sensitivity over the standard deviation of the noise, by which releases compose.
+    pub fn mu(&self) -> f64 {
+        self.guaranteed.noise.mu()
+    }
+
+    /// What files say of all releases of its ledger; nothing without a ledger.
+    pub(super) fn all_releases(&self) -> Option<Value> {
+        let delta = self.certificate().delta()?;
+        self.account().map(|account| account.json(delta))
+    }
+
+    /// What its ledger knows it by, as files say it; nothing without a ledger.
+    pub(super) fn release_id(&self) -> Option<&str> {
+        self.receipt.as_ref().map(|receipt| receipt.id.as_str())
+    }
+
+    /// How its noise was made, as files say it.
+    pub(super) fn noise_json(&self) -> Value {
+        let RoundedNoise { sensitivity, sd } = self.guaranteed.noise;
+        json!({ "made": RoundedNoise::MADE, "sensitivity": sensitivity, "sd": sd })
+    }
+
+    /// What all releases of its ledger have spent, this one among them; none without a ledger.
+    pub fn account(&self) -> Option<&Account> {
+        self.receipt.as_ref().map(|receipt| &receipt.account)
+    }
+
+    /// What is said of its guarantee, if it hides little, of a large delta whose rows are a private number, and of its design, if that
+    /// stopped short.
+    pub fn warnings(&self) -> Vec<String> {
+        let certificate = &self.guaranteed.certificate;
+        let delta = large_delta(certificate).filter(|_| !self.compared);
+        warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
+    }
+
+    /// What was charged; none without a ledger.
+    pub fn receipt(&self) -> Option<&Receipt> {
+        self.receipt.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// More words than are asked for at a time: one that came twice would be the same noise twice.
+    #[test]
+    fn every_word_is_used_once() {
+        let mut noise = SystemNoise::new().unwrap();
+        let words: BTreeSet<u64> = (0..3 * WORDS).map(|_| noise.next_u64()).collect();
+        assert_eq!(words.len(), 3 * WORDS);
+        let short: BTreeSet<u32> = (0..8).map(|_| noise.next_u32()).collect();
+        let mut bytes = [0; 64];
+        noise.fill_bytes(&mut bytes);
+        assert!(short.len() > 4 && bytes.iter().collect::<BTreeSet<_>>().len() > 16);
+    }
+}

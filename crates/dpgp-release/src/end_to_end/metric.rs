@@ -1,0 +1,120 @@
+//! How far apart the releases of neighbours are, in the metric of the noise.
+
+use nalgebra::{DMatrix, DVector};
+
+use dpgp_linalg::{Cholesky, LinalgError};
+
+/// A ridge on the covariance of draws, relative to its mean variance: directions in which a release hardly varies are
+/// tried along the axes too.
+const RIDGE: f64 = 1e-9;
+
+/// Draws of one data set, and what its neighbours differ from it by under one stream of noise.
+///
+/// Obligation: for Gaussian noise of covariance M, the distance of two data sets is `max_w |w'd| / sqrt(w'M w)` for their
+/// difference d, which is reached at `w = M^-1 d`. Each w is chosen by one half of the draws, and its variance is that of the other
+/// half, so that a choice does not favour itself; what is found is a lower bound of the distance, but for the error of that
+/// variance. A number of a release is rounded when it is written, after its noise: what that can add to a difference is taken off.
+#[derive(Debug, Clone)]
+pub struct PairedRelease {
+    /// A draw in each column (t x N).
+    draws: DMatrix<f64>,
+    /// By the first half.
+    factor: Cholesky,
+}
+
+impl PairedRelease {
+    /// From draws (t x N) with streams of their own.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if the covariance of the draws cannot be factorised: they are all equal.
+    pub fn new(draws: DMatrix<f64>) -> Result<Self, LinalgError> {
+        let half = draws.columns(0, draws.ncols() / 2);
+        let mean = half.column_mean();
+        let centred = DMatrix::from_fn(half.nrows(), half.ncols(), |i, j| half[(i, j)] - mean[i]);
+        let mut covariance = &centred * centred.transpose() / half.ncols() as f64;
+        let ridge = RIDGE * covariance.trace() / covariance.nrows() as f64;
+        for i in 0..covariance.nrows() {
+            covariance[(i, i)] += ridge;
+        }
+        let factor = Cholesky::new("the covariance of draws", &covariance)?;
+        Ok(Self { draws, factor })
+    }
+
+    /// The distance of neighbours with this difference, each number of which has at most this error of rounding.
+    pub fn distance(&self, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
+        let optimal =
+            self.factor.solve(&DMatrix::from_column_slice(difference.len(), 1, difference.as_slice()));
+        let mut largest = self.along(&optimal.column(0).into_owned(), difference, rounding);
+        for place in 0..difference.len() {
+            let axis = DVector::from_fn(difference.len(), |i, _| f64::from(u8::from(i == place)));
+            largest = largest.max(self.along(&axis, difference, rounding));
+        }
+        largest
+    }
+
+    /// `|w'd|` over the standard deviation of `w'x` for the second half of the draws x.
+    fn along(&self, direction: &DVector<f64>, difference: &DVector<f64>, rounding: &DVector<f64>) -> f64 {
+        let apart = direction.dot(difference).abs() - direction.abs().dot(rounding);
+        // Nothing moves along it, whatever its noise is.
+        if apart <= 0.0 {
+            return 0.0;
+        }
+        let first = self.draws.ncols() / 2;
+        let values: Vec<f64> =
+            (first..self.draws.ncols()).map(|draw| direction.dot(&self.draws.column(draw))).collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        apart / variance.sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg64;
+
+    use super::*;
+
+    /// Correlated noise with a covariance of (2, 1; 1, 1), whose inverse is (1, -1; -1, 2).
+    #[test]
+    fn distances_are_those_of_the_covariance() {
+        let mut stream = Pcg64::seed_from_u64(1);
+        let mut draws = DMatrix::zeros(2, 20_000);
+        for mut draw in draws.column_iter_mut() {
+            let x: f64 = StandardNormal.sample(&mut stream);
+            let y: f64 = StandardNormal.sample(&mut stream);
+            draw.copy_from_slice(&[x + y, x]);
+        }
+        let paired = PairedRelease::new(draws).unwrap();
+        for (difference, truth) in [([1.0, 0.0], 1.0f64), ([0.0, 1.0], 2f64.sqrt()), ([1.0, 1.0], 1.0)] {
+            let exact = DVector::zeros(2);
+            let found = paired.distance(&DVector::from_column_slice(&difference), &exact);
+            assert!((found / truth - 1.0).abs() < 0.03, "{found} {truth}");
+        }
+        assert_eq!(paired.distance(&DVector::zeros(2), &DVector::zeros(2)), 0.0);
+        // What rounding can do proves nothing.
+        let (difference, rounding) = (DVector::from_element(2, 0.5), DVector::from_element(2, 0.5));
+        assert_eq!(paired.distance(&difference, &rounding), 0.0);
+    }
+
+    /// The first half of the draws is even in both directions, so that w is along the difference (1, 1); in the second half w'x is
+    /// 1, -1, 1, -1 with variance 4/3: the distance is 2 / sqrt(4/3). Along the axes it is less, 1 / sqrt 6 and 1 / sqrt(10/3).
+    #[test]
+    fn directions_are_of_the_first_half_and_variances_of_the_second() {
+        let draws = [1.0, 0.0, -1.0, 0.0, 0.0, 1.0, 0.0, -1.0, 3.0, -2.0, -3.0, 2.0, 0.0, 1.0, 0.0, -1.0];
+        let paired = PairedRelease::new(DMatrix::from_column_slice(2, 8, &draws)).unwrap();
+        let one = DVector::from_element(2, 1.0);
+        assert!((paired.distance(&one, &DVector::zeros(2)) - 3f64.sqrt()).abs() < 1e-9);
+        // Of a difference of 2 along w, rounding by a quarter in each number takes a half.
+        assert!((paired.distance(&one, &DVector::from_element(2, 0.25)) - 0.75 * 3f64.sqrt()).abs() < 1e-9);
+        // A mean of draws moves no distance: by 5 in one number and 7 in the other.
+        let moved = DMatrix::from_fn(2, 8, |i, j| draws[2 * j + i] + [5.0, 7.0][i]);
+        let moved = PairedRelease::new(moved).unwrap().distance(&one, &DVector::zeros(2));
+        assert!((moved - 3f64.sqrt()).abs() < 1e-9, "{moved}");
+        // (1, 0) alone: w is along the first axis, with variance 18/3.
+        let axis = DVector::from_column_slice(&[1.0, 0.0]);
+        assert!((paired.distance(&axis, &DVector::zeros(2)) - 6f64.sqrt().recip()).abs() < 1e-9);
+    }
+}

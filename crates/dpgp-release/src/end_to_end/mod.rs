@@ -1,0 +1,84 @@
+//! Attacks on the release path: it is run on neighbouring data, and what it would write is looked at.
+//!
+//! Nothing is asked of the code that designs the noise. Records are replaced by extremes, and both data sets go through the release:
+//!
+//! | what is done | what is found |
+//! |---|---|
+//! | one stream of noise for both: what is left of their difference is what the noise has to hide; the size of the noise is that of many draws, or as the file states it | a clip that does not hold, noise that is lost in rounding |
+//! | many releases of each, with noise of the operating system, as the text that would be written | whatever shows in numbers ([`attack`](dpgp_audit::attack)) |
+//! | of the same releases the last bits: which of the two data sets could not have given them | noise in floating point |
+//! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
+
+mod candidates;
+mod metric;
+mod neighbours;
+mod predictions;
+mod releases;
+mod sums;
+
+pub use metric::PairedRelease;
+pub use neighbours::ReplacedCell;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use dpgp_evidence::AuditVerdict;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EndToEndCheck {
+    /// The verdict.
+    pub verdict: AuditVerdict,
+    /// What was found, in words.
+    pub note: String,
+}
+
+impl EndToEndCheck {
+    /// What was found.
+    pub fn new(verdict: AuditVerdict, note: String) -> Self {
+        Self { verdict, note }
+    }
+
+    /// Something that must be so.
+    pub fn of(holds: bool, note: String) -> Self {
+        Self::new(if holds { AuditVerdict::Holds } else { AuditVerdict::Broken }, note)
+    }
+
+    /// The largest distance of neighbours that was found, against the mu of the certificate.
+    fn of_distance(found: f64, claimed: f64, tolerance: f64, pairs: usize) -> Self {
+        let note = format!(
+            "{pairs} pairs of neighbours lie at most {found:.4} standard deviations of the noise apart; mu = {claimed:.4} is claimed"
+        );
+        Self::of(found <= claimed * (1.0 + tolerance), note)
+    }
+
+    /// Whether numbers that must not depend on private data are the same for all neighbours.
+    fn of_public(same: bool, what: &str) -> Self {
+        let word = if same { "are the same" } else { "DIFFER" };
+        Self::of(same, format!("{what} {word} for all neighbours"))
+    }
+
+    /// A release that fails for one of two neighbours tells which it was.
+    fn of_failure(error: &impl std::fmt::Display) -> Self {
+        Self::of(false, format!("the release of a neighbour fails: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Within the claim, and one part in a hundred of it.
+    #[test]
+    fn distances_are_held_against_the_claim() {
+        for (found, claimed, verdict) in [
+            (0.5, 1.0, AuditVerdict::Holds),
+            (1.009, 1.0, AuditVerdict::Holds),
+            (1.011, 1.0, AuditVerdict::Broken),
+            (0.21, 0.2, AuditVerdict::Broken),
+            (f64::NAN, 1.0, AuditVerdict::Broken),
+        ] {
+            assert_eq!(EndToEndCheck::of_distance(found, claimed, 0.01, 2).verdict, verdict, "{found}");
+        }
+    }
+}

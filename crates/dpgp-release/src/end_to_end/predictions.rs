@@ -1,0 +1,206 @@
+//! The attack on predictions.
+
+use nalgebra::{DMatrix, DVector};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+
+use super::releases::{Releases, releases};
+use super::{EndToEndCheck, PairedRelease};
+use crate::exceptions::{refuse_exceptions, warnings};
+use crate::{PredictionRequest, ReleaseError};
+use dpgp_accounting::Neighbours;
+use dpgp_audit::Outputs;
+use dpgp_data::Progress;
+use dpgp_evidence::AuditVerdict;
+use dpgp_run::{Project, data_caveats};
+use dpgp_task::{Predictions, PreparedRelease, Sample};
+
+/// Draws for each point, and the least number of them.
+const DRAWS: usize = 8;
+const LEAST: usize = 1200;
+
+/// The columns of a file that have noise: where targets alone are private, and where all follows from noisy sums.
+const NOISY: [&[&str]; 2] = [&["private_mean"], &["private_mean", "gp_sd", "noise_sd"]];
+
+/// The release of data in which one record is replaced.
+struct Neighbour {
+    release: PreparedRelease,
+    /// Of the predictions, with the stream of noise that those of the data have.
+    difference: DVector<f64>,
+    /// The most that rounding has added to it.
+    rounding: DVector<f64>,
+    /// Whether the other columns are the same.
+    same: bool,
+}
+
+impl PredictionRequest<'_> {
+    /// Attacks the release of this request: records are replaced by extremes, and what would be written is compared.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] as of [`PredictionRequest::offer`]: a release that is refused cannot be attacked.
+    pub fn attack(
+        &self,
+        project: &Project,
+        progress: &dyn Progress,
+        seed: u64,
+    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        let release = self.releasable(self.sample())?;
+        let mut checks = self.caveats(&release, project, progress);
+        let before = release.draw(&mut Pcg64::seed_from_u64(seed))?;
+        let mut neighbours = Vec::new();
+        for sample in self.neighbours(release.certificate.neighbours) {
+            match self.neighbour(&sample, &before, seed) {
+                Ok(neighbour) => neighbours.push(neighbour),
+                Err(error) => checks.push(EndToEndCheck::of_failure(&error)),
+            }
+        }
+        // Where whole records are private, all columns follow from noisy sums: none is public, and they are not as far apart as
+        // noise on them is large.
+        if let Some(Neighbours::OneTargetChanges(_)) = release.certificate.neighbours {
+            let same = neighbours.iter().all(|neighbour| neighbour.same);
+            checks.push(EndToEndCheck::of_public(same, "the columns gp_sd and noise_sd"));
+            checks.push(self.distances(&release, &neighbours, seed)?);
+        }
+        checks.extend(self.told_apart(&release, &neighbours)?);
+        Ok(checks)
+    }
+
+    /// The release of a neighbour, with the stream of noise that the data have.
+    fn neighbour(&self, sample: &Sample, before: &Predictions, seed: u64) -> Result<Neighbour, ReleaseError> {
+        let release = self.releasable(sample)?;
+        let after = release.draw(&mut Pcg64::seed_from_u64(seed))?;
+        let same =
+            bits(&after.gp_sd) == bits(&before.gp_sd) && bits(&after.noise_sd) == bits(&before.noise_sd);
+        let rounding = DVector::from_fn(after.mean.len(), |i, _| spacing(after.mean[i], before.mean[i]));
+        let difference = DVector::from_vec(after.mean) - DVector::from_column_slice(&before.mean);
+        Ok(Neighbour { release, difference, rounding, same })
+    }
+
+    /// What the claim excepts, and what data and settings leave open.
+    fn caveats(
+        &self,
+        release: &PreparedRelease,
+        project: &Project,
+        progress: &dyn Progress,
+    ) -> Vec<EndToEndCheck> {
+        let mut notes: Vec<String> = release.certificate.caveats.iter().map(ToString::to_string).collect();
+        notes.extend(warnings(&release.certificate));
+        let refused = refuse_exceptions(&release.certificate, self.public_rows(), false);
+        notes.extend(refused.err().map(|error| error.to_string()).filter(|_| notes.is_empty()));
+        notes.extend(data_caveats(self.experiment(), project, self.setting(), self.sample(), progress));
+        notes.into_iter().map(|note| EndToEndCheck::new(AuditVerdict::Caveat, note)).collect()
+    }
+
+    /// The largest distance of the neighbours, against the claim.
+    fn distances(
+        &self,
+        release: &PreparedRelease,
+        neighbours: &[Neighbour],
+        seed: u64,
+    ) -> Result<EndToEndCheck, ReleaseError> {
+        let points = neighbours.first().map_or(0, |neighbour| neighbour.difference.len());
+        let number = LEAST.max(DRAWS * points);
+        let mut source = Pcg64::seed_from_u64(seed + 1);
+        let mut draws = DMatrix::zeros(points, number);
+        for mut draw in draws.column_iter_mut() {
+            draw.copy_from_slice(&release.draw(&mut source)?.mean);
+        }
+        let (claimed, pairs) = (release.noise.mu(), neighbours.len());
+        let Ok(paired) = PairedRelease::new(draws) else {
+            return Ok(EndToEndCheck::of_distance(f64::INFINITY, claimed, 0.0, pairs));
+        };
+        let distances =
+            neighbours.iter().map(|neighbour| paired.distance(&neighbour.difference, &neighbour.rounding));
+        let found = distances.fold(0.0, f64::max);
+        let moved = neighbours.iter().any(|neighbour| neighbour.difference.amax() > 0.0);
+        if found == 0.0 && moved {
+            let note =
+                "predictions are rounded by as much as neighbours differ: no distance could be measured";
+            return Ok(EndToEndCheck::new(AuditVerdict::NotAudited, note.to_owned()));
+        }
+        // Five standard errors of a standard deviation from half of the draws.
+        Ok(EndToEndCheck::of_distance(found, claimed, 5.0 / (number as f64).sqrt(), pairs))
+    }
+
+    /// Releases of the data and of the neighbour that differs most, as files.
+    fn told_apart(
+        &self,
+        release: &PreparedRelease,
+        neighbours: &[Neighbour],
+    ) -> Result<Vec<EndToEndCheck>, ReleaseError> {
+        let furthest =
+            neighbours.iter().max_by(|one, other| one.difference.norm().total_cmp(&other.difference.norm()));
+        let Some((furthest, claim)) = furthest.zip(release.certificate.guarantee) else {
+            return Ok(Vec::new());
+        };
+        let outputs = [self.outputs(release)?, self.outputs(&furthest.release)?];
+        let exact = release.without_noise().zip(furthest.release.without_noise());
+        let exact = exact.map(|(one, other)| [one, other]);
+        Ok(Releases { outputs, exact, stated: None }.checks(claim))
+    }
+
+    /// Releases with noise of the operating system, read from their files.
+    fn outputs(&self, release: &PreparedRelease) -> Result<Outputs, ReleaseError> {
+        let hides_inputs = matches!(release.certificate.neighbours, Some(Neighbours::OneRecord(_)));
+        let names = NOISY[usize::from(hides_inputs)];
+        let (mut numbers, mut width, mut made) = (Vec::new(), 1, 0);
+        while made < releases(width) {
+            let charged = self.offer_of(release.clone())?.charge(None, &self.subject(), None)?.draw()?;
+            let read = numbers_of(&charged.csv()?, names)?;
+            (width, made) = (read.len(), made + 1);
+            numbers.extend(read);
+        }
+        Ok(Outputs::new(width, numbers))
+    }
+}
+
+/// The numbers of some columns of a file.
+fn numbers_of(text: &str, names: &[&str]) -> Result<Vec<f64>, csv::Error> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headers = reader.headers()?.clone();
+    let mut numbers = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        for (_, cell) in headers.iter().zip(&record).filter(|(name, _)| names.contains(name)) {
+            numbers.push(cell.parse().unwrap_or(f64::NAN));
+        }
+    }
+    Ok(numbers)
+}
+
+/// Of doubles around two numbers: each is rounded by half of it, and a difference by both.
+fn spacing(one: f64, other: f64) -> f64 {
+    let greater = one.abs().max(other.abs());
+    greater.next_up() - greater
+}
+
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|number| number.to_bits()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_noisy_columns() {
+        let text = "x,private_mean,gp_sd\n1,2.5,3\n4,-1,6\n";
+        assert_eq!(numbers_of(text, NOISY[0]).unwrap(), [2.5, -1.0]);
+        assert_eq!(numbers_of(text, NOISY[1]).unwrap(), [2.5, 3.0, -1.0, 6.0]);
+        assert!(numbers_of("x,private_mean\n1,none\n", NOISY[0]).unwrap()[0].is_nan());
+    }
+
+    /// Doubles from 1/2 to 1 are 2^-53 apart, those from 2 to 4 2^-51.
+    #[test]
+    fn doubles_are_spaced_as_around_the_greater() {
+        for (one, other, exponent) in [(0.5, 0.25, -53), (-0.25, 0.5, -53), (1.0, -2.0, -51), (3.0, 0.0, -51)]
+        {
+            assert_eq!(spacing(one, other), 2f64.powi(exponent), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn zeros_of_two_signs_are_two_numbers() {
+        assert_eq!(bits(&[0.0, -0.0, 2.0]), [0, 1 << 63, 1 << 62]);
+    }
+}

@@ -1,0 +1,319 @@
+//! Points to predict at that need no file: named by an option, or by the spec.
+
+use std::str::FromStr;
+
+use nalgebra::DMatrix;
+
+use super::grid_error::GridError;
+use dpgp_spec::setting::rules::MOST_POINTS;
+use dpgp_spec::setting::{DataSetting, MechanismSetting, RangeSetting};
+use dpgp_task::{Setting, TaskSetting};
+
+/// The word for the places that the spec has itself.
+const AUTO: &str = "auto";
+/// Points along the box of a spec without a map: of one input, and of each of the first two.
+const LINE: usize = 101;
+const SIDE: usize = 40;
+
+/// Public points that need no file.
+///
+/// ```
+/// use dpgp_release::GridChoice;
+///
+/// let grid: GridChoice = "lon=-74.02..-73.93:40,lat=40.7..40.8:40,hour=8".parse()?;
+/// assert_ne!(grid, "auto".parse()?);
+/// let wrong = "lon=1..1:40".parse::<GridChoice>().unwrap_err();
+/// assert_eq!(wrong.to_string(), "\"lon=1..1:40\": both ends must be finite numbers, the second the greater, as in 20..80:7");
+/// # Ok::<(), dpgp_release::GridError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub enum GridChoice {
+    /// The public places that the spec names: its map, else the box of its inputs.
+    Auto,
+    /// The product of these, one for each input; the last input of the spec varies fastest.
+    Inputs(Vec<GridInput>),
+}
+
+/// The places of one input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridInput {
+    /// The part of the option, for messages.
+    part: String,
+    name: String,
+    places: GridPlaces,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum GridPlaces {
+    Range(RangeSetting),
+    /// A number, or the word of a code.
+    Value(String),
+}
+
+impl FromStr for GridChoice {
+    type Err = GridError;
+
+    fn from_str(text: &str) -> Result<Self, GridError> {
+        if text == AUTO {
+            return Ok(Self::Auto);
+        }
+        let inputs = text.split(',').map(GridInput::parse).collect::<Result<Vec<GridInput>, GridError>>()?;
+        for (i, input) in inputs.iter().enumerate() {
+            if inputs[..i].iter().any(|other| other.name == input.name) {
+                return Err(GridError::Twice(input.name.clone()));
+            }
+        }
+        let points = inputs.iter().fold(1, |points: usize, input| points.saturating_mul(input.points()));
+        if points > MOST_POINTS { Err(GridError::TooMany(points)) } else { Ok(Self::Inputs(inputs)) }
+    }
+}
+
+impl GridInput {
+    fn parse(part: &str) -> Result<Self, GridError> {
+        let part = part.trim();
+        // A name may hold the sign, too.
+        let Some((name, places)) =
+            part.rsplit_once('=').filter(|(name, places)| !name.is_empty() && !places.is_empty())
+        else {
+            let is_number = part.starts_with(|first: char| first.is_ascii_digit());
+            return Err(wrong(
+                part,
+                if is_number { CUT } else { "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE" },
+            ));
+        };
+        let places = match places.split_once("..") {
+            Some((from, rest)) => GridPlaces::Range(range(part, from, rest)?),
+            None => GridPlaces::Value(places.to_owned()),
+        };
+        Ok(Self { part: part.to_owned(), name: name.to_owned(), places })
+    }
+
+    fn points(&self) -> usize {
+        match &self.places {
+            GridPlaces::Range(range) => range.points,
+            GridPlaces::Value(_) => 1,
+        }
+    }
+
+    /// The numbers of the input, words by their codes.
+    fn column(&self, data: &DataSetting) -> Result<Vec<f64>, GridError> {
+        let words = data.encode.get(&self.name);
+        match (&self.places, words) {
+            (GridPlaces::Range(range), None) => Ok((0..range.points).map(|place| range.at(place)).collect()),
+            (GridPlaces::Value(value), Some(words)) => match words.iter().position(|word| word == value) {
+                Some(code) => Ok(vec![code as f64]),
+                None => Err(self.no_word(words)),
+            },
+            (GridPlaces::Range(_), Some(words)) => Err(self.no_word(words)),
+            (GridPlaces::Value(value), None) => {
+                let number = value.parse().ok().filter(|number: &f64| number.is_finite());
+                number.map(|number| vec![number]).ok_or_else(|| wrong(&self.part, "not a finite number"))
+            }
+        }
+    }
+
+    fn no_word(&self, words: &[String]) -> GridError {
+        GridError::NoWord { part: self.part.clone(), words: words.to_vec() }
+    }
+}
+
+/// `FROM..TO:POINTS` after its first dots.
+fn range(part: &str, from: &str, rest: &str) -> Result<RangeSetting, GridError> {
+    // A dot more than two could belong to either end: 0...40 is 0 to .40, or 0. to 40.
+    if from.ends_with('.') || rest.starts_with('.') || rest.contains("..") {
+        return Err(wrong(part, DOTS));
+    }
+    let Some((to, points)) = rest.rsplit_once(':') else {
+        return Err(wrong(part, "a range needs the number of its points, as in FROM..TO:40"));
+    };
+    let ends = [from, to].map(|end| end.trim().parse().ok().filter(|end: &f64| end.is_finite()));
+    let [Some(from), Some(to)] = ends else { return Err(wrong(part, ENDS)) };
+    // The width must be finite, too, for the points between.
+    if to <= from || !(to - from).is_finite() {
+        return Err(wrong(part, ENDS));
+    }
+    let points = points.trim().parse().ok().filter(|points| (2..=MOST_POINTS).contains(points));
+    let Some(points) = points else { return Err(wrong(part, "a range has from 2 to 20000 points")) };
+    Ok(RangeSetting { from, to, points })
+}
+
+const ENDS: &str = "both ends must be finite numbers, the second the greater, as in 20..80:7";
+
+const DOTS: &str = "two dots, once, stand between the ends of a range, as in 0..40:3";
+
+/// What a decimal comma leaves.
+const CUT: &str =
+    "neither INPUT=FROM..TO:POINTS nor INPUT=VALUE: a comma ends an input, and decimals follow a point";
+
+fn wrong(part: &str, why: &'static str) -> GridError {
+    GridError::Part { part: part.to_owned(), why }
+}
+
+impl GridChoice {
+    /// The points (t x d), in the order of the inputs; `own` are the places that the spec has itself.
+    ///
+    /// # Errors
+    /// [`GridError`] unless each input of the data has a part, and no other name.
+    pub(super) fn points(
+        &self,
+        data: &DataSetting,
+        own: Option<DMatrix<f64>>,
+    ) -> Result<DMatrix<f64>, GridError> {
+        let Self::Inputs(inputs) = self else { return own.ok_or(GridError::NoPlaces) };
+        if let Some(input) = inputs.iter().find(|input| !data.inputs.contains(&input.name)) {
+            return Err(GridError::Unknown { name: input.name.clone(), known: data.inputs.clone() });
+        }
+        let (mut columns, mut missing) = (Vec::new(), Vec::new());
+        for name in &data.inputs {
+            match inputs.iter().find(|input| input.name == *name) {
+                Some(input) => columns.push(input.column(data)?),
+                None => missing.push(name.clone()),
+            }
+        }
+        if missing.is_empty() { Ok(product(&columns)) } else { Err(GridError::Missing(missing)) }
+    }
+}
+
+/// The places that a setting names itself: all of it is public.
+pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
+    match &*setting.task {
+        TaskSetting::Surface(surface) if !surface.map.is_empty() => return Some(surface.points_of_map()),
+        TaskSetting::Prediction(prediction) => {
+            let columns =
+                prediction.grid.iter().map(|range| (0..range.points).map(|place| range.at(place)).collect());
+            return Some(product(&columns.collect::<Vec<Vec<f64>>>()));
+        }
+        _ => {}
+    }
+    match &setting.privacy.mechanism {
+        MechanismSetting::Moments(moments) => Some(of_box(&moments.domain)),
+        _ => None,
+    }
+}
+
+/// Points over the first two inputs of a box, from end to end, at the middle of the others.
+pub(super) fn of_box(domain: &[[f64; 2]]) -> DMatrix<f64> {
+    let points = if domain.len() == 1 { LINE } else { SIDE };
+    let columns = domain.iter().enumerate().map(|(input, &[from, to])| {
+        let range = RangeSetting { from, to, points };
+        let middle = vec![from + (to - from) / 2.0];
+        if input < 2 { (0..points).map(|place| range.at(place)).collect() } else { middle }
+    });
+    product(&columns.collect::<Vec<Vec<f64>>>())
+}
+
+/// All combinations, a row each; the last column varies fastest.
+fn product(columns: &[Vec<f64>]) -> DMatrix<f64> {
+    let rows: usize = columns.iter().map(Vec::len).product();
+    DMatrix::from_fn(rows, columns.len(), |i, d| {
+        let inner: usize = columns[d + 1..].iter().map(Vec::len).product();
+        columns[d][i / inner % columns[d].len()]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_run::{DataPlaces, Project};
+
+    #[test]
+    fn the_last_input_varies_fastest() {
+        let grid = product(&[vec![0.0, 1.0], vec![7.0], vec![5.0, 5.5, 6.0]]);
+        let expected = [
+            [0.0, 7.0, 5.0],
+            [0.0, 7.0, 5.5],
+            [0.0, 7.0, 6.0],
+            [1.0, 7.0, 5.0],
+            [1.0, 7.0, 5.5],
+            [1.0, 7.0, 6.0],
+        ];
+        assert_eq!(grid, DMatrix::from_row_slice(6, 3, expected.as_flattened()));
+    }
+
+    #[test]
+    fn a_box_is_covered_from_end_to_end() {
+        let points = of_box(&[[0.0, 4.0], [-1.0, 1.0], [10.0, 20.0]]);
+        assert_eq!(
+            (points.nrows(), points.column(0).max(), points.column(1).min()),
+            (SIDE * SIDE, 4.0, -1.0)
+        );
+        assert!(points.column(2).iter().all(|x| *x == 15.0));
+        assert_eq!(of_box(&[[0.0, 1.0]]).nrows(), LINE);
+    }
+
+    #[test]
+    fn the_most_points_are_allowed() {
+        assert!("x=0..1:200,y=0..1:100".parse::<GridChoice>().is_ok());
+    }
+
+    /// Decimals without a whole part are read where nothing else can be meant.
+    #[test]
+    fn ends_may_begin_with_a_point() {
+        let places = |text: &str| match text.parse::<GridChoice>().unwrap() {
+            GridChoice::Inputs(inputs) => inputs[0].places.clone(),
+            GridChoice::Auto => panic!("{text}"),
+        };
+        let range = RangeSetting { from: -0.5, to: 0.5, points: 3 };
+        assert_eq!(places("x=-.5..+.5:3"), GridPlaces::Range(range));
+        assert_eq!(places("x=-0.5..0.5:3"), GridPlaces::Range(range));
+    }
+
+    #[test]
+    fn wrong_parts_are_named() {
+        for (text, says) in [
+            ("", "neither INPUT"),
+            ("x", "\"x\": neither"),
+            ("x=", "neither"),
+            ("x=1,,y=2", "neither"),
+            ("x=0..1", "number of its points"),
+            ("x=0..1:1", "from 2 to 20000"),
+            ("x=0..1:many", "from 2 to 20000"),
+            ("x=0..inf:3", "finite"),
+            ("x=a..1:3", "finite"),
+            ("x=2..1:3", "the greater"),
+            ("x=-1e308..1e308:3", "finite"),
+            ("x=0...40:3", "\"x=0...40:3\": two dots, once"),
+            ("x=-5...5:3", "two dots, once"),
+            ("x=0....40:3", "two dots, once"),
+            ("x=0..40..50:3", "two dots, once"),
+            ("x=0..40..:3", "two dots, once"),
+            ("y=1,x=0...40", "two dots, once"),
+            ("x=1,x=2", "\"x\" is named twice"),
+            ("x=0..1:200,y=0..1:200", "40000 points; at most 20000"),
+        ] {
+            let error = text.parse::<GridChoice>().unwrap_err().to_string();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    const MODEL: &str = r#"experiment.title = "places"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+"#;
+    const MOMENTS: &str = "privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.0, domain = [[0.0, 4.0]] } }\n";
+    const SUMS: &str = r#"task.surface = { inducing = [{ from = 0.0, to = 4.0, points = 4 }], posterior = { regularisation = "tight", correction = "first-order" } }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.0, features = { supremum = [[0.0, 4.0]] }, sensitivity = "exact", split = 0.3 } }
+"#;
+    const CLOAKED: &str = r#"task.prediction.grid = [{ from = 0.0, to = 4.0, points = 5 }]
+privacy = { epsilon = 1.0, delta = 1e-6, change = 10.0, mechanism.cloaking = { objective = "log-det", rank_tolerance = 1e-8 } }
+"#;
+
+    /// How many places a spec names.
+    fn named_places(rest: &str) -> Option<usize> {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("places", &format!("{MODEL}{rest}")).unwrap();
+        own_places(experiment.cells[0].setting()).map(|places| places.nrows())
+    }
+
+    /// The map of a surface, the grid of predictions, else the box of moments; sums without a map have no places.
+    #[test]
+    fn places_are_those_that_a_spec_names() {
+        let map = "map = [{ from = 0.0, to = 4.0, points = 3 }]";
+        assert_eq!(named_places(&format!("task.surface.{map}\n{MOMENTS}")), Some(3));
+        assert_eq!(named_places(&format!("task.surface = {{}}\n{MOMENTS}")), Some(LINE));
+        assert_eq!(named_places(&SUMS.replace("posterior =", &format!("{map}, posterior ="))), Some(3));
+        assert_eq!(named_places(SUMS), None);
+        assert_eq!(named_places(CLOAKED), Some(5));
+    }
+}

@@ -1,0 +1,102 @@
+//! What the releases of a ledger have spent.
+
+use serde_json::{Value, json};
+
+use dpgp_accounting::{Budget, epsilon_of};
+
+/// What the releases of a ledger have spent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The number of releases.
+    pub releases: usize,
+    /// The budget; none where releases are only counted.
+    pub budget: Option<Budget>,
+    /// The `mu` of all releases together.
+    pub mu: f64,
+    /// Why `mu` is not all that was spent, if it is not.
+    pub open: Option<String>,
+}
+
+impl Account {
+    /// The exact delta of all releases together, at the budget's epsilon.
+    pub fn delta(&self) -> Option<f64> {
+        Some(self.budget?.delta_at(self.mu))
+    }
+
+    /// The share of the budget that is spent: `mu^2`, which adds up over releases, over the greatest that the budget holds.
+    pub fn share(&self) -> Option<f64> {
+        Some((self.mu / self.budget?.left(0.0)).powi(2))
+    }
+
+    /// The epsilon that one more release could have at this delta.
+    pub fn epsilon_left(&self, delta: f64) -> Option<f64> {
+        Some(self.budget?.epsilon_left(self.mu, delta))
+    }
+
+    /// The epsilon of all releases together at this delta.
+    pub fn epsilon_spent(&self, delta: f64) -> f64 {
+        epsilon_of(self.mu, delta)
+    }
+
+    /// By which of several ledgers the one with the least left is found.
+    pub(super) fn fullness(&self) -> (f64, f64) {
+        (self.share().unwrap_or(0.0), self.mu)
+    }
+
+    /// What files say of all releases together, at the delta of one of them.
+    pub fn json(&self, delta: f64) -> Value {
+        json!({
+            "releases": self.releases,
+            "mu": self.mu,
+            "epsilon": self.epsilon_spent(delta),
+            "delta": delta,
+            "budget_epsilon": self.budget.map(|budget| budget.epsilon),
+            "budget_delta": self.budget.map(|budget| budget.delta),
+            "delta_exact": self.delta(),
+            "not_counted": self.open,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `mu` of 3/5 of the limit is 9/25 of the budget, and leaves 4/5 of the limit.
+    #[test]
+    fn shares_add_up() {
+        let budget = Budget { epsilon: 1.5, delta: 1e-6 };
+        let limit = budget.left(0.0);
+        let account = Account { releases: 2, budget: Some(budget), mu: 0.6 * limit, open: None };
+        assert!((account.share().unwrap() - 0.36).abs() < 1e-12);
+        let left = account.epsilon_left(1e-7).unwrap();
+        assert!((left / epsilon_of(0.8 * limit, 1e-7) - 1.0).abs() < 1e-9);
+        let free = Account { budget: None, ..account };
+        assert_eq!((free.share(), free.epsilon_left(1e-7)), (None, None));
+    }
+
+    /// The ledger with the least left comes first: by the share of its budget; those without one, by what is spent.
+    #[test]
+    fn the_fullest_has_the_largest_share() {
+        let limit = Budget { epsilon: 1.5, delta: 1e-6 }.left(0.0);
+        let of = |budget: Option<f64>, mu| {
+            let budget = budget.map(|epsilon| Budget { epsilon, delta: 1e-6 });
+            Account { releases: 1, budget, mu, open: None }.fullness()
+        };
+        let small = of(Some(1.5), 0.5 * limit);
+        assert!((small.0 - 0.25).abs() < 1e-12 && small.1 == 0.5 * limit);
+        let ascending = [of(None, 0.1), of(None, 9.0), of(Some(15.0), 0.5 * limit), small];
+        assert!(ascending.is_sorted_by(|a, b| a < b), "{ascending:?}");
+    }
+
+    /// Of mpmath: the exact delta at epsilon 1 is 2.924272104856407e-6 at mu = 0.25.
+    #[test]
+    fn what_is_spent_follows_from_mu() {
+        let budget = Budget { epsilon: 1.0, delta: 1e-5 };
+        let account = Account { releases: 1, budget: Some(budget), mu: 0.25, open: None };
+        assert!((account.delta().unwrap() / 2.924_272_104_856_407e-6 - 1.0).abs() < 1e-6);
+        assert!((account.epsilon_spent(2.924_272_104_856_407e-6) - 1.0).abs() < 1e-6);
+        let free = Account { budget: None, ..account };
+        assert_eq!((free.delta(), free.share()), (None, None));
+    }
+}

@@ -1,0 +1,258 @@
+//! Charging a release to every ledger that counts some of its rows.
+
+use std::path::{Path, PathBuf};
+
+use super::account::Account;
+use super::book::{Ledger, check_budget};
+use super::chain::SealKey;
+use super::entry::{BudgetSetting, LedgerEntry};
+use super::error::{LedgerError, spent};
+use super::file::{PlacedLedger, present, real_path};
+use super::filter::NewRelease;
+use super::known::KnownLedgers;
+use super::lock::lock;
+use dpgp_data::Fingerprint;
+use dpgp_run::StateFolder;
+
+/// Where releases are counted, and the budget that they keep.
+#[derive(Debug, Clone)]
+pub struct LedgerPlace {
+    /// The folder of the key, of what is known of ledgers, and of ledgers for which no other place is named.
+    pub state: StateFolder,
+    /// The ledger that the user names; begun if it is not there.
+    pub file: Option<PathBuf>,
+    /// The budget that a ledger begins with, takes on, or must have; without one releases are only counted.
+    pub budget: Option<BudgetSetting>,
+    /// Whether rows that stand in other data too are those of other people, who only look alike.
+    pub other_people: bool,
+}
+
+/// A release that is to be charged.
+#[derive(Debug, Clone)]
+pub(crate) struct Charge<'a> {
+    /// Where.
+    pub place: &'a LedgerPlace,
+    /// Which rows it is about.
+    pub rows: &'a Fingerprint,
+    /// The release.
+    pub entry: LedgerEntry,
+}
+
+/// What was charged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Receipt {
+    /// The ledger that has the least left, or the one that was named.
+    pub ledger: PathBuf,
+    /// What it holds.
+    pub account: Account,
+    /// What the release is known by there.
+    pub id: String,
+    /// Others that count some of the rows, and were charged too.
+    pub others: Vec<PathBuf>,
+    /// Whether earlier releases of it were about rows of which only some are among these, or are more.
+    pub shared: bool,
+}
+
+/// Whether the release could be charged now; changes nothing.
+///
+/// # Errors
+/// As [`charge`], but for writing.
+pub(crate) fn preview(charge: &Charge<'_>) -> Result<(), LedgerError> {
+    let key = SealKey::new(charge.place.state.key());
+    charge.after(&KnownLedgers::read(&charge.place.state)?, &key).map(|_| ())
+}
+
+/// Charges the release to every known ledger that counts some of its rows; where there is none, to a new one.
+///
+/// Obligation: for every row, some ledger holds all releases about data that the row is known to stand in. The first such
+/// release begins or enters a ledger; the data of each later one share the row with it, so that it enters the same.
+///
+/// Under a lock in the state folder and one beside each ledger, which other processes wait for, the ledgers are read, checked,
+/// and replaced by ones with the release, synchronised with the disk. When this returns, the budget is spent.
+///
+/// # Errors
+/// [`LedgerError`]; the ledgers are as they were, unless only the writing of a second one failed.
+pub(crate) fn charge(charge: &Charge<'_>) -> Result<Receipt, LedgerError> {
+    let LedgerPlace { state, .. } = charge.place;
+    let _all = lock(&state.path().join("ledgers"))?;
+    let known = KnownLedgers::read(state)?;
+    known.ensure_folder()?;
+    let mut locks = Vec::new();
+    for path in charge.targets(&known, &SealKey::new(state.key()))? {
+        locks.push(lock(&path)?);
+    }
+    let after = charge.after(&known, &SealKey::new(state.key()))?;
+    for one in &after {
+        let written = one.write().and_then(|()| known.remember(&one.path, &one.ledger));
+        written.map_err(LedgerError::while_charging)?;
+    }
+    charge.receipt(&after)
+}
+
+impl Charge<'_> {
+    /// The ledgers to charge, in the order of their paths.
+    fn targets(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PathBuf>, LedgerError> {
+        let about = known.about(self.rows, !self.place.other_people);
+        let mut targets: Vec<PathBuf> = about.iter().map(|known| known.path.clone()).collect();
+        match &self.place.file {
+            Some(named) => {
+                let path = real_path(named)?;
+                let moved = self.named(named, &path, &targets, known, key)?;
+                // A ledger that was moved is no longer where it was.
+                targets.retain(|target| Some(target) != moved.as_ref() && *target != path);
+                targets.push(path);
+            }
+            None if targets.is_empty() => targets.push(known.place_for(self.rows)),
+            None => {}
+        }
+        targets.sort();
+        Ok(targets)
+    }
+
+    /// Checks that the ledger that the user names is the one that counts these rows, and returns where it was before, if it
+    /// was moved.
+    fn named(
+        &self,
+        named: &Path,
+        path: &Path,
+        about: &[PathBuf],
+        known: &KnownLedgers,
+        key: &SealKey,
+    ) -> Result<Option<PathBuf>, LedgerError> {
+        let Some(found) = present(path, known, key)? else {
+            return match about.first() {
+                Some(other) => Err(LedgerError::Known { named: named.to_path_buf(), known: other.clone() }),
+                None => Ok(None),
+            };
+        };
+        let Ledger { data, .. } = &found.ledger;
+        if !data.is_empty() && !found.ledger.is_about(self.rows, !self.place.other_people) {
+            return Err(LedgerError::OtherData(named.to_path_buf()));
+        }
+        let before = known.same_beginning(&found.ledger).map(|known| known.path.clone());
+        if before.is_none()
+            && let Some(other) = about.first()
+        {
+            return Err(LedgerError::Known { named: named.to_path_buf(), known: other.clone() });
+        }
+        Ok(before.filter(|before| before != path))
+    }
+
+    /// The ledgers with the release.
+    fn after(&self, known: &KnownLedgers, key: &SealKey) -> Result<Vec<PlacedLedger>, LedgerError> {
+        if let Some(budget) = self.place.budget {
+            check_budget(budget).map_err(LedgerError::BadBudget)?;
+        }
+        if self.rows.key != key.name() {
+            return Err(LedgerError::OtherRows);
+        }
+        let new = NewRelease { entry: &self.entry, rows: self.rows, budget: self.place.budget };
+        let mut after = Vec::new();
+        for path in self.targets(known, key)? {
+            let PlacedLedger { path, ledger, old } = match present(&path, known, key)? {
+                Some(found) => found,
+                None => PlacedLedger { path, ledger: Ledger::new(key), old: None },
+            };
+            if old.is_some() {
+                self.confirm(&path, &ledger)?;
+            }
+            let ledger = ledger.with(&self.shown(&path), &new, key)?;
+            after.push(PlacedLedger { path, ledger, old });
+        }
+        Ok(after)
+    }
+
+    /// A ledger of version 1 has no seal: the user says its budget himself, so that none that was changed is taken over. Whether it is
+    /// the same is checked where a budget is taken.
+    fn confirm(&self, path: &Path, ledger: &Ledger) -> Result<(), LedgerError> {
+        match (self.place.budget, ledger.budget) {
+            (None, Some(budget)) => {
+                let spent = spent(&ledger.account());
+                Err(LedgerError::Unsealed { path: self.shown(path), budget, spent })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The ledger as the user named it.
+    fn shown(&self, path: &Path) -> PathBuf {
+        let named = self.place.file.as_deref();
+        let same = named.filter(|named| real_path(named).is_ok_and(|named| named == path));
+        same.unwrap_or(path).to_path_buf()
+    }
+
+    fn receipt(&self, after: &[PlacedLedger]) -> Result<Receipt, LedgerError> {
+        let mut fullest: Option<(&PlacedLedger, Account)> = None;
+        for one in after {
+            let account = one.ledger.account();
+            let more = fullest.as_ref().is_none_or(|(_, most)| account.fullness() > most.fullness());
+            if more {
+                fullest = Some((one, account));
+            }
+        }
+        let Some((fullest, account)) = fullest else {
+            return Err(LedgerError::malformed(self.place.state.path(), "no ledger was charged"));
+        };
+        let others = after.iter().filter(|one| one.path != fullest.path).map(|one| one.path.clone());
+        let shared = fullest.ledger.data.len() > 1;
+        let (ledger, id) = (self.shown(&fullest.path), self.entry.id.clone());
+        Ok(Receipt { ledger, account, id, others: others.collect(), shared })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::super::trial::{Trial, entry};
+    use super::*;
+    use dpgp_data::{DataKey, RowWitness};
+
+    /// Rows with these numbers in two columns, of which a spec reads one.
+    fn rows_of(key: &DataKey, numbers: Range<u32>) -> Fingerprint {
+        let names = ["x".to_owned(), "y".to_owned()];
+        let mut witness = RowWitness::new(key, &names, &["x"]);
+        witness.begin_file(0, &names);
+        for number in numbers {
+            witness.number(f64::from(number), true);
+            witness.number(f64::from(number * number), false);
+            witness.end_row();
+        }
+        witness.fingerprint(1)
+    }
+
+    fn charged(place: &LedgerPlace, numbers: Range<u32>) -> Result<Receipt, LedgerError> {
+        let rows = rows_of(place.state.key(), numbers);
+        charge(&Charge { place, rows: &rows, entry: entry("a") })
+    }
+
+    /// Two tables are released from on their own, one of them twice; then both together. What is told is the ledger with less left,
+    /// whichever is first.
+    #[test]
+    fn the_fullest_ledger_is_told() {
+        for twice in [0..12, 12..24] {
+            let trial = Trial::new();
+            let one = charged(&trial.place, 0..12).unwrap();
+            assert_eq!((one.shared, one.account.releases, one.others.len()), (false, 1, 0));
+            charged(&trial.place, 12..24).unwrap();
+            let full = charged(&trial.place, twice).unwrap();
+            assert_eq!((full.shared, full.account.releases), (false, 2));
+            let both = charged(&trial.place, 0..24).unwrap();
+            assert_eq!((&both.ledger, both.account.releases, both.shared), (&full.ledger, 3, true));
+            assert_eq!(both.others.len(), 1);
+            assert!(both.others[0] != both.ledger);
+        }
+    }
+
+    /// A ledger that is named for other rows than it counts.
+    #[test]
+    fn a_ledger_of_other_rows_is_refused() {
+        let trial = Trial::new();
+        let file = Some(trial.place.state.path().join("mine.toml"));
+        let place = LedgerPlace { file, ..trial.place.clone() };
+        charged(&place, 0..12).unwrap();
+        charged(&place, 0..12).unwrap();
+        let refused = charged(&place, 100..112);
+        assert!(matches!(refused, Err(LedgerError::OtherData(_))), "{refused:?}");
+    }
+}

@@ -1,0 +1,202 @@
+//! What stands in a ledger.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use dpgp_accounting::{Budget, Neighbours, PrivacyUnit};
+use dpgp_data::{CellTotal, RowTotal};
+
+/// The epsilon and delta that all releases together keep.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetSetting {
+    /// Epsilon.
+    pub epsilon: f64,
+    /// Delta.
+    pub delta: f64,
+}
+
+impl From<BudgetSetting> for Budget {
+    fn from(BudgetSetting { epsilon, delta }: BudgetSetting) -> Self {
+        Self { epsilon, delta }
+    }
+}
+
+/// One release.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerEntry {
+    /// Its place among the releases, from 1.
+    #[serde(default)]
+    pub number: u64,
+    /// What it is known by in the files of the release: random, so that it says nothing. Releases before it came have none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// When it was charged, in UTC.
+    pub time: String,
+    /// The spec's file, as it was named.
+    pub spec: String,
+    /// SHA-256 of the spec.
+    pub spec_sha256: String,
+    /// The private column.
+    pub target: String,
+    /// The columns that the release takes as public: inputs and columns that rows were filtered by.
+    pub public: Vec<String>,
+    /// The epsilon that the release claims.
+    pub epsilon: f64,
+    /// The delta that it claims.
+    pub delta: f64,
+    /// The exact delta at that epsilon.
+    pub delta_exact: f64,
+    /// The sensitivity over the standard deviation of the noise: releases compose by the root of the sum of squares.
+    pub mu: f64,
+    /// Which data sets the release hides from each other.
+    pub neighbours: Neighbours,
+    /// Whose records they differ in.
+    #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
+    pub unit: PrivacyUnit,
+    /// What its guarantee leaves out, if anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
+    /// The cells of the columns that it protects or takes as public, and of persons, by their sums: which columns those are, whatever a
+    /// later release calls them. Releases before columns were known by their cells have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, CellTotal>,
+    /// Which rows it is about: the sum of their digests under the key of the state folder.
+    #[serde(default)]
+    pub data: RowTotal,
+    /// What it is linked to those before it by: its tag and theirs under the key.
+    #[serde(default)]
+    pub link: String,
+}
+
+impl LedgerEntry {
+    /// The first number that no release has.
+    pub(super) fn wrong_number(&self) -> Option<&'static str> {
+        let change = match self.neighbours {
+            Neighbours::OneTargetChanges(by) => by,
+            Neighbours::OneRecord(_) => 1.0,
+        };
+        let numbers = [
+            ("mu", is_positive(self.mu)),
+            ("epsilon", is_positive(self.epsilon)),
+            ("delta", self.delta > 0.0 && self.delta < 1.0),
+            ("delta_exact", (0.0..=1.0).contains(&self.delta_exact)),
+            ("neighbours", is_positive(change)),
+        ];
+        numbers.into_iter().find(|(_, right)| !right).map(|(name, _)| name)
+    }
+
+    /// Which data sets the release hides from each other, in words.
+    pub fn protects_against(&self) -> String {
+        self.unit.between(self.neighbours)
+    }
+}
+
+fn is_positive(x: f64) -> bool {
+    x > 0.0 && x.is_finite()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::roles::KnownRelease;
+    use super::*;
+    use dpgp_accounting::Relation;
+
+    fn entry(target: &str, neighbours: Neighbours) -> LedgerEntry {
+        LedgerEntry {
+            time: String::new(),
+            spec: String::new(),
+            spec_sha256: String::new(),
+            target: target.to_owned(),
+            public: Vec::new(),
+            epsilon: 1.0,
+            delta: 1e-6,
+            delta_exact: 1e-6,
+            mu: 0.2,
+            neighbours,
+            unit: PrivacyUnit::Record,
+            number: 0,
+            id: String::new(),
+            caveats: Vec::new(),
+            columns: BTreeMap::new(),
+            data: RowTotal::default(),
+            link: String::new(),
+        }
+    }
+
+    /// Why two releases have no guarantee in common, of which no more is known than names.
+    fn conflict(now: &LedgerEntry, then: &LedgerEntry) -> Option<String> {
+        let [now, then] = [now, then].map(|entry| KnownRelease { entry, rows: None });
+        now.conflict(&then)
+    }
+
+    /// A person is hidden by releases about the same column, however many of his rows each uses; one about rows hides none.
+    #[test]
+    fn only_the_same_unit_adds_up() {
+        let person =
+            |column: &str, rows| PrivacyUnit::Person { column: column.to_owned(), rows, records_per_row: 1 };
+        let row = |records| PrivacyUnit::Row { records };
+        for (one, other, together) in [
+            (person("id", 3), person("id", 3), true),
+            (person("id", 3), person("id", 1), true),
+            (person("id", 3).of_rows_with(9), person("id", 1), true),
+            (person("id", 3), person("house", 3), false),
+            (person("id", 1), PrivacyUnit::Record, false),
+            (person("id", 1), row(1), false),
+            (row(1), row(5), true),
+            (row(1), PrivacyUnit::Record, false),
+        ] {
+            for neighbours in [Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneTargetChanges(1.0)]
+            {
+                let of = |unit: &PrivacyUnit| LedgerEntry { unit: unit.clone(), ..entry("a", neighbours) };
+                assert_eq!(conflict(&of(&one), &of(&other)).is_none(), together, "{one:?} {other:?}");
+                assert_eq!(conflict(&of(&other), &of(&one)).is_none(), together, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    /// Replacing a record is removing one and adding another: a release that hides one of them hides both at twice its mu,
+    /// whatever its target.
+    #[test]
+    fn only_the_same_guarantee_adds_up() {
+        let (replaced, removed) =
+            (Neighbours::OneRecord(Relation::ReplaceOne), Neighbours::OneRecord(Relation::AddRemove));
+        let changes = Neighbours::OneTargetChanges;
+        for (one, other, together) in [
+            (("a", replaced), ("a", replaced), true),
+            (("a", replaced), ("b", replaced), true),
+            (("a", replaced), ("a", removed), false),
+            (("a", replaced), ("b", removed), false),
+            (("a", changes(1.0)), ("a", changes(1.0)), true),
+            (("a", changes(1.0)), ("a", changes(2.0)), false),
+            (("a", changes(1.0)), ("b", changes(2.0)), true),
+            (("a", changes(1.0)), ("b", removed), false),
+        ] {
+            let conflict = conflict(&entry(one.0, one.1), &entry(other.0, other.1));
+            assert_eq!(conflict.is_none(), together, "{one:?} {other:?}: {conflict:?}");
+        }
+    }
+
+    /// Ends that are not allowed, and those that are.
+    #[test]
+    fn numbers_that_no_release_has_are_named() {
+        let sound = || entry("a", Neighbours::OneTargetChanges(1.0));
+        assert_eq!(sound().wrong_number(), None);
+        for delta_exact in [0.0, 1.0] {
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), None);
+        }
+        for bad in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(LedgerEntry { mu: bad, ..sound() }.wrong_number(), Some("mu"), "{bad}");
+            assert_eq!(LedgerEntry { epsilon: bad, ..sound() }.wrong_number(), Some("epsilon"), "{bad}");
+            assert_eq!(LedgerEntry { delta: bad, ..sound() }.wrong_number(), Some("delta"), "{bad}");
+            let neighbours = Neighbours::OneTargetChanges(bad);
+            assert_eq!(LedgerEntry { neighbours, ..sound() }.wrong_number(), Some("neighbours"), "{bad}");
+        }
+        assert_eq!(LedgerEntry { delta: 1.0, ..sound() }.wrong_number(), Some("delta"));
+        for delta_exact in [-1e-300, 1.1, f64::NAN] {
+            assert_eq!(LedgerEntry { delta_exact, ..sound() }.wrong_number(), Some("delta_exact"));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Private releases: predictions at the points of a grid, and sums over rows of any number.
+//!
+//! A release goes through five steps, each a type that only the step before makes:
+//!
+//! | step | type | what it may do |
+//! |---|---|---|
+//! | prepare | [`PredictionRequest`], [`Streamed`] | read the rows, fit, design the noise |
+//! | offer | [`Offer`] | be charged: it says what it would cost, and holds no noise |
+//! | charge | [`Paid`] | be drawn: what it costs is in the ledger |
+//! | draw | [`Charged`] | be written |
+//! | write | [`PredictionFiles`], [`SumsPlace`] | |
+//!
+//! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
+//!
+//! A histogram of the rows of a file, charged to a ledger that holds one such release:
+//!
+//! ```
+//! use dpgp::prelude::*;
+//! use dpgp_release::SumsPlace;
+//! use dpgp_release::ledger::BudgetSetting;
+//! use dpgp_run::StateFolder;
+//!
+//! const SPEC: &str = r#"
+//! experiment.title = "a histogram"
+//! data = { source.csv.path = "rows.csv", inputs = ["x"], target = "trips" }
+//! task.density = { bins = [{ from = 0.0, to = 2.0, bins = 2 }], test = [{ from = 0.0, to = 2.0, bins = 2 }], draws = 1, estimate.histogram = {} }
+//! privacy = { epsilon = 1.0, delta = 1e-6, calibration = "analytic", mechanism.histogram = { relation = "add-remove" } }
+//! "#;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let rows = folder.path().join("rows.csv");
+//! std::fs::write(&rows, "x,trips\n0.5,1\n1.5,1\n1.7,2\n")?;
+//! let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+//! let experiment = project.parse("histogram", SPEC)?;
+//! let StreamedRelease::Counts(streamed) = StreamedRelease::of(&experiment)? else { unreachable!() };
+//! let state = StateFolder::at(&folder.path().join("state"))?; // its key tells which rows they are
+//! let total = streamed.sum(&[rows], None, &Pool::new(2)?, Some(state.key()))?;
+//!
+//! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
+//! let place = LedgerPlace { state, file: None, budget, other_people: false };
+//! let privacy = streamed.privacy(None)?;
+//! let offer = streamed.offer(&total, &privacy, false)?;
+//! let charged = offer.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?.draw()?;
+//! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
+//! SumsPlace::open(&folder.path().join("counts.json"), None)?.write(&charged)?;
+//!
+//! // The budget is spent: another release cannot be charged, and so cannot be drawn.
+//! let second = streamed.offer(&total, &privacy, false)?;
+//! assert!(second.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint()).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod add_sums;
+mod cell;
+mod certificate_file;
+mod certificate_words;
+mod class_sums;
+mod content_digest;
+mod counts;
+mod described_sums;
+mod draw;
+mod end_to_end;
+mod error;
+mod exact_sums;
+mod exceptions;
+mod far_points;
+mod grid;
+mod grid_error;
+mod held_sums;
+pub mod ledger;
+mod little_known;
+mod long_lengthscales;
+mod magnitudes;
+mod moments;
+mod moments_file;
+mod moments_surface;
+mod new_file;
+mod numbers;
+mod person_rows;
+mod points_file;
+mod prediction_files;
+mod prediction_form;
+mod prediction_rows;
+mod predictions;
+mod public_rows;
+mod released_predictions;
+mod signature;
+mod stated;
+mod statement;
+mod streamed;
+mod subject;
+mod sum_rows;
+mod sums_file;
+mod sums_model;
+mod surface_sums;
+#[cfg(test)]
+mod two_rows;
+mod unrepeated;
+mod verify;
+mod wider_change;
+#[cfg(test)]
+mod worst_records;
+
+pub use cell::chosen_cell;
+pub use class_sums::ClassSumsRelease;
+pub use counts::CountsRelease;
+pub use described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts, SumsDescription, SumsFacts};
+pub use draw::{Charged, Guaranteed, Offer, Paid};
+pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
+pub use error::{ReleaseError, spent_in};
+pub use exact_sums::ExactSumsFile;
+pub use exceptions::refuse_private_filter;
+pub use grid::{GridChoice, GridInput};
+pub use grid_error::GridError;
+pub use held_sums::HeldTable;
+pub use little_known::most_uncertainty;
+pub use moments::MomentsRelease;
+pub use moments_file::{FilePredictions, MomentsFile, OtherModel, write_predictions};
+pub use moments_surface::MomentsSurface;
+pub use points_file::{PointsFile, PublicPoints};
+pub use prediction_files::PredictionFiles;
+pub use prediction_form::PredictionForm;
+pub use predictions::{PredictionRequest, PrivatePredictions};
+pub use released_predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
+pub use signature::{NAMESPACE, SignatureError, Signers, SigningKey};
+pub use statement::ReleaseStatement;
+pub use streamed::{Streamed, StreamedRelease, StreamedTotal};
+pub use subject::Subject;
+pub use sums_file::{SumsFile, SumsPlace};
+pub use sums_model::SumsModel;
+pub use surface_sums::SurfaceSumsRelease;
+pub use unrepeated::unrepeated;
+pub use verify::{VerifiedFact, VerifiedRelease, verify};
+pub use wider_change::WiderChange;

@@ -1,0 +1,219 @@
+//! The rows behind noisy Fourier moments, and the surface from noisy ones.
+
+use nalgebra::DMatrix;
+use rand::Rng;
+use serde_json::{Value, json};
+
+use super::certificate_words::INTERVALS;
+use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
+use super::draw::Guaranteed;
+use super::sums_model::{NoisyNumber, SumsModel, list, number};
+use dpgp_spec::setting::PrivacySetting;
+use dpgp_stream::{LatticeSummand, LatticeSums};
+use dpgp_task::{MomentsGuarantee, MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
+
+/// A surface from Fourier moments of rows.
+#[derive(Debug, Clone)]
+pub struct MomentsRelease {
+    model: MomentsModel,
+    /// The points of the spec's map (t x d); none without one.
+    map: DMatrix<f64>,
+}
+
+impl MomentsRelease {
+    /// That of a cell; none if it has another task or mechanism.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        let TaskSetting::Surface(task) = &*setting.task else { return None };
+        Some(Self { model: MomentsModel::new(setting)?, map: task.points_of_map() })
+    }
+
+    /// The surface on the grid of the spec, in units of the target.
+    fn surface(&self, prediction: &SurfacePrediction) -> Vec<Value> {
+        let mut points = Vec::with_capacity(self.map.nrows());
+        for (i, point) in self.map.row_iter().enumerate() {
+            let at: Vec<f64> = point.iter().copied().collect();
+            let sd = prediction.model_sd[i].hypot(prediction.noise_sd[i]);
+            points.push(json!({ "at": at, "mean": prediction.mean[i], "sd": sd }));
+        }
+        points
+    }
+}
+
+impl SumsModel for MomentsRelease {
+    type Rows = LatticeSummand;
+
+    fn rows(&self) -> &LatticeSummand {
+        self.model.summand()
+    }
+
+    fn bare(&self) -> Self {
+        Self { map: DMatrix::zeros(0, self.map.ncols()), ..self.clone() }
+    }
+
+    const NOISY: &'static [&'static str] = &["moments", "surface"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        let moments = &file["moments"];
+        let mut found = Vec::new();
+        for (numbers, sds) in [("weighted", "weighted_sd"), ("plain", "plain_sd")] {
+            let pairs = list(&moments[numbers]).zip(list(&moments[sds]));
+            found.extend(pairs.map(|(n, sd)| NoisyNumber::new(number(n), number(sd))));
+        }
+        // A model needs a row, so that no fewer are released.
+        for (number_of, sd_of, least) in
+            [("squares", "squares_sd", f64::NEG_INFINITY), ("rows", "rows_sd", 1.0)]
+        {
+            let (of, sd) = (number(&moments[number_of]), number(&moments[sd_of]));
+            // A number of rows without noise is public.
+            found.extend((sd > 0.0).then_some(NoisyNumber { number: of, sd, least }));
+        }
+        found
+    }
+
+    fn exact_numbers(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Vec<f64>, TaskError> {
+        self.model.exact(sums, privacy)
+    }
+
+    /// Opposite targets at the same place are the furthest apart for most frequencies; other places move the plain sums.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let domain = &self.model.mechanism().domain;
+        let mut records = Vec::new();
+        for part in [0.0, 0.25, 0.5, 1.0] {
+            for target in [-f64::MAX, f64::MAX] {
+                let mut other = record.to_vec();
+                other.iter_mut().zip(domain).for_each(|(x, [low, high])| *x += part * (high - low));
+                other[domain.len()] = target;
+                records.push(other);
+            }
+        }
+        records
+    }
+
+    fn depends_on(&self, setting: &Setting) -> Value {
+        let mechanism = self.model.mechanism();
+        json!({
+            "normalise": *setting.normalise, "domain": mechanism.domain, "bound": mechanism.target_bound,
+            "cells": self.rows().lattice.side(),
+        })
+    }
+
+    fn described(&self, sums: &LatticeSums) -> HeldDescription {
+        let (rows, clipped, lattice) = (sums.rows, sums.clipped, self.rows().lattice);
+        let cells = lattice.len();
+        let of_box = match lattice.is_small() {
+            true => format!("{cells} cells of the box"),
+            false => format!("cells of the box, {} along each input", lattice.side()),
+        };
+        HeldDescription {
+            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
+            counts: format!("{rows} rows, {clipped} of them clipped"),
+            public: PublicFacts { cells: Some(cells), ..PublicFacts::default() },
+            text: format!("{of_box}, for moments of any frequencies"),
+        }
+    }
+
+    fn guaranteed(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Guaranteed, TaskError> {
+        let MomentsGuarantee { certificate, record, .. } = self.model.guarantee(sums, privacy)?;
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &LatticeSums,
+        noise: &mut impl Rng,
+    ) -> Result<Value, TaskError> {
+        let model = &self.model;
+        let released = model.release(sums, privacy, noise)?;
+        let surface = match self.map.nrows() {
+            0 => Vec::new(),
+            _ => self.surface(&model.predict(&model.posterior(&released)?, &self.map)?),
+        };
+        Ok(json!({
+            "model": {
+                "inputs": setting.data.inputs, "encode": setting.data.encode, "target": setting.data.target,
+                "normalise": *setting.normalise,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
+                "mechanism": model.mechanism(),
+            },
+            "moments": released,
+            "surface": surface,
+            "intervals": INTERVALS,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StreamedRelease;
+    use dpgp_run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 5.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.3, lengthscale = 1.5 } }
+task.surface = { map = [{ from = 0.5, to = 3.5, points = 2 }] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 1.5, domain = [[0.0, 4.0]] } }
+"#;
+
+    fn with_model(test: fn(&MomentsRelease, &Setting)) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("moments", SPEC).unwrap();
+        let StreamedRelease::Moments(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("moments")
+        };
+        test(streamed.model(), streamed.setting());
+    }
+
+    /// Of model and noise together, 3 and 4 make 5.
+    #[test]
+    fn the_surface_has_both_standard_deviations() {
+        with_model(|release, _| {
+            let prediction = SurfacePrediction {
+                mean: vec![1.0, 2.0],
+                model_sd: vec![3.0, 5.0],
+                noise_sd: vec![4.0, 12.0],
+            };
+            let expected = [
+                json!({ "at": [0.5], "mean": 1.0, "sd": 5.0 }),
+                json!({ "at": [3.5], "mean": 2.0, "sd": 13.0 }),
+            ];
+            assert_eq!(release.surface(&prediction), expected);
+        });
+    }
+
+    /// A number of rows with noise is one of the noisy numbers, a public one is not.
+    #[test]
+    fn noisy_numbers_are_those_with_noise() {
+        let file = |rows_sd: f64| {
+            json!({ "moments": {
+                "weighted": [1.0, 2.0], "weighted_sd": [0.1, 0.2], "plain": [3.0], "plain_sd": [0.3],
+                "squares": 4.0, "squares_sd": 0.4, "rows": 5.0, "rows_sd": rows_sd,
+            } })
+        };
+        with_numbers(&file(0.5), &[(1.0, 0.1), (2.0, 0.2), (3.0, 0.3), (4.0, 0.4), (5.0, 0.5)]);
+        with_numbers(&file(0.0), &[(1.0, 0.1), (2.0, 0.2), (3.0, 0.3), (4.0, 0.4)]);
+    }
+
+    fn with_numbers(file: &Value, expected: &[(f64, f64)]) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("moments", SPEC).unwrap();
+        let release = MomentsRelease::of(experiment.cells[0].setting()).unwrap();
+        let found = release.noisy_numbers(file).into_iter().map(|noisy| (noisy.number, noisy.sd));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn moments_depend_on_box_and_bound() {
+        with_model(|release, setting| {
+            let depends = release.depends_on(setting);
+            assert_eq!((&depends["bound"], &depends["domain"]), (&json!(1.5), &json!([[0.0, 4.0]])));
+            assert!(depends["cells"].as_u64().is_some_and(|cells| cells > 1));
+            assert_eq!(depends["normalise"]["bounds"]["high"], 10.0);
+            assert!(release.protects_rows());
+        });
+    }
+}

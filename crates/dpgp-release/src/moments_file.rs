@@ -1,0 +1,194 @@
+//! A file of released moments, and predictions from it: at any points, with any kernel, at no further cost.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::PredictionForm;
+use super::grid::of_box;
+use super::moments_surface::KnownMoments;
+use super::new_file::{new_file, put};
+use super::prediction_rows::PredictionRows;
+use super::{PublicPoints, ReleaseError};
+use dpgp_data::{Missing, whole_text};
+use dpgp_fs::Readers;
+use dpgp_gp::kernel::{BoxKernel, KernelSetting};
+use dpgp_linalg::number::Positive;
+use dpgp_spec::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
+use dpgp_task::{MomentsModel, Points, Predictions, ReleasedMoments};
+
+/// What `dpgp stats --release` wrote of moments, as far as predictions need it.
+pub struct MomentsFile {
+    model: ModelOfFile,
+    moments: ReleasedMoments,
+    guarantee: String,
+}
+
+/// The parts of the file that are read.
+#[derive(Deserialize)]
+struct WholeFile {
+    model: ModelOfFile,
+    moments: ReleasedMoments,
+    guarantee: GuaranteeOfFile,
+}
+
+#[derive(Deserialize)]
+struct GuaranteeOfFile {
+    text: String,
+}
+
+/// The public settings beside the moments.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelOfFile {
+    inputs: Vec<String>,
+    #[serde(default)]
+    encode: BTreeMap<String, Vec<String>>,
+    target: String,
+    normalise: NormaliseSetting,
+    kernel: KernelSetting,
+    noise_variance: Positive,
+    mechanism: MomentsSetting,
+}
+
+/// Hyperparameters that take the place of those in a file.
+#[derive(Debug, Clone, Default)]
+pub struct OtherModel {
+    /// The kernel.
+    pub kernel: Option<KernelSetting>,
+    /// The noise variance, in squared units of the normalised target.
+    pub noise_variance: Option<Positive>,
+}
+
+/// Predictions from a file.
+pub struct FilePredictions {
+    pub(super) data: DataSetting,
+    pub(super) points: Points,
+    pub(super) predictions: Predictions,
+    pub(super) warnings: Vec<String>,
+}
+
+impl MomentsFile {
+    /// Reads a release.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Io`], or [`ReleaseError::NotMoments`] if it holds no moments.
+    pub fn read(path: &Path) -> Result<Self, ReleaseError> {
+        Self::of(path, &whole_text(path).map_err(ReleaseError::io(path))?)
+    }
+
+    /// A release from the text of its file.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotMoments`] if it holds no moments.
+    pub fn of(path: &Path, text: &str) -> Result<Self, ReleaseError> {
+        Self::parsed(text).map_err(|cause| ReleaseError::NotMoments { path: path.to_path_buf(), cause })
+    }
+
+    fn parsed(text: &str) -> Result<Self, String> {
+        let file: WholeFile = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let WholeFile { model, moments, guarantee } = file;
+        let inputs = model.inputs.len();
+        model.mechanism.check(inputs).map_err(|fault| format!("{}: {}", fault.path, fault.problem))?;
+        if !moments.is_sound(inputs) {
+            return Err("numbers are missing, not finite, or without noise".to_owned());
+        }
+        Ok(Self { model, moments, guarantee: guarantee.text })
+    }
+
+    /// What is guaranteed of the file, and so of all that follows from it.
+    pub fn guarantee(&self) -> &str {
+        &self.guarantee
+    }
+
+    /// Predictions at points, by the model of the file or another one.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the points cannot be read or are none of its inputs, or the kernel does not fit.
+    pub fn predict(self, at: PublicPoints<'_>, other: OtherModel) -> Result<FilePredictions, ReleaseError> {
+        let known = self.known(other)?;
+        // Points that cannot be read cost no posterior.
+        let points = known.points(at)?;
+        known.surface()?.at_points(points)
+    }
+
+    /// What points, posterior and predictions follow from.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the kernel does not fit.
+    pub(super) fn known(self, other: OtherModel) -> Result<KnownMoments, ReleaseError> {
+        let ModelOfFile { inputs, encode, target, normalise, kernel, noise_variance, mechanism } = self.model;
+        let kernel = other.kernel.unwrap_or(kernel);
+        if kernel.fits(inputs.len()).is_err() {
+            return Err(ReleaseError::NotReleasable("the kernel is of other inputs"));
+        }
+        if !BoxKernel::new(&kernel, mechanism.sides()).is_some_and(|kernel| kernel.has_moments()) {
+            return Err(ReleaseError::NotReleasable(
+                "the kernel is not stationary, or a function of too many inputs",
+            ));
+        }
+        let noise_variance = Some(other.noise_variance.unwrap_or(noise_variance));
+        let data = DataSetting {
+            source: SourceSetting::Inline(BTreeMap::new()),
+            inputs,
+            target,
+            encode,
+            missing: Missing::Refuse,
+            filter: Vec::new(),
+            person: None,
+            rows_per_person: None,
+            draw: None,
+        };
+        let places = of_box(&mechanism.domain);
+        let model = ModelSetting { kernel, noise_variance, sparse: None };
+        let Some(model) = MomentsModel::of_parts(mechanism, model, &normalise, &data) else {
+            return Err(ReleaseError::NotReleasable("its targets have no public bounds"));
+        };
+        Ok(KnownMoments { data, places, model, moments: self.moments })
+    }
+}
+
+impl FilePredictions {
+    /// The inputs, the prediction, both standard deviations and the interval, a row for each point.
+    ///
+    /// # Errors
+    /// [`csv::Error`] if the rows cannot be written.
+    pub fn csv(&self) -> Result<String, csv::Error> {
+        self.rows().csv()
+    }
+
+    /// The predictions as a list of records.
+    pub fn json(&self) -> Value {
+        self.rows().json()
+    }
+
+    /// The number of points.
+    pub fn points(&self) -> usize {
+        self.points.inputs.nrows()
+    }
+
+    /// What is said of points that the model knows nothing of.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Means and standard deviations at the points, in units of the target.
+    pub fn predictions(&self) -> &Predictions {
+        &self.predictions
+    }
+
+    fn rows(&self) -> PredictionRows<'_> {
+        PredictionRows { data: &self.data, points: &self.points.inputs, predictions: &self.predictions }
+    }
+}
+
+/// Writes predictions from a file, in the form that the end of the name says; never over a file that is there.
+///
+/// # Errors
+/// [`ReleaseError::Form`], [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+pub fn write_predictions(path: &Path, predictions: &FilePredictions) -> Result<(), ReleaseError> {
+    let bytes = predictions.rows().bytes(PredictionForm::of(path)?)?;
+    put(new_file(path, Readers::All)?, path, &bytes)
+}

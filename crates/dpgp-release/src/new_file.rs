@@ -1,0 +1,76 @@
+//! Files of a release, which get their names only when everything is in them.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::{ReleaseError, SigningKey};
+use dpgp_fs::{NewFile, Readers, with_ending};
+
+/// A new file, and its signature beside it where there is a key. It is opened before a release is charged, so that nothing is
+/// spent on a file that cannot be written.
+pub(super) struct SignedFile<'k> {
+    path: PathBuf,
+    file: NewFile,
+    signature: Option<NewSignature<'k>>,
+}
+
+struct NewSignature<'k> {
+    path: PathBuf,
+    file: NewFile,
+    key: &'k SigningKey,
+}
+
+/// Makes sure that a file can be written, and is not there yet; a pipe or a device may be.
+///
+/// # Errors
+/// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+pub(super) fn new_file(path: &Path, readers: Readers) -> Result<NewFile, ReleaseError> {
+    NewFile::open(path, readers).map_err(|cause| match cause.kind() {
+        ErrorKind::AlreadyExists => ReleaseError::Exists(path.to_path_buf()),
+        _ => ReleaseError::Io { path: path.to_path_buf(), cause },
+    })
+}
+
+/// Writes a file and gives it its name.
+///
+/// # Errors
+/// [`ReleaseError::Io`]; then there is no file of this name, or the one that somebody else made.
+pub(super) fn put(mut file: NewFile, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
+    let io = ReleaseError::io(path);
+    file.fill(bytes).map_err(&io)?;
+    file.finish().map_err(&io)
+}
+
+impl<'k> SignedFile<'k> {
+    /// Makes sure that both can be written, and are not there yet. What is signed is a file: a pipe has no name to be signed beside.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Exists`] or [`ReleaseError::Io`].
+    pub fn open(path: &Path, key: Option<&'k SigningKey>) -> Result<Self, ReleaseError> {
+        let file = new_file(path, Readers::All)?;
+        let path = path.to_path_buf();
+        let Some(key) = key else { return Ok(Self { path, file, signature: None }) };
+        if file.is_stream() {
+            return Err(ReleaseError::Exists(path));
+        }
+        let beside = signature_of(&path);
+        let signature = NewSignature { file: new_file(&beside, Readers::All)?, path: beside, key };
+        Ok(Self { path, file, signature: Some(signature) })
+    }
+
+    /// Writes the signature, then the file: one that should be signed is never there without its signature.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Unsigned`] or [`ReleaseError::Io`].
+    pub fn put(self, text: &str) -> Result<(), ReleaseError> {
+        if let Some(NewSignature { path, file, key }) = self.signature {
+            put(file, &path, key.sign(text).map_err(ReleaseError::Unsigned)?.as_bytes())?;
+        }
+        put(self.file, &self.path, text.as_bytes())
+    }
+}
+
+/// Where `ssh-keygen` looks for the signature of a file, too.
+pub(super) fn signature_of(path: &Path) -> PathBuf {
+    with_ending(path, ".sig")
+}

@@ -1,0 +1,388 @@
+//! What the fields beside a certificate say, against the certificate itself.
+
+use serde_json::{Value, json};
+
+use super::certificate_words::{
+    ALWAYS_OPEN, FILTERS_PUBLIC, INPUTS_PUBLIC, INTERVALS, NOT_COUNTED, ROWS_PUBLIC, SEVERAL_ROWS,
+    columns_about, not_covered_of_sums, several_names, wider_than,
+};
+use super::content_digest::{FIELD, content_digest};
+use super::exceptions::{design_warning, large_delta, warnings};
+use super::verify::VerifiedFact;
+use dpgp_accounting::{Budget, Certificate, Mechanism, Neighbours, PrivacyUnit, epsilon_of};
+use dpgp_noise::RoundedNoise;
+
+/// Numbers that are computed again are compared to this relative precision.
+const PRECISION: f64 = 1e-6;
+
+/// A published file beside the certificate in it.
+pub(super) struct Stated<'a> {
+    whole: &'a Value,
+    /// The object that speaks of the guarantee: the file itself for predictions, `guarantee` for sums and counts.
+    spoken: &'a Value,
+    certificate: &'a Certificate,
+    /// The parameter of Gaussian differential privacy, by the noise.
+    mu: f64,
+    /// Fields that say the same.
+    same: Vec<String>,
+    /// Fields that are not there.
+    absent: Vec<String>,
+    /// Fields that say something else.
+    contradictions: Vec<String>,
+}
+
+/// What was found.
+pub(super) struct StatedChecks {
+    pub checks: Vec<VerifiedFact>,
+    /// Fields that an earlier version did not write, so that nothing was checked.
+    pub skipped: Vec<String>,
+}
+
+impl<'a> Stated<'a> {
+    /// Compares all that follows from the certificate and its noise.
+    pub fn checks(whole: &'a Value, certificate: &'a Certificate, mu: f64) -> StatedChecks {
+        let of_sums = whole.get("guarantee").is_some_and(Value::is_object);
+        let spoken = if of_sums { &whole["guarantee"] } else { whole };
+        let (same, absent, contradictions) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stated = Self { whole, spoken, certificate, mu, same, absent, contradictions };
+        stated.numbers();
+        match of_sums {
+            true => stated.of_sums(),
+            false => stated.of_predictions(),
+        }
+        stated.ledger();
+        stated.digest();
+        stated.found()
+    }
+
+    fn found(self) -> StatedChecks {
+        let mut checks = Vec::new();
+        if !self.same.is_empty() {
+            let fact = format!("as the certificate inside says: {}", self.same.join(", "));
+            checks.push(VerifiedFact::new(fact, true));
+        }
+        checks.extend(self.contradictions.into_iter().map(|fact| VerifiedFact::new(fact, false)));
+        StatedChecks { checks, skipped: self.absent }
+    }
+
+    /// A field that is there says what it should, or something else.
+    fn compare(&mut self, name: &str, found: Option<&Value>, expected: &Value) {
+        match found {
+            None => self.absent.push(name.to_owned()),
+            Some(found) if is_same(found, expected) => self.same.push(name.to_owned()),
+            Some(found) => {
+                let fact = format!("{name} says {found}, but by the certificate inside it is {expected}");
+                self.contradictions.push(fact);
+            }
+        }
+    }
+
+    fn spoken(&mut self, name: &str, expected: &Value) {
+        let spoken = self.spoken;
+        self.compare(name, spoken.get(name), expected);
+    }
+
+    /// A condition on fields that are there.
+    fn hold(&mut self, name: &str, holds: bool, why: &str) {
+        match holds {
+            true => self.same.push(name.to_owned()),
+            false => self.contradictions.push(format!("{name}: {why}")),
+        }
+    }
+
+    fn numbers(&mut self) {
+        let certificate = self.certificate;
+        self.spoken("epsilon", &json!(certificate.guarantee.map(|claimed| claimed.epsilon)));
+        self.spoken("delta", &json!(certificate.delta()));
+        self.spoken("delta_exact", &json!(certificate.delta_exact));
+        let made = self.spoken.pointer("/noise/made");
+        self.compare("noise.made", made, &Value::from(RoundedNoise::MADE));
+    }
+
+    fn of_sums(&mut self) {
+        let certificate = self.certificate;
+        self.spoken("text", &Value::from(certificate.to_string()));
+        // A large delta is told of where the number of rows was private, which the certificate does not say.
+        let [own, with_delta] = [false, true].map(|delta| json!(own_warnings(certificate, delta)));
+        let told = self.spoken.get("warnings") == Some(&with_delta);
+        self.spoken("warnings", if told { &with_delta } else { &own });
+        let whole = self.whole;
+        // What is not covered depends on whether a ledger counts the release.
+        let said = whole.get("release_id").and(whole.get("not_covered"));
+        let expected = json!(not_covered_of_sums(&certificate.unit, !whole["release_id"].is_null()));
+        self.compare("not_covered", said, &expected);
+        // Only what is made of waves says it.
+        if let Some(intervals) = self.whole.get("intervals").filter(|intervals| !intervals.is_null()) {
+            self.compare("intervals", Some(intervals), &Value::from(INTERVALS));
+        }
+    }
+
+    fn of_predictions(&mut self) {
+        let certificate = self.certificate;
+        self.spoken("guarantee", &Value::from(certificate.to_string()));
+        self.spoken("neighbours", &json!(certificate.between()));
+        let caveats: Vec<String> = certificate.caveats.iter().map(ToString::to_string).collect();
+        self.spoken("caveats", &json!(caveats));
+        let hides_records = matches!(certificate.neighbours, Some(Neighbours::OneRecord(_)));
+        self.spoken("columns", &columns_about(hides_records));
+        let moments = matches!(certificate.mechanism, Mechanism::NoisyMoments(_));
+        self.spoken("intervals", &json!(moments.then_some(INTERVALS)));
+        self.warnings();
+        self.whole_width();
+        self.not_covered();
+    }
+
+    /// Those of the guarantee must be there; others follow from the points.
+    fn warnings(&mut self) {
+        let Some(said) = texts(self.whole, "warnings") else {
+            return self.absent.push("warnings".to_owned());
+        };
+        let missing =
+            own_warnings(self.certificate, false).into_iter().find(|own| !said.contains(&own.as_str()));
+        let why = format!("it lacks {:?}", missing.clone().unwrap_or_default());
+        self.hold("warnings", missing.is_none(), &why);
+    }
+
+    fn whole_width(&mut self) {
+        let Some(wider) = self.whole.get("whole_width") else {
+            return self.absent.push("whole_width".to_owned());
+        };
+        let Some(width) = wider.get("change").and_then(Value::as_f64) else {
+            return self.hold("whole_width", wider.is_null(), "it has no change");
+        };
+        let Some(Neighbours::OneTargetChanges(change)) = self.certificate.neighbours else {
+            return self.hold("whole_width", false, "no target changes, by the certificate inside");
+        };
+        let Some(delta) = self.certificate.delta() else {
+            return self.hold("whole_width", false, "nothing is guaranteed, by the certificate inside");
+        };
+        let mu = self.mu * (width / change);
+        let expected = json!({ "change": width, "mu": mu, "epsilon": epsilon_of(mu, delta), "delta": delta });
+        self.hold(
+            "whole_width.change",
+            width > change,
+            "it is not more than what the certificate inside is about",
+        );
+        self.compare("whole_width", Some(wider), &expected);
+    }
+
+    fn not_covered(&mut self) {
+        let said = self.whole.get("release_id").and(texts(self.whole, "not_covered"));
+        let Some(said) = said else {
+            return self.absent.push("not_covered".to_owned());
+        };
+        let mut left = said;
+        let missing = self.required().into_iter().find(|one| !one.taken_from(&mut left));
+        let optional = self.certificate.neighbours.and_then(|neighbours| match neighbours {
+            Neighbours::OneTargetChanges(change) => Some(wider_than(change, f64::INFINITY)),
+            Neighbours::OneRecord(_) => None,
+        });
+        left.retain(|text| Some(*text) != optional.as_deref());
+        let why = match (&missing, left.first()) {
+            (Some(missing), _) => format!("it lacks {:?}", missing.shown()),
+            (None, Some(more)) => {
+                format!("it has {more:?}, which does not follow from the certificate inside")
+            }
+            (None, None) => String::new(),
+        };
+        self.hold("not_covered", missing.is_none() && left.is_empty(), &why);
+    }
+
+    /// What a certificate of predictions must say that it does not cover.
+    fn required(&self) -> Vec<Line> {
+        let (certificate, mut lines) = (self.certificate, Vec::new());
+        lines.extend(ALWAYS_OPEN.map(|text| Line::OneOf(vec![text.to_owned()])));
+        let person = match &certificate.unit {
+            PrivacyUnit::Person { column, .. } => Some(several_names(column)),
+            _ => None,
+        };
+        let is_person = person.is_some();
+        lines.push(Line::OneOf(vec![person.unwrap_or_else(|| SEVERAL_ROWS.to_owned())]));
+        match certificate.neighbours {
+            Some(Neighbours::OneTargetChanges(change)) => {
+                lines.push(Line::Between(INPUTS_PUBLIC, FILTERS_PUBLIC));
+                let width = self.whole.pointer("/whole_width/change").and_then(Value::as_f64);
+                lines.extend(width.map(|width| Line::OneOf(vec![wider_than(change, width)])));
+            }
+            Some(Neighbours::OneRecord(_)) if !is_person => {
+                lines.push(Line::OneOf(ROWS_PUBLIC.map(str::to_owned).to_vec()));
+            }
+            _ => {}
+        }
+        if self.whole["release_id"].is_null() {
+            lines.push(Line::OneOf(vec![NOT_COUNTED.to_owned()]));
+        }
+        lines
+    }
+
+    /// A release that a ledger knows says what all releases spent together.
+    fn ledger(&mut self) {
+        let [id, all] = ["release_id", "all_releases"].map(|name| self.whole.get(name));
+        let (Some(id), Some(all)) = (id, all) else { return self.absent.push("all_releases".to_owned()) };
+        if id.is_null() || all.is_null() {
+            return self.hold(
+                "all_releases",
+                id.is_null() && all.is_null(),
+                "it and release_id are there together, or neither is",
+            );
+        }
+        let [mu, delta] = ["mu", "delta"].map(|name| number(all, name).unwrap_or(f64::NAN));
+        // Where something is not counted, mu is not all that was spent.
+        let open = all.get("not_counted").is_some_and(|why| !why.is_null());
+        self.hold(
+            "all_releases.mu",
+            open || mu >= self.mu * (1.0 - PRECISION),
+            "it is less than that of this release alone",
+        );
+        self.compare("all_releases.delta", all.get("delta"), &json!(self.certificate.delta()));
+        if mu.is_finite() && delta > 0.0 {
+            self.compare("all_releases.epsilon", all.get("epsilon"), &json!(epsilon_of(mu, delta)));
+        }
+        if let (Some(epsilon), Some(delta)) = (number(all, "budget_epsilon"), number(all, "budget_delta")) {
+            let exact = Budget { epsilon, delta }.delta_at(mu);
+            self.compare("all_releases.delta_exact", all.get("delta_exact"), &json!(exact));
+        }
+        let releases = all.get("releases").and_then(Value::as_u64).unwrap_or(0);
+        let alone = open || releases > 1 || is_near(mu, self.mu);
+        self.hold("all_releases.releases", releases > 0 && alone, "one release has the mu of this one");
+    }
+
+    fn digest(&mut self) {
+        match self.whole.get(FIELD) {
+            None => self.absent.push(FIELD.to_owned()),
+            Some(found) => {
+                let holds = *found == content_digest(self.whole);
+                let why = "it is not that of what the file holds: something was edited, or is damaged";
+                self.hold(FIELD, holds, why);
+            }
+        }
+    }
+}
+
+/// A line of a list.
+enum Line {
+    OneOf(Vec<String>),
+    /// One with this beginning and this end.
+    Between(&'static str, &'static str),
+}
+
+impl Line {
+    /// Takes the line out of a list; whether it was there.
+    fn taken_from(&self, list: &mut Vec<&str>) -> bool {
+        let found = list.iter().position(|text| match self {
+            Self::OneOf(texts) => texts.iter().any(|one| one == text),
+            Self::Between(start, end) => text.starts_with(start) && text.ends_with(end),
+        });
+        found.map(|place| list.remove(place)).is_some()
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Self::OneOf(texts) => texts.first().cloned().unwrap_or_default(),
+            Self::Between(start, end) => format!("{start}...){end}"),
+        }
+    }
+}
+
+/// What is said of a guarantee itself, with or without what is said of its delta.
+fn own_warnings(certificate: &Certificate, delta: bool) -> Vec<String> {
+    let delta = large_delta(certificate).filter(|_| delta);
+    warnings(certificate).into_iter().chain(delta).chain(design_warning(certificate)).collect()
+}
+
+/// A list of texts; none if it is not there. What is no text is an empty one, which nothing says.
+fn texts<'v>(file: &'v Value, name: &str) -> Option<Vec<&'v str>> {
+    let list = file.get(name)?.as_array().map_or(&[][..], Vec::as_slice);
+    Some(list.iter().map(|text| text.as_str().unwrap_or_default()).collect())
+}
+
+fn number(object: &Value, name: &str) -> Option<f64> {
+    object.get(name).and_then(Value::as_f64)
+}
+
+/// Whether two values are the same, numbers to the precision of what is computed again.
+fn is_same(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Number(found), Value::Number(expected)) => {
+            found.as_f64().zip(expected.as_f64()).is_some_and(|(found, expected)| is_near(found, expected))
+        }
+        (Value::Object(found), Value::Object(expected)) => {
+            found.len() == expected.len()
+                && expected.iter().all(|(name, value)| found.get(name).is_some_and(|one| is_same(one, value)))
+        }
+        (found, expected) => found == expected,
+    }
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    one == other || (one - other).abs() <= PRECISION * one.abs().max(other.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::two_rows::{TWO_ROWS, with_request};
+
+    /// The certificate of predictions that no ledger counts, with some of its fields edited: what is contradicted.
+    fn contradicted(edit: impl FnOnce(&mut Value)) -> Vec<String> {
+        let mut file = with_request(TWO_ROWS, |request| {
+            let charged =
+                request.offer(false).unwrap().charge(None, &request.subject(), None).unwrap().draw().unwrap();
+            charged.certificate_json(b"1,2,3")
+        });
+        edit(&mut file);
+        let certificate: Certificate = serde_json::from_value(file["certificate"].clone()).unwrap();
+        let mu = file["mu"].as_f64().unwrap();
+        let found = Stated::checks(&file, &certificate, mu);
+        found.checks.into_iter().filter(|check| !check.holds).map(|check| check.fact).collect()
+    }
+
+    #[test]
+    fn a_certificate_says_what_is_inside() {
+        assert_eq!(contradicted(|_| {}), Vec::<String>::new());
+    }
+
+    /// With the digest written anew, as whoever edits a file may do.
+    #[test]
+    fn an_edited_field_is_named() {
+        for (name, value) in [
+            ("guarantee", json!("(0.01, 1e-9)-DP")),
+            ("neighbours", json!("one record is added or removed")),
+            ("epsilon", json!(0.01)),
+            ("delta", json!(1e-9)),
+            ("delta_exact", json!(null)),
+            ("caveats", json!(["none"])),
+            ("not_covered", json!([])),
+            ("whole_width", json!(null)),
+            ("columns", json!({})),
+            ("intervals", json!("all is well")),
+            ("all_releases", json!({ "releases": 1 })),
+            ("release_id", json!("00")),
+        ] {
+            let found = contradicted(|file| {
+                file[name] = value;
+                file[FIELD] = json!(content_digest(file));
+            });
+            assert!(!found.is_empty(), "{name}");
+            let said = if name == "release_id" { "all_releases" } else { name };
+            assert!(
+                found.iter().any(|fact| fact.starts_with(said) || name == "whole_width"),
+                "{name}: {found:?}"
+            );
+        }
+        let made = contradicted(|file| {
+            file["noise"]["made"] = json!("by hand");
+            file[FIELD] = json!(content_digest(file));
+        });
+        assert!(made.len() == 1 && made[0].starts_with("noise.made"), "{made:?}");
+    }
+
+    /// What follows from nothing inside is known by the digest.
+    #[test]
+    fn the_digest_covers_the_rest() {
+        for name in ["target", "points", "warnings", "program", "spec_sha256"] {
+            let found = contradicted(|file| file[name] = json!(["edited"]));
+            assert!(found.len() == 1 && found[0].starts_with(FIELD), "{name}: {found:?}");
+        }
+    }
+}

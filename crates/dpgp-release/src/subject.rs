@@ -1,0 +1,73 @@
+//! What a release is about, as a ledger records it.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::ReleaseError;
+use super::ledger::{LedgerEntry, utc};
+use dpgp_accounting::Certificate;
+use dpgp_data::{Digest, RowTotal};
+use dpgp_spec::setting::{ChosenBy, PrivacySetting};
+use dpgp_task::{Experiment, Setting};
+
+/// The spec of a release and the guarantee that is asked for.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// The setting of the cell.
+    pub setting: &'a Setting,
+    /// Epsilon, delta and calibration of the release.
+    pub privacy: &'a PrivacySetting,
+}
+
+impl Subject<'_> {
+    /// What the ledger records of a release with this certificate.
+    ///
+    /// # Errors
+    /// [`ReleaseError::NotReleasable`] without a guarantee.
+    pub(super) fn entry(&self, certificate: &Certificate, mu: f64) -> Result<LedgerEntry, ReleaseError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+        let source = &self.experiment.source;
+        // A release without a guarantee must never be charged as if it had one.
+        let Some(neighbours) = certificate.neighbours else {
+            return Err(ReleaseError::NotReleasable("nothing hides its targets"));
+        };
+        let Some(delta_exact) = certificate.delta_exact else {
+            return Err(ReleaseError::NotReleasable("its sensitivity is not a bound"));
+        };
+        Ok(LedgerEntry {
+            time: utc(now),
+            spec: source.file().display().to_string(),
+            spec_sha256: Digest::of(source.text().as_bytes()).to_string(),
+            target: self.setting.data.target.clone(),
+            public: self.public(),
+            epsilon: self.privacy.epsilon.get(),
+            delta: self.privacy.delta.get(),
+            delta_exact,
+            mu,
+            neighbours,
+            unit: certificate.unit.clone(),
+            caveats: certificate.caveats.iter().map(ToString::to_string).collect(),
+            // The ledger gives it its place, and says which rows it is about.
+            number: 0,
+            id: String::new(),
+            columns: BTreeMap::new(),
+            data: RowTotal::default(),
+            link: String::new(),
+        })
+    }
+
+    /// The columns that are taken as public: none where whole records are private.
+    pub(super) fn public(&self) -> Vec<String> {
+        let data = &self.setting.data;
+        match self.privacy.mechanism.chosen_by() {
+            ChosenBy::Inputs => {
+                let filtered = data.filter.iter().map(|filter| &filter.column);
+                // Which rows are those of one person is public where inputs are.
+                data.inputs.iter().chain(filtered).chain(&data.person).cloned().collect()
+            }
+            ChosenBy::Record => Vec::new(),
+        }
+    }
+}

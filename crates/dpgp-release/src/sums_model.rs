@@ -1,0 +1,157 @@
+//! What can be summed over rows and released.
+
+use serde_json::Value;
+
+use rand::Rng;
+
+use super::described_sums::HeldDescription;
+use super::draw::Guaranteed;
+use dpgp_gp::variational::{Statistics, SumsUnits};
+use dpgp_spec::setting::PrivacySetting;
+use dpgp_stream::{SumRows, Sums};
+use dpgp_task::{Setting, TaskError};
+
+/// A model whose sums over rows are released.
+pub trait SumsModel: Clone {
+    /// What is summed over the rows.
+    type Rows: SumRows;
+
+    /// What is summed over the rows.
+    fn rows(&self) -> &Self::Rows;
+
+    /// The same without what follows from noisy numbers and takes time to compute.
+    #[must_use]
+    fn bare(&self) -> Self {
+        self.clone()
+    }
+
+    /// The fields of the file that are noisy or follow from what is.
+    const NOISY: &'static [&'static str];
+
+    /// The independent noisy numbers of a file, and the standard deviation of the noise on each.
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber>;
+
+    /// The same without noise, in the same order: what an attacker has who knows the rows. Never to be shown.
+    ///
+    /// # Errors
+    /// [`TaskError`] if no noise can be designed.
+    fn exact_numbers(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Vec<f64>, TaskError>;
+
+    /// What a neighbour may have in the place of a record, at its most extreme; all columns that are read, in their order.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>>;
+
+    /// Whether a neighbour may lack a whole row: not where a row may stand for several records, of which one is protected.
+    fn protects_rows(&self) -> bool {
+        true
+    }
+
+    /// The settings of the task that the sums depend on, by name.
+    fn depends_on(&self, setting: &Setting) -> Value;
+
+    /// What there is to say of exact sums, to the holder of the rows.
+    fn described(&self, sums: &SumsOf<Self>) -> HeldDescription;
+
+    /// What a release guarantees, and the size of its noise.
+    ///
+    /// Obligation: it depends on the settings, and on the number of rows where that is public.
+    ///
+    /// # Errors
+    /// [`TaskError`] if no noise can be designed.
+    fn guaranteed(&self, privacy: &PrivacySetting, sums: &SumsOf<Self>) -> Result<Guaranteed, TaskError>;
+
+    /// The file of a release, but for what is said of its guarantee. Everything in it that depends on rows is computed from
+    /// the noisy sums.
+    ///
+    /// # Errors
+    /// [`TaskError`] for a matrix that cannot be inverted.
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &SumsOf<Self>,
+        noise: &mut impl Rng,
+    ) -> Result<Value, TaskError>;
+}
+
+/// A released number and the standard deviation of its noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NoisyNumber {
+    /// With its noise.
+    pub number: f64,
+    /// As the file states it.
+    pub sd: f64,
+    /// The least that the number is made after its noise.
+    pub least: f64,
+}
+
+impl NoisyNumber {
+    /// A number as its noise made it.
+    pub fn new(number: f64, sd: f64) -> Self {
+        Self { number, sd, least: f64::NEG_INFINITY }
+    }
+
+    /// Those of A and of the lower triangle of B, of the sums in a file.
+    pub(super) fn of_sums(sums: &Value) -> Vec<Self> {
+        let [sd_a, sd_b] = ["sd_a", "sd_b"].map(|name| number(&sums[name]));
+        let mut found: Vec<Self> = list(&sums["a"]).map(|value| Self::new(number(value), sd_a)).collect();
+        for (i, row) in list(&sums["b"]).enumerate() {
+            for (j, value) in list(row).take(i + 1).enumerate() {
+                let sd = if i == j { sd_b } else { sd_b * std::f64::consts::FRAC_1_SQRT_2 };
+                found.push(Self::new(number(value), sd));
+            }
+        }
+        found
+    }
+}
+
+/// A and the lower triangle of B without noise, in the order of [`NoisyNumber::of_sums`].
+pub(super) fn exact_sums(sums: &Sums, units: SumsUnits) -> Vec<f64> {
+    let Statistics { a, b, .. } = sums.statistics(units);
+    let mut numbers = a.as_slice().to_vec();
+    for (i, row) in b.row_iter().enumerate() {
+        numbers.extend(row.iter().take(i + 1));
+    }
+    numbers
+}
+
+/// What is no number is none of a release, and as far from others as can be.
+pub(super) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::INFINITY)
+}
+
+/// The elements of a list; nothing of what is none.
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The sums of a model.
+pub type SumsOf<M> = <<M as SumsModel>::Rows as SumRows>::Sum;
+
+/// A matrix, row by row.
+pub(super) fn matrix_rows(matrix: &nalgebra::DMatrix<f64>) -> Vec<Vec<f64>> {
+    matrix.row_iter().map(|row| row.iter().copied().collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands beside the diagonal has noise that is `sqrt 2` times smaller.
+    #[test]
+    fn noisy_numbers_know_their_noise() {
+        let sums =
+            serde_json::json!({ "sd_a": 2.0, "sd_b": 4.0, "a": [1.0, 5.0], "b": [[6.0, 7.0], [7.0, 8.0]] });
+        let found = NoisyNumber::of_sums(&sums);
+        let numbers: Vec<f64> = found.iter().map(|noisy| noisy.number).collect();
+        assert_eq!(numbers, [1.0, 5.0, 6.0, 7.0, 8.0]);
+        for (noisy, sd) in found.iter().zip([2.0, 2.0, 4.0, 8f64.sqrt(), 4.0]) {
+            assert!((noisy.sd - sd).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn matrices_are_written_row_by_row() {
+        let matrix = nalgebra::DMatrix::from_row_slice(2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        assert_eq!(matrix_rows(&matrix), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    }
+}

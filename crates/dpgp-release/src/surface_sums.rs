@@ -1,0 +1,186 @@
+//! The sums of a surface, and the surface from noisy ones.
+
+use rand::Rng;
+use serde_json::{Value, json};
+
+use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
+use super::draw::Guaranteed;
+use super::sums_file::sums_json;
+use super::sums_model::{NoisyNumber, SumsModel, exact_sums, matrix_rows};
+use dpgp_gp::variational::{Located, WeightPosterior};
+use dpgp_spec::setting::{MechanismSetting, PrivacySetting};
+use dpgp_stream::{Summand, Sums};
+use dpgp_task::{Setting, SumsGuarantee, SurfaceModel, TaskError};
+
+/// A surface from sums over rows.
+#[derive(Debug, Clone)]
+pub struct SurfaceSumsRelease {
+    model: SurfaceModel,
+}
+
+impl SurfaceSumsRelease {
+    /// That of a cell; none if it has another task or model.
+    pub(super) fn of(setting: &Setting) -> Option<Self> {
+        Some(Self { model: SurfaceModel::new(setting)? })
+    }
+
+    /// The surface on the grid of the spec, in units of the target; empty without a grid.
+    fn surface(&self, located: &Located, posterior: &WeightPosterior) -> Vec<Value> {
+        let (map, prediction) = (self.model.map(), posterior.predict(located));
+        let mut points = Vec::with_capacity(map.nrows());
+        for (i, point) in map.row_iter().enumerate() {
+            let at: Vec<f64> = point.iter().copied().collect();
+            let mean = self.model.in_units(prediction.mean[i]);
+            let sd = self.model.scale() * prediction.variance[i].sqrt();
+            points.push(json!({ "at": at, "mean": mean, "sd": sd }));
+        }
+        points
+    }
+}
+
+impl SumsModel for SurfaceSumsRelease {
+    type Rows = Summand;
+
+    fn rows(&self) -> &Summand {
+        self.model.summand()
+    }
+
+    const NOISY: &'static [&'static str] = &["sums", "weights", "surface"];
+
+    fn noisy_numbers(&self, file: &Value) -> Vec<NoisyNumber> {
+        NoisyNumber::of_sums(&file["sums"])
+    }
+
+    fn exact_numbers(&self, _: &PrivacySetting, sums: &Sums) -> Result<Vec<f64>, TaskError> {
+        Ok(exact_sums(sums, self.rows().units()))
+    }
+
+    /// Opposite targets at the same place are the furthest apart; the other ends of the inputs and places without any
+    /// correlation are tried, too.
+    fn replaced(&self, record: &[f64]) -> Vec<Vec<f64>> {
+        let inputs = self.rows().inputs;
+        let mut records = Vec::new();
+        for place in [0.0, 1e3, 1e300] {
+            for target in [-f64::MAX, f64::MAX] {
+                let mut other = record.to_vec();
+                // Zero keeps the place; a filter may let the others go.
+                other[..inputs].iter_mut().for_each(|x| *x += place);
+                other[inputs] = target;
+                records.push(other);
+            }
+        }
+        records
+    }
+
+    fn depends_on(&self, setting: &Setting) -> Value {
+        let bound = match &setting.privacy.mechanism {
+            MechanismSetting::Sums(sums) => json!(sums.target_bound),
+            _ => Value::Null,
+        };
+        json!({
+            "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
+            "inducing": self.model.task().inducing, "bound": bound,
+        })
+    }
+
+    fn described(&self, sums: &Sums) -> HeldDescription {
+        let (rows, clipped, m) = (sums.rows, sums.clipped, sums.a.len());
+        HeldDescription {
+            private: HeldFacts { rows, clipped: Some(clipped), ..HeldFacts::default() },
+            counts: format!("{rows} rows, {clipped} of them clipped"),
+            public: PublicFacts { inducing_inputs: Some(m), ..PublicFacts::default() },
+            text: format!("{m} inducing inputs"),
+        }
+    }
+
+    fn guaranteed(&self, privacy: &PrivacySetting, _: &Sums) -> Result<Guaranteed, TaskError> {
+        let SumsGuarantee { certificate, record, .. } = self.model.guarantee(privacy);
+        Ok(Guaranteed { certificate, noise: record })
+    }
+
+    fn noisy(
+        &self,
+        setting: &Setting,
+        privacy: &PrivacySetting,
+        sums: &Sums,
+        noise: &mut impl Rng,
+    ) -> Result<Value, TaskError> {
+        let model = &self.model;
+        let noisy = model.release(sums, privacy, noise)?;
+        let inducing = model.inducing()?;
+        let posterior = model.posterior(&inducing, &noisy)?;
+        Ok(json!({
+            "rows": setting.data.keeps_all_rows().then_some(sums.rows),
+            "model": {
+                "inputs": setting.data.inputs, "target": setting.data.target, "normalise": *setting.normalise,
+                "kernel": setting.model.as_ref().map(|model| &model.kernel),
+                "noise_variance": setting.model.as_ref().and_then(|model| model.noise_variance),
+                "inducing": matrix_rows(&model.points()),
+            },
+            "sums": sums_json(&noisy, self.rows().units()),
+            "weights": { "mean": posterior.mean.as_slice(), "covariance": matrix_rows(&posterior.covariance) },
+            "surface": self.surface(&inducing.locate(&model.map()), &posterior),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+
+    use super::*;
+    use crate::StreamedRelease;
+    use dpgp_run::{DataPlaces, Project};
+
+    /// At the first of three inducing inputs, and where nothing correlates.
+    const SPEC: &str = r#"experiment.title = "sums"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 2.0, high = 12.0, scale = 4.0 }
+model = { noise_variance = 0.05, kernel.eq = { variance = 0.25, lengthscale = 1.0 } }
+task.surface = { inducing = [{ from = 0.0, to = 20.0, points = 3 }], posterior = { regularisation = "tight", correction = "first-order" }, map = [{ from = 0.0, to = 1000.0, points = 2 }] }
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.sums = { target_bound = 1.5, features = { supremum = [[0.0, 20.0]] }, sensitivity = "exact", split = 0.3 } }
+"#;
+
+    fn with_model(test: fn(&SurfaceSumsRelease, &Setting)) {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        let experiment = project.parse("sums", SPEC).unwrap();
+        let StreamedRelease::Surface(streamed) = StreamedRelease::of(&experiment).unwrap() else {
+            panic!("a surface")
+        };
+        test(streamed.model(), streamed.setting());
+    }
+
+    /// Features are 1/4 at the first inducing input and nearly nothing at the others. A weight of 8 there is a mean of 2, in units 7 + 4
+    /// times 2; with variance 16 of each weight the function has variance 1, in units a standard deviation of 4. Far away there is the
+    /// prior alone: 7, and 4 times 1/2.
+    #[test]
+    fn the_surface_is_in_units_of_the_target() {
+        with_model(|release, _| {
+            let inducing = release.model.inducing().unwrap();
+            let posterior = WeightPosterior {
+                mean: DVector::from_column_slice(&[8.0, 0.0, 0.0]),
+                covariance: 16.0 * DMatrix::identity(3, 3),
+                jitter: 0.0,
+            };
+            let surface = release.surface(&inducing.locate(&release.model.map()), &posterior);
+            for (point, expected) in surface.iter().zip([[0.0, 15.0, 4.0], [1000.0, 7.0, 2.0]]) {
+                let found = [&point["at"][0], &point["mean"], &point["sd"]].map(|x| x.as_f64().unwrap());
+                let apart = found.iter().zip(expected).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(apart < 1e-6, "{point} {expected:?}");
+            }
+            assert_eq!(surface.len(), 2);
+        });
+    }
+
+    #[test]
+    fn sums_depend_on_the_bound() {
+        with_model(|release, setting| {
+            let depends = release.depends_on(setting);
+            assert_eq!(
+                (&depends["bound"], &depends["normalise"]["bounds"]["high"]),
+                (&json!(1.5), &json!(12.0))
+            );
+            assert!(depends["kernel"].is_object() && depends["inducing"].is_array());
+        });
+    }
+}

@@ -1,0 +1,83 @@
+//! JSON without a key that stands twice: of two, readers take one or the other.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// The value of a text.
+///
+/// ```
+/// use dpgp_release::unrepeated;
+/// assert_eq!(unrepeated("{\"a\": [1, {}]}").unwrap()["a"][0], 1);
+/// assert!(unrepeated("{\"a\": {\"b\": 1, \"b\": 2}}").unwrap_err().to_string().contains("stands twice"));
+/// ```
+///
+/// # Errors
+/// [`serde_json::Error`] for text that is no JSON, or an object with a key that stands twice.
+pub fn unrepeated(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str::<Unrepeated>(text).map(|Unrepeated(value)| value)
+}
+
+/// A value all of whose objects have each key once.
+struct Unrepeated(Value);
+
+impl<'de> Deserialize<'de> for Unrepeated {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Values).map(Self)
+    }
+}
+
+struct Values;
+
+impl<'de> Visitor<'de> for Values {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Unrepeated(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut values = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let Unrepeated(value) = map.next_value()?;
+            if values.contains_key(&key) {
+                return Err(A::Error::custom(format_args!("the key {key:?} stands twice")));
+            }
+            values.insert(key, value);
+        }
+        Ok(Value::Object(values))
+    }
+}

@@ -1,0 +1,222 @@
+//! A published certificate, checked without the data: its file, and its guarantee by its own numbers.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::new_file::signature_of;
+use super::stated::{Stated, StatedChecks};
+use super::unrepeated::unrepeated;
+use super::{ReleaseError, Signers};
+use dpgp_accounting::{Certificate, gaussian_delta};
+use dpgp_data::{Digest, Progress, watched_stamp, whole_text};
+use dpgp_noise::RoundedNoise;
+
+/// Numbers of a certificate are compared to this relative precision: they were computed from calibrations in doubles.
+const PRECISION: f64 = 1e-9;
+
+/// A certificate beside a file of predictions, or that in a file of sums or counts.
+#[derive(Debug, Deserialize)]
+struct CertificateRead {
+    certificate: Certificate,
+    mu: f64,
+    noise: RoundedNoise,
+    #[serde(default)]
+    predictions_sha256: Option<String>,
+    #[serde(default)]
+    program: Option<String>,
+}
+
+/// What was found about a published release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifiedRelease {
+    /// The claim.
+    pub guarantee: String,
+    /// The program that made it.
+    pub program: Option<String>,
+    /// What was checked, in order.
+    pub checks: Vec<VerifiedFact>,
+    /// Fields that are not there, so that they could not be checked: earlier versions wrote fewer.
+    pub skipped: Vec<String>,
+    /// The signature, if there is one and no signers were named.
+    pub unchecked: Option<PathBuf>,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VerifiedFact {
+    /// What was compared.
+    pub fact: String,
+    /// Whether it is so.
+    pub holds: bool,
+}
+
+impl VerifiedFact {
+    pub(super) fn new(fact: String, holds: bool) -> Self {
+        Self { fact, holds }
+    }
+}
+
+impl VerifiedRelease {
+    /// Whether all is as the certificate says.
+    pub fn holds(&self) -> bool {
+        self.checks.iter().all(|check| check.holds)
+    }
+}
+
+/// Checks a certificate, and the file of predictions that it speaks of, if there is one: that the digest is that of the file, that
+/// mu is the sensitivity over the noise, that the exact delta at the claimed epsilon follows from it, that it is at most what
+/// is claimed, and that the fields beside the certificate and the digest of all of them say the same. It cannot be checked without the data that noise was drawn at all; that is what a signature vouches for.
+///
+/// With signers, the signature beside the certificate is checked, too.
+///
+/// # Errors
+/// [`ReleaseError::Io`], or [`ReleaseError::NoCertificate`] for a file that holds none; [`ReleaseError::CannotVerify`].
+pub fn verify(
+    path: &Path,
+    predictions: Option<&Path>,
+    signers: Option<&Signers>,
+    progress: &dyn Progress,
+) -> Result<VerifiedRelease, ReleaseError> {
+    let text = whole_text(path).map_err(ReleaseError::io(path))?;
+    let PublishedFile { whole, published } = read(path, &text)?;
+    let mut checks = Vec::new();
+    if let Some(signers) = signers {
+        // Of the very text that was read.
+        let found = signers.check(&text, &signature_of(path)).map_err(ReleaseError::CannotVerify)?;
+        checks.push(VerifiedFact::new(format!("the signature: {}", found.said), found.good));
+    }
+    match (&published.predictions_sha256, predictions) {
+        (Some(claimed), Some(file)) => {
+            let found = watched_stamp(file, progress).map_err(ReleaseError::io(file))?;
+            let holds = found.digest.to_string() == *claimed;
+            checks.push(VerifiedFact::new(format!("the digest is that of {}", file.display()), holds));
+        }
+        (Some(_), None) => return Err(no_certificate(path, "name the file that it is about, too")),
+        (None, Some(_)) => return Err(no_certificate(path, "it is about no other file")),
+        (None, None) => {}
+    }
+    checks.extend(guarantee_checks(&published));
+    let StatedChecks { checks: stated, skipped } =
+        Stated::checks(&whole, &published.certificate, published.noise.mu());
+    checks.extend(stated);
+    let CertificateRead { certificate, program, .. } = published;
+    let unchecked = Some(signature_of(path)).filter(|file| signers.is_none() && file.exists());
+    Ok(VerifiedRelease { guarantee: certificate.to_string(), program, checks, skipped, unchecked })
+}
+
+/// A certificate whose text was checked.
+pub(super) struct VerifiedText {
+    /// The certificate.
+    pub certificate: Certificate,
+    /// What was checked.
+    pub checks: Vec<VerifiedFact>,
+}
+
+/// Checks the text of a certificate about the very text of the predictions; without them, of a file that carries its own.
+///
+/// # Errors
+/// [`ReleaseError::NoCertificate`] if it is none.
+pub(super) fn verify_text(
+    path: &Path,
+    text: &str,
+    predictions: Option<&str>,
+) -> Result<VerifiedText, ReleaseError> {
+    let PublishedFile { whole, published } = read(path, text)?;
+    let mut checks = Vec::new();
+    if let Some(csv) = predictions {
+        let found = Some(Digest::of(csv.as_bytes()).to_string());
+        let holds = published.predictions_sha256 == found;
+        checks.push(VerifiedFact::new("the digest is that of the predictions".to_owned(), holds));
+    }
+    checks.extend(guarantee_checks(&published));
+    checks.extend(Stated::checks(&whole, &published.certificate, published.noise.mu()).checks);
+    Ok(VerifiedText { certificate: published.certificate, checks })
+}
+
+/// A file that was published, and the certificate in it.
+struct PublishedFile {
+    whole: Value,
+    published: CertificateRead,
+}
+
+fn read(path: &Path, text: &str) -> Result<PublishedFile, ReleaseError> {
+    let whole = unrepeated(text).map_err(|error| no_certificate(path, &error.to_string()))?;
+    // The certificate of predictions is the file; sums and counts carry theirs.
+    let value = match whole.get("guarantee") {
+        Some(inner) if inner.is_object() => inner.clone(),
+        _ => whole.clone(),
+    };
+    let published =
+        serde_json::from_value(value).map_err(|error| no_certificate(path, &error.to_string()))?;
+    Ok(PublishedFile { whole, published })
+}
+
+fn no_certificate(path: &Path, cause: &str) -> ReleaseError {
+    ReleaseError::NoCertificate { path: PathBuf::from(path), cause: cause.to_owned() }
+}
+
+/// What follows from the numbers of the certificate alone.
+fn guarantee_checks(published: &CertificateRead) -> Vec<VerifiedFact> {
+    let CertificateRead { certificate, mu, noise, .. } = published;
+    let RoundedNoise { sensitivity, sd } = *noise;
+    let mut checks = vec![VerifiedFact::new(
+        format!("mu = {mu:?} is the sensitivity {sensitivity:?} over the noise {sd:?}"),
+        noise.is_sound() && is_close(*mu, noise.mu()),
+    )];
+    let Some(claimed) = certificate.guarantee else {
+        checks.push(VerifiedFact::new("something is claimed".to_owned(), false));
+        return checks;
+    };
+    let exact = gaussian_delta(1.0 / noise.mu(), claimed.epsilon);
+    let shown = certificate.delta_exact;
+    checks.push(VerifiedFact::new(
+        format!("the exact delta at epsilon = {:?} is {exact:e}, as stated", claimed.epsilon),
+        shown.is_some_and(|shown| exact <= shown * (1.0 + PRECISION)),
+    ));
+    checks.push(VerifiedFact::new(
+        format!("it is at most the delta that is claimed, {:?}", claimed.delta),
+        exact <= claimed.delta * (1.0 + PRECISION),
+    ));
+    checks.extend(
+        certificate.caveats.iter().map(|caveat| VerifiedFact::new(format!("no exception: {caveat}"), false)),
+    );
+    checks
+}
+
+fn is_close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= PRECISION * one.abs().max(other.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_is_relative() {
+        for scale in [1e-30, 1.0, 1e30] {
+            assert!(is_close(scale, scale * (1.0 + 0.5 * PRECISION)));
+            assert!(!is_close(scale, scale * (1.0 + 2.0 * PRECISION)));
+            assert!(!is_close(scale, -scale) && !is_close(scale, 0.0));
+        }
+    }
+
+    /// A certificate of predictions that is about no file, with these checks.
+    fn of_checks(holds: &[bool]) -> VerifiedRelease {
+        let checks = holds.iter().map(|holds| VerifiedFact::new(String::new(), *holds)).collect();
+        VerifiedRelease {
+            guarantee: String::new(),
+            program: None,
+            checks,
+            skipped: Vec::new(),
+            unchecked: None,
+        }
+    }
+
+    #[test]
+    fn one_check_that_fails_is_enough() {
+        assert!(of_checks(&[true, true]).holds());
+        assert!(!of_checks(&[true, false]).holds() && !of_checks(&[false]).holds());
+    }
+}

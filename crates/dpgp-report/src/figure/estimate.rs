@@ -1,0 +1,55 @@
+//! Values with their standard errors, as points of a line.
+
+use super::grammar::{BLACK, LegendEntry, Mark, Pen, Spot, Swatch};
+use crate::report::{Report, ReportRow};
+
+/// How many standard errors a bar shows on either side.
+const BARS: f64 = 2.0;
+
+/// A value with its standard error at a place of the x axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    pub at: Spot,
+    pub error: f64,
+}
+
+impl Estimate {
+    pub fn new(x: f64, row: &ReportRow) -> Self {
+        Self { at: Spot::new(x, row.row.value), error: row.standard_error() }
+    }
+
+    /// The ends of its bar.
+    pub fn ends(&self) -> [Spot; 2] {
+        [-BARS, BARS].map(|factor| self.at.moved(0.0, factor * self.error))
+    }
+}
+
+/// The members of a family in a cell, the metrics NAME/NUMBER, by their number, each with its row.
+pub fn members<'a>(report: &'a Report<'_>, cell: usize, family: &str) -> Vec<(Estimate, &'a ReportRow)> {
+    let rows = report.rows.iter().filter(|row| row.row.cell == cell);
+    let mut members: Vec<(Estimate, &ReportRow)> =
+        rows.filter_map(|row| Some((Estimate::new(number(&row.row.metric, family)?, row), row))).collect();
+    members.sort_by(|(a, _), (b, _)| a.at.x.total_cmp(&b.at.x));
+    members
+}
+
+fn number(metric: &str, family: &str) -> Option<f64> {
+    metric.strip_prefix(family)?.strip_prefix('/')?.parse().ok()
+}
+
+/// A line through estimates, without their errors; one that stands at infinity is not joined to the others.
+pub fn line(estimates: &[Estimate], pen: Pen) -> Mark {
+    let finite = estimates.iter().map(|estimate| estimate.at).filter(|at| at.x.is_finite());
+    Mark::line(finite, pen)
+}
+
+/// A line through estimates, and a bar of two standard errors at each.
+pub fn line_with_bars(estimates: &[Estimate], pen: Pen) -> Vec<Mark> {
+    let bars = estimates.iter().map(|estimate| Mark::line(estimate.ends(), pen.thin()));
+    std::iter::once(line(estimates, pen)).chain(bars).collect()
+}
+
+/// What the bars mean.
+pub fn bars() -> LegendEntry {
+    Swatch::Line(Pen::new(BLACK, 1.0)).means("bars: two standard errors")
+}

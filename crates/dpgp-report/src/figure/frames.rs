@@ -1,0 +1,130 @@
+//! Frames with the columns that a kind of figure knows.
+
+use super::error::FigureError;
+use super::grammar::{Spot, spots};
+use crate::report::Report;
+use dpgp_task::Frame;
+
+/// What takes the columns of a frame that its kind of figure knows.
+pub type ReadFrame<'a, T> = fn(&mut FrameColumns<'a>) -> Result<T, FigureError>;
+
+/// The columns of a frame, and the names that were asked for.
+pub struct FrameColumns<'a> {
+    frame: &'a Frame,
+    known: Vec<&'static str>,
+}
+
+impl<'a> FrameColumns<'a> {
+    /// A column without which there is nothing to draw.
+    pub fn need(&mut self, name: &'static str) -> Result<&'a [f64], FigureError> {
+        self.known.push(name);
+        Ok(self.frame.column(name)?)
+    }
+
+    /// A column that there may be; empty without it.
+    pub fn may(&mut self, name: &'static str) -> &'a [f64] {
+        self.known.push(name);
+        self.frame.column(name).unwrap_or_default()
+    }
+
+    /// The columns of this name and a number, in order.
+    pub fn numbered(&mut self, name: &'static str) -> Vec<&'a [f64]> {
+        self.known.push(name);
+        self.frame.numbered(name).collect()
+    }
+
+    /// Columns that there may be, and that are not drawn.
+    pub fn pass(&mut self, names: &[&'static str]) {
+        self.known.extend(names);
+    }
+
+    fn take<T>(frame: &'a Frame, read: ReadFrame<'a, T>) -> Result<T, FigureError> {
+        let mut columns = FrameColumns { frame, known: Vec::new() };
+        let typed = read(&mut columns)?;
+        for (column, _) in &frame.columns {
+            let bare = column.trim_end_matches(|c: char| c.is_ascii_digit());
+            if !columns.known.iter().any(|known| *known == column || *known == bare) {
+                let (frame, column) = (frame.name.clone(), column.clone());
+                return Err(FigureError::UnknownColumn { frame, column, known: columns.known });
+            }
+        }
+        Ok(typed)
+    }
+}
+
+/// The frames of a name, of one cell or of all.
+///
+/// # Errors
+/// [`FigureError`] if a frame has not the columns that are read.
+pub fn frames<'a, T>(
+    report: &'a Report<'_>,
+    cell: Option<usize>,
+    name: &str,
+    read: ReadFrame<'a, T>,
+) -> Result<Vec<T>, FigureError> {
+    let here =
+        report.frames.iter().filter(|(of, frame)| frame.name == name && cell.is_none_or(|cell| cell == *of));
+    here.map(|(_, frame)| FrameColumns::take(frame, read)).collect()
+}
+
+/// The columns x1 and y: what was observed at one input.
+pub fn observed(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+    Ok(spots(columns.need("x1")?, columns.need("y")?))
+}
+
+/// A frame with a field for each column: those it needs, those it may have (empty without them) and those that are
+/// numbered. Columns that it passes are known, and not drawn.
+macro_rules! frame {
+    ($(#[$doc:meta])* $Frame:ident {
+        $(needs $($need:ident = $needed:literal),+;)?
+        $(may $($may:ident = $optional:literal),+;)?
+        $(numbered $($many:ident = $prefix:literal),+;)?
+        $(passes $($passed:literal),+;)?
+    }) => {
+        $(#[$doc])*
+        struct $Frame<'a> {
+            $($($need: &'a [f64],)+)?
+            $($($may: &'a [f64],)+)?
+            $($($many: Vec<&'a [f64]>,)+)?
+        }
+
+        impl<'a> $Frame<'a> {
+            fn read(columns: &mut FrameColumns<'a>) -> Result<Self, FigureError> {
+                $(columns.pass(&[$($passed),+]);)?
+                Ok(Self {
+                    $($($need: columns.need($needed)?,)+)?
+                    $($($may: columns.may($optional),)+)?
+                    $($($many: columns.numbered($prefix),)+)?
+                })
+            }
+        }
+    };
+}
+pub(super) use frame;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    frame! {
+        Curve {
+            needs mean = "mean";
+            may sd = "sd";
+            numbered draws = "draw";
+        }
+    }
+
+    #[test]
+    fn misspelt_columns_are_errors() {
+        let read = |frame: &Frame| FrameColumns::take(frame, Curve::read).map(|curve| curve.mean.len());
+        let good = Frame::new("curve").with("mean", [1.0]).with("draw1", [2.0]).with("draw12", [3.0]);
+        let curve = FrameColumns::take(&good, Curve::read).unwrap();
+        assert_eq!((curve.sd.len(), curve.draws.len()), (0, 2));
+        let missing = read(&Frame::new("curve").with("maen", [1.0])).unwrap_err().to_string();
+        assert_eq!(missing, "the frame `curve` has no column `mean`: it has maen");
+        let unknown = read(&good.with("sds", [1.0])).unwrap_err().to_string();
+        let says =
+            "the frame `curve` has a column `sds` that its figure does not know; it knows mean, sd, draw";
+        assert_eq!(unknown, says);
+    }
+}

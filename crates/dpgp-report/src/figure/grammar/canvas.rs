@@ -1,0 +1,210 @@
+//! The sheet that a figure is drawn on: shapes and text at fractions of a pixel. Only this file knows the library that
+//! draws.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::clip::dashes;
+use super::mark::Anchor;
+use super::palette::{self, Colour};
+use super::pen::{Pen, Stroke};
+use super::spot::{Rect, Spot};
+use crate::figure::error::FigureError;
+use dpgp_data::shown_line;
+
+/// Shapes stand on a raster so much finer than pixels: curves are smooth.
+pub const FINE: f64 = 4.0;
+/// The font of all text.
+const FAMILY: &str = "sans-serif";
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Font {
+    /// In pixels.
+    pub size: f64,
+    anchor: Anchor,
+    colour: Colour,
+    upward: bool,
+}
+
+impl Font {
+    pub const fn new(size: f64, anchor: Anchor) -> Self {
+        Self { size, anchor, colour: palette::BLACK, upward: false }
+    }
+
+    pub const fn coloured(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// Text that reads upwards.
+    pub const fn upward(self) -> Self {
+        Self { upward: true, ..self }
+    }
+}
+
+/// A sheet with pixels for units; y goes down.
+pub struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+/// Paints a white sheet of so many pixels; as SVG text.
+pub fn sheet(
+    width: f64,
+    height: f64,
+    paint: impl FnOnce(&Canvas<'_>) -> Result<(), FigureError>,
+) -> Result<String, FigureError> {
+    let mut svg = String::new();
+    let size = (fine(width) as u32, fine(height) as u32);
+    {
+        let canvas = Canvas { area: SVGBackend::with_string(&mut svg, size).into_drawing_area() };
+        canvas.area.fill(&WHITE)?;
+        paint(&canvas)?;
+        canvas.area.present()?;
+    }
+    // The view box keeps the fine raster; the sheet itself is as large as was asked for.
+    let raster = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    Ok(svg.replacen(&raster, &format!("width=\"{}\" height=\"{}\"", width.ceil(), height.ceil()), 1))
+}
+
+fn fine(pixels: f64) -> i32 {
+    (FINE * pixels).round() as i32
+}
+
+fn raster(spot: Spot) -> (i32, i32) {
+    (fine(spot.x), fine(spot.y))
+}
+
+fn rgba(colour: Colour) -> RGBAColor {
+    RGBAColor(colour.0, colour.1, colour.2, colour.3)
+}
+
+fn style(pen: Pen) -> ShapeStyle {
+    rgba(pen.colour).stroke_width((FINE * pen.width).round() as u32)
+}
+
+impl Canvas<'_> {
+    /// A line through some places.
+    pub fn line(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+        match pen.dash {
+            None => self.path(spots, pen),
+            Some([on, off]) => dashes(spots, on, off).iter().try_for_each(|dash| self.path(dash, pen)),
+        }
+    }
+
+    fn path(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+        let spots: Vec<(i32, i32)> = spots.iter().copied().map(raster).collect();
+        Ok(self.area.draw(&PathElement::new(spots, style(pen)))?)
+    }
+
+    /// A filled area; nothing without corners.
+    pub fn area(&self, corners: &[Spot], colour: Colour) -> Result<(), FigureError> {
+        if corners.is_empty() {
+            return Ok(());
+        }
+        let corners: Vec<(i32, i32)> = corners.iter().copied().map(raster).collect();
+        Ok(self.area.draw(&Polygon::new(corners, rgba(colour)))?)
+    }
+
+    /// A filled rectangle.
+    pub fn rectangle(&self, rect: Rect, colour: Colour) -> Result<(), FigureError> {
+        let ends = [Spot::new(rect.left, rect.top), Spot::new(rect.right(), rect.bottom())];
+        Ok(self.area.draw(&Rectangle::new(ends.map(raster), rgba(colour).filled()))?)
+    }
+
+    /// The edges of a rectangle.
+    pub fn outline(&self, rect: Rect, pen: Pen) -> Result<(), FigureError> {
+        let (left, top, right, bottom) = (rect.left, rect.top, rect.right(), rect.bottom());
+        let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+        self.line(&corners.map(Spot::from), pen)
+    }
+
+    /// A filled circle.
+    pub fn disc(&self, centre: Spot, radius: f64, colour: Colour) -> Result<(), FigureError> {
+        Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), rgba(colour).filled()))?)
+    }
+
+    /// A circle.
+    pub fn ring(&self, centre: Spot, radius: f64, pen: Pen) -> Result<(), FigureError> {
+        Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), style(pen)))?)
+    }
+
+    /// A small mark with arms of so many pixels.
+    pub fn stroke(&self, at: Spot, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), FigureError> {
+        let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
+        match stroke {
+            Stroke::Tick => self.line(&upright, pen),
+            Stroke::Square => {
+                let side = 2.0 * arm;
+                self.outline(Rect { left: at.x - arm, top: at.y - arm, width: side, height: side }, pen)
+            }
+            Stroke::Plus => {
+                self.line(&upright, pen)?;
+                self.line(&[at.moved(-arm, 0.0), at.moved(arm, 0.0)], pen)
+            }
+            Stroke::Times => {
+                self.line(&[at.moved(-arm, -arm), at.moved(arm, arm)], pen)?;
+                self.line(&[at.moved(-arm, arm), at.moved(arm, -arm)], pen)
+            }
+        }
+    }
+
+    /// Text at a place.
+    pub fn text(&self, text: &str, at: Spot, font: Font) -> Result<(), FigureError> {
+        let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
+        let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
+        Ok(self.area.draw_text(&shown_line(text), &style.pos(position(font.anchor)), raster(at))?)
+    }
+}
+
+fn position(anchor: Anchor) -> Pos {
+    match anchor {
+        Anchor::TopLeft => Pos::new(HPos::Left, VPos::Top),
+        Anchor::Top => Pos::new(HPos::Center, VPos::Top),
+        Anchor::Left => Pos::new(HPos::Left, VPos::Center),
+        Anchor::Middle => Pos::new(HPos::Center, VPos::Center),
+        Anchor::Right => Pos::new(HPos::Right, VPos::Center),
+        Anchor::BottomLeft => Pos::new(HPos::Left, VPos::Bottom),
+        Anchor::Bottom => Pos::new(HPos::Center, VPos::Bottom),
+    }
+}
+
+/// About the width of a text in pixels.
+pub fn text_width(text: &str, size: f64) -> f64 {
+    0.55 * size * text.chars().count() as f64
+}
+
+/// A text in lines that are not much wider than so many pixels.
+pub fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(word, size) + size / 2.0 <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sheet_has_the_size_asked_for_and_a_finer_raster() {
+        let ends = [Spot::new(0.0, 0.0), Spot::new(100.0, 49.75)];
+        let svg = sheet(100.0, 50.0, |canvas| canvas.line(&ends, Pen::new(palette::BLACK, 1.0))).unwrap();
+        assert!(svg.starts_with("<svg width=\"100\" height=\"50\" viewBox=\"0 0 400 200\""), "{svg}");
+        assert!(svg.contains("points=\"0,0 400,199 \""), "{svg}");
+    }
+
+    #[test]
+    fn long_texts_wrap_between_words() {
+        assert_eq!(wrapped("one two three", 10.0, 50.0), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 10.0, 5.0), ["unbreakable"]);
+        assert!(wrapped("", 10.0, 50.0).is_empty());
+    }
+}

@@ -1,0 +1,140 @@
+//! The head of a figure: its title, and what its marks mean.
+
+use super::canvas::{Canvas, Font, text_width, wrapped};
+use super::mark::Anchor;
+use super::palette::Colour;
+use super::pen::{Pen, Stroke};
+use super::spot::{Rect, Spot};
+use crate::figure::error::FigureError;
+
+const TITLE: Font = Font::new(17.0, Anchor::TopLeft);
+const TITLE_LINE: f64 = 22.0;
+const TEXT: Font = Font::new(13.0, Anchor::Left);
+const LINE: f64 = 22.0;
+const MARGIN: f64 = 16.0;
+/// The width of a swatch, and the room behind the text after it.
+const SWATCH: f64 = 26.0;
+const GAP: f64 = 24.0;
+/// The pixels between the strokes of a hatched swatch.
+const APART: f64 = 7.0;
+
+/// What stands before an explanation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Swatch {
+    /// A piece of a line.
+    Line(Pen),
+    /// A piece of an area.
+    Area(Colour),
+    /// A piece of an area with oblique strokes.
+    Hatched(Colour, Pen),
+    /// A mark with arms of so many pixels.
+    Mark(Stroke, f64, Pen),
+    /// A disc of so many pixels.
+    Disc(f64, Colour),
+    /// A disc of so many pixels on a ground of its own.
+    Framed(f64, Colour, Colour),
+    /// A circle of so many pixels.
+    Ring(f64, Pen),
+    /// Nothing: the text stands alone.
+    None,
+}
+
+/// A swatch and what it means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LegendEntry {
+    pub swatch: Swatch,
+    pub text: String,
+}
+
+impl Swatch {
+    pub fn means(self, text: impl Into<String>) -> LegendEntry {
+        LegendEntry { swatch: self, text: text.into() }
+    }
+
+    /// The room that it takes.
+    fn room(self) -> f64 {
+        if self == Self::None { 0.0 } else { SWATCH + 8.0 }
+    }
+
+    /// Drawn to the right of a place.
+    fn paint(self, canvas: &Canvas<'_>, at: Spot) -> Result<(), FigureError> {
+        let middle = at.moved(SWATCH / 2.0, 0.0);
+        match self {
+            Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
+            Self::Area(colour) => canvas.rectangle(area(at), colour),
+            Self::Hatched(colour, pen) => {
+                let Rect { left, top, width, height } = area(at);
+                canvas.rectangle(area(at), colour)?;
+                let feet =
+                    (0..).map(|k| left + APART * f64::from(k)).take_while(|x| x + height <= left + width);
+                for x in feet {
+                    canvas.line(&[Spot::new(x, top + height), Spot::new(x + height, top)], pen)?;
+                }
+                Ok(())
+            }
+            Self::Mark(stroke, arm, pen) => canvas.stroke(middle, stroke, arm, pen),
+            Self::Disc(radius, colour) => canvas.disc(middle, radius, colour),
+            Self::Ring(radius, pen) => canvas.ring(middle, radius, pen),
+            Self::None => Ok(()),
+            Self::Framed(radius, colour, ground) => {
+                let side = SWATCH - 4.0;
+                let square = Rect { left: at.x + 2.0, top: at.y - side / 2.0, width: side, height: side };
+                canvas.rectangle(square, ground)?;
+                canvas.disc(middle, radius, colour)
+            }
+        }
+    }
+}
+
+/// The area of a swatch to the right of a place.
+fn area(at: Spot) -> Rect {
+    Rect { left: at.x, top: at.y - 6.0, width: SWATCH, height: 12.0 }
+}
+
+/// The head of a figure that is so wide.
+pub struct Head<'a> {
+    width: f64,
+    title: Vec<String>,
+    entries: &'a [LegendEntry],
+}
+
+impl<'a> Head<'a> {
+    pub fn new(title: &str, entries: &'a [LegendEntry], width: f64) -> Self {
+        Self { width, title: wrapped(title, TITLE.size, width - 2.0 * MARGIN), entries }
+    }
+
+    fn below_title(&self) -> f64 {
+        14.0 + TITLE_LINE * self.title.len() as f64
+    }
+
+    /// Where each entry begins; an entry that does not fit begins a new line.
+    fn places(&self) -> Vec<Spot> {
+        let mut next = Spot::new(MARGIN, self.below_title() + LINE / 2.0);
+        let mut places = Vec::with_capacity(self.entries.len());
+        for LegendEntry { swatch, text } in self.entries {
+            let wide = swatch.room() + text_width(text, TEXT.size) + GAP;
+            if next.x > MARGIN && next.x + wide - GAP / 2.0 > self.width {
+                next = Spot::new(MARGIN, next.y + LINE);
+            }
+            places.push(next);
+            next.x += wide;
+        }
+        places
+    }
+
+    /// Its height.
+    pub fn height(&self) -> f64 {
+        self.places().last().map_or(self.below_title(), |place| place.y) + LINE / 2.0 + 4.0
+    }
+
+    pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), FigureError> {
+        for (i, line) in self.title.iter().enumerate() {
+            canvas.text(line, Spot::new(MARGIN, 12.0 + TITLE_LINE * i as f64), TITLE)?;
+        }
+        for (entry, at) in self.entries.iter().zip(self.places()) {
+            entry.swatch.paint(canvas, at)?;
+            canvas.text(&entry.text, at.moved(entry.swatch.room(), 0.0), TEXT)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! A plot on the sheet: values become places, and nothing is drawn outside.
+
+use super::canvas::{Canvas, Font};
+use super::contours;
+use super::mark::{Disc, DiscUnit, Mark};
+use super::palette::BLACK;
+use super::pen::{Pen, Stroke};
+use super::picture::{Backdrop, Plot};
+use super::spot::{Rect, Spot};
+use crate::figure::error::FigureError;
+
+/// The size of words among the marks.
+const WORDS: f64 = 13.0;
+/// The half length of a stroke of a rug, and how far its middle stands above the edge.
+const RUG: f64 = 7.0;
+const ABOVE_EDGE: f64 = 8.0;
+
+/// The rectangle between a pair of axes.
+pub struct Stage<'a, 'b> {
+    pub canvas: &'a Canvas<'b>,
+    pub plot: &'a Plot,
+    pub rect: Rect,
+}
+
+impl Stage<'_, '_> {
+    /// Where a pair of values stands on the sheet.
+    pub fn at(&self, value: Spot) -> Spot {
+        let (x, y) = (self.plot.x.scale.fraction(value.x), self.plot.y.scale.fraction(value.y));
+        Spot::new(self.rect.left + self.rect.width * x, self.rect.bottom() - self.rect.height * y)
+    }
+
+    pub fn ground(&self) -> Result<(), FigureError> {
+        match self.plot.backdrop {
+            Backdrop::Filled(colour) => self.canvas.rectangle(self.rect, colour),
+            Backdrop::Plain | Backdrop::Framed => Ok(()),
+        }
+    }
+
+    pub fn marks(&self) -> Result<(), FigureError> {
+        self.plot.marks.iter().try_for_each(|mark| self.mark(mark))?;
+        match self.plot.backdrop {
+            Backdrop::Framed => self.canvas.outline(self.rect, Pen::new(BLACK, 1.0)),
+            Backdrop::Plain | Backdrop::Filled(_) => Ok(()),
+        }
+    }
+
+    fn mark(&self, mark: &Mark) -> Result<(), FigureError> {
+        match mark {
+            Mark::Line(spots, pen) => self.line(spots, *pen),
+            Mark::Area(corners, colour) => {
+                let corners: Vec<Spot> = corners.iter().map(|corner| self.at(*corner)).collect();
+                self.canvas.area(&self.rect.area(&corners), *colour)
+            }
+            Mark::Across(height, pen) => {
+                let y = self.at(Spot::new(0.0, *height)).y;
+                self.cut(&[Spot::new(self.rect.left, y), Spot::new(self.rect.right(), y)], *pen)
+            }
+            Mark::Upright(place, pen) => {
+                let x = self.at(Spot::new(*place, 0.0)).x;
+                self.cut(&[Spot::new(x, self.rect.bottom()), Spot::new(x, self.rect.top)], *pen)
+            }
+            Mark::Strokes(spots, stroke, arm, pen) => {
+                self.inside(spots).try_for_each(|at| self.canvas.stroke(at, *stroke, *arm, *pen))
+            }
+            Mark::Rug(values, pen) => self.rug(values, *pen),
+            Mark::Rings(spots, radius, pen) => {
+                self.inside(spots).try_for_each(|at| self.canvas.ring(at, *radius, *pen))
+            }
+            Mark::Discs(discs, unit) => self.discs(discs, *unit),
+            Mark::Contours(surface, step, pen) => contours::paint(self, surface, *step, *pen),
+            Mark::Words(words) => {
+                let at = self.at(words.at);
+                let font = Font::new(WORDS, words.anchor).coloured(words.colour);
+                if !self.rect.holds(at) {
+                    return Ok(());
+                }
+                self.canvas.text(&words.text, at.moved(words.offset.x, words.offset.y), font)
+            }
+        }
+    }
+
+    /// A line through some values.
+    pub fn line(&self, values: &[Spot], pen: Pen) -> Result<(), FigureError> {
+        let spots: Vec<Spot> = values.iter().map(|value| self.at(*value)).collect();
+        self.cut(&spots, pen)
+    }
+
+    fn cut(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+        self.rect.line(spots).iter().try_for_each(|run| self.canvas.line(run, pen))
+    }
+
+    /// The places of those values that lie inside.
+    fn inside(&self, values: &[Spot]) -> impl Iterator<Item = Spot> {
+        values.iter().map(|value| self.at(*value)).filter(|spot| self.rect.holds(*spot))
+    }
+
+    fn rug(&self, values: &[f64], pen: Pen) -> Result<(), FigureError> {
+        let bottom = self.rect.bottom();
+        let feet = values.iter().map(|x| Spot::new(self.at(Spot::new(*x, 0.0)).x, bottom));
+        feet.filter(|foot| self.rect.holds(*foot))
+            .try_for_each(|foot| self.canvas.stroke(foot.moved(0.0, -ABOVE_EDGE), Stroke::Tick, RUG, pen))
+    }
+
+    fn discs(&self, discs: &[Disc], unit: DiscUnit) -> Result<(), FigureError> {
+        let unit = match unit {
+            DiscUnit::Pixel => 1.0,
+            DiscUnit::Cell(sides) => {
+                let (from, to) = (self.at(Spot::new(0.0, 0.0)), self.at(sides));
+                (to.x - from.x).abs().min((to.y - from.y).abs())
+            }
+        };
+        for disc in discs {
+            let centre = self.at(disc.at);
+            if self.rect.holds(centre) {
+                let centre = centre.moved(unit * disc.offset.x, unit * disc.offset.y);
+                self.canvas.disc(centre, unit * disc.radius, disc.colour)?;
+            }
+        }
+        Ok(())
+    }
+}

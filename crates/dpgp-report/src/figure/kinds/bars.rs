@@ -1,0 +1,251 @@
+//! Candidates of a private selection: bars as wide as their probabilities and as high as their values.
+
+use std::iter::zip;
+
+use super::super::prelude::*;
+use dpgp_spec::BarsFigure;
+
+const HEIGHT: f64 = 320.0;
+const INSIDE: Colour = COLOURS[0].faint(0.35);
+const OTHERS: Pen = Pen::new(BLACK, 1.25);
+/// Where the words of the first number of another owner stand, and the next behind it, as parts of the width.
+const FIRST: f64 = 0.4;
+const NEXT: f64 = 0.2;
+const OUTLINE: Pen = Pen::new(COLOURS[0].faint(0.8), 0.75);
+const EXPECTED: Pen = Pen::new(COLOURS[1], 2.0);
+/// The probability of the candidates that the magnified part shows whole, unless its height is asked for.
+const MAGNIFIED: f64 = 0.9;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct CandidateBar {
+    probability: f64,
+    value: f64,
+}
+
+/// The frame `candidates`, by increasing value.
+fn candidates(columns: &mut FrameColumns<'_>) -> Result<Vec<CandidateBar>, FigureError> {
+    let columns = zip(columns.need("probability")?, columns.need("value")?);
+    let mut candidates: Vec<CandidateBar> = columns
+        .map(|(probability, value)| CandidateBar { probability: *probability, value: *value })
+        .collect();
+    candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
+    Ok(candidates)
+}
+
+/// The expected value of a selection: of its bars, or the mean of a metric over replicates and what others have for it.
+struct ExpectedValue {
+    name: String,
+    value: f64,
+    /// How many replicates the mean is over.
+    repeats: Option<usize>,
+    others: Vec<(Owner, f64)>,
+}
+
+impl ExpectedValue {
+    fn new(report: &Report<'_>, cell: usize, metric: Option<&str>, bars: &[CandidateBar]) -> Self {
+        let mut rows = report.rows.iter().filter(|row| row.row.cell == cell);
+        match rows.find(|row| Some(row.row.metric.as_str()) == metric) {
+            None => {
+                Self { name: "expected".to_owned(), value: expected(bars), repeats: None, others: Vec::new() }
+            }
+            Some(row) => Self {
+                name: row.row.metric.clone(),
+                value: row.row.value,
+                repeats: Some(row.row.repeats),
+                others: row
+                    .beside()
+                    .map(|judged| (judged.counterpart.owner, judged.counterpart.value))
+                    .collect(),
+            },
+        }
+    }
+
+    fn largest(&self) -> f64 {
+        self.others.iter().map(|(_, value)| *value).fold(self.value, f64::max)
+    }
+
+    /// The value and those of others as lines across with words above them, over a plot so wide.
+    fn marks(&self, width: f64) -> Vec<Mark> {
+        let name = format!("{}: {}", self.name, short(self.value));
+        let mut marks = vec![
+            Mark::Across(self.value, EXPECTED),
+            words(name, Spot::new(0.0, self.value), EXPECTED.colour),
+        ];
+        for (i, (owner, value)) in self.others.iter().enumerate() {
+            let at = Spot::new(width * (FIRST + NEXT * i as f64), *value);
+            marks.push(Mark::Across(*value, line_of(*owner)));
+            marks.push(words(format!("{}: {}", whose(*owner), exact(*value)), at, OTHERS.colour));
+        }
+        marks
+    }
+}
+
+/// The line of a number of another owner.
+fn line_of(owner: Owner) -> Pen {
+    match owner {
+        Owner::Paper => OTHERS.dashed(),
+        Owner::Authors | Owner::Reference => OTHERS.dotted(),
+    }
+}
+
+fn whose(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Paper => "paper",
+        Owner::Authors => "authors' files",
+        Owner::Reference => "reference",
+    }
+}
+
+/// Words above a spot and to the right of it.
+fn words(text: String, at: Spot, colour: Colour) -> Mark {
+    Mark::Words(Words { text, at, offset: Spot::new(8.0, -5.0), anchor: Anchor::BottomLeft, colour })
+}
+
+impl Drawing for BarsFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let (mut panels, mut levels) = (Vec::new(), Vec::new());
+        for group in groups(report, self.panels.as_deref(), &[]) {
+            let frames = frames(report, Some(group.cell()), "candidates", candidates)?;
+            let Some(bars) = frames.into_iter().next().filter(|bars| !bars.is_empty()) else { continue };
+            let level = ExpectedValue::new(report, group.cell(), self.expected.as_deref(), &bars);
+            let same = equal(&bars);
+            let equal_level = ExpectedValue::new(report, group.cell(), self.mean.as_deref(), &same);
+            let most = self.most.unwrap_or_else(|| magnified(&bars).max(1.1 * level.largest()));
+            let comma = if group.title.is_empty() { "" } else { ", " };
+            let title = format!("{}{comma}", group.title);
+            panels.push(panel(self, format!("{title}as the mechanism selects"), &bars, &level));
+            panels.push(panel(self, format!("{title}all equally probable"), &same, &equal_level));
+            let title = format!("{title}as the mechanism selects, magnified");
+            let wide = panel(self, title, &bars, &level);
+            panels.push(Panel { span: 2, ..magnified_to(wide, most) });
+            levels.extend([level, equal_level]);
+        }
+        let legend = legend(&levels);
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(2)), panels }.lettered())
+    }
+}
+
+/// With a y axis that ends there.
+fn magnified_to(mut panel: Panel, most: f64) -> Panel {
+    for plot in &mut panel.plots {
+        plot.y.scale = plot.y.scale.within(None, Some(most));
+    }
+    panel
+}
+
+fn panel(setting: &BarsFigure, title: String, bars: &[CandidateBar], level: &ExpectedValue) -> Panel {
+    let x = Scale::between(0.0, total(bars));
+    let y = Scale::from_zero(bars.iter().map(|bar| bar.value).chain([level.largest()]));
+    let mut marks = Vec::new();
+    let mut left = 0.0;
+    for bar in bars {
+        let right = left + bar.probability;
+        let corners = [(left, 0.0), (left, bar.value), (right, bar.value), (right, 0.0)];
+        marks.extend([Mark::area(corners, INSIDE), Mark::line(corners, OUTLINE)]);
+        left = right;
+    }
+    marks.extend(level.marks(total(bars)));
+    Panel::new(title, Plot::new(Side::values(x, &setting.x_label), Side::lines(y, &setting.label), marks))
+}
+
+fn equal(bars: &[CandidateBar]) -> Vec<CandidateBar> {
+    let probability = 1.0 / bars.len() as f64;
+    bars.iter().map(|bar| CandidateBar { probability, ..*bar }).collect()
+}
+
+fn expected(bars: &[CandidateBar]) -> f64 {
+    bars.iter().map(|bar| bar.probability * bar.value).sum()
+}
+
+/// The sum of the probabilities; exactly 1 if they are rounded.
+fn total(bars: &[CandidateBar]) -> f64 {
+    let sum: f64 = bars.iter().map(|bar| bar.probability).sum();
+    if (sum - 1.0).abs() < 1e-3 { 1.0 } else { sum.max(f64::MIN_POSITIVE) }
+}
+
+/// The largest value among the best candidates that together have most of the probability, and the expected one.
+fn magnified(bars: &[CandidateBar]) -> f64 {
+    let (mut sum, mut largest) = (0.0, 1.0);
+    for bar in bars {
+        if sum >= MAGNIFIED {
+            break;
+        }
+        sum += bar.probability;
+        largest = bar.value;
+    }
+    1.1 * expected(bars).max(largest)
+}
+
+fn legend(levels: &[ExpectedValue]) -> Vec<LegendEntry> {
+    let mut legend = match levels.iter().find_map(|level| level.repeats) {
+        None => vec![
+            Swatch::Area(INSIDE).means("a candidate: as wide as its probability"),
+            Swatch::Line(EXPECTED).means("expected value of the selected candidate"),
+        ],
+        Some(repeats) => vec![
+            Swatch::Area(INSIDE).means("a candidate of the first replicate: as wide as its probability"),
+            Swatch::Line(EXPECTED).means(format!("expected value, mean of {repeats} replicates")),
+        ],
+    };
+    for owner in Owner::ALL {
+        if levels.iter().flat_map(|level| &level.others).any(|(other, _)| *other == owner) {
+            let meaning = match owner {
+                Owner::Paper => "printed in the paper",
+                Owner::Authors => "the authors' files",
+                Owner::Reference => "reference of ours",
+            };
+            legend.push(Swatch::Line(line_of(owner)).means(meaning));
+        }
+    }
+    legend
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fabricated::{count, drawn, experiment, frame, row, svg};
+    use dpgp_task::Frame;
+
+    const FIGURE: &str = "[figure.bars]\nlabel = \"RMSE (cm)\"\n";
+
+    fn candidates() -> Frame {
+        frame("candidates probability value", &[[0.05, 20.0], [0.5, 1.0], [0.45, 2.0]])
+    }
+
+    #[test]
+    fn each_candidate_has_a_bar_in_each_part() {
+        let svg = svg("bars", &experiment(&["only"], FIGURE), vec![(0, candidates())]);
+        assert_eq!(count(&svg, "polygon"), 3 * 3);
+        assert_eq!(svg.matches("expected: ").count(), 3);
+        assert!(svg.contains("(C) as the mechanism selects, magnified") && !svg.contains("(D)"));
+    }
+
+    #[test]
+    fn a_metric_gives_the_mean_over_replicates_and_the_numbers_of_others() {
+        let published = "[published.text]\nall = { precision = 0.01, source = \"text\" }\n\
+                         columns = [\"metric\", \"value\"]\nrows = [[\"rmse\", 4.25]]\n";
+        let figure = format!("{FIGURE}expected = \"rmse\"\n{published}");
+        let experiment = experiment(&["only"], &figure);
+        let rows = vec![row(0, "rmse", 3.5, None)];
+        let svg = drawn("bars-metric", &Report::new(&experiment, rows, vec![(0, candidates())]));
+        assert_eq!((svg.matches("rmse: 3.5").count(), svg.matches("expected: ").count()), (2, 1));
+        assert_eq!((svg.matches("paper: 4.25").count(), count(&svg, "circle")), (2, 0), "lines, no circles");
+        assert!(svg.contains("mean of 5 replicates") && svg.contains("printed in the paper"));
+    }
+
+    #[test]
+    fn expectations_and_magnification() {
+        let bar = |probability, value| CandidateBar { probability, value };
+        let bars = [bar(0.5, 1.0), bar(0.45, 2.0), bar(0.05, 20.0)];
+        assert!((expected(&bars) - 2.4).abs() < 1e-12);
+        assert!((expected(&equal(&bars)) - 23.0 / 3.0).abs() < 1e-12);
+        assert!((magnified(&bars) - 1.1 * 2.4).abs() < 1e-12);
+        assert!((magnified(&bars[..2]) - 2.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_value_may_be_zero() {
+        let zero = frame("candidates probability value", &[[1.0, 0.0]]);
+        svg("bars-zero", &experiment(&["a", "b"], FIGURE), vec![(0, candidates()), (1, zero)]);
+    }
+}

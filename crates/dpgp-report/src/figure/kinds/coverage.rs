@@ -1,0 +1,119 @@
+//! Coverage of central intervals along an axis of the grid: a panel for each mass, with a line at the coverage it should have.
+
+use super::super::prelude::*;
+use dpgp_spec::CalibrationFigure;
+
+const HEIGHT: f64 = 290.0;
+const DOT: f64 = 3.0;
+const RING: f64 = 5.0;
+const UNIT: Scale = Scale::between(0.0, 1.0);
+const NOMINAL: Pen = Pen::new(BLACK, 1.0).dashed();
+
+/// A mass and the metric that is its coverage.
+#[derive(Debug, Clone, PartialEq)]
+struct Mass {
+    metric: String,
+    value: f64,
+}
+
+/// A picture with a row of panels for each group of cells, and in it a panel for each mass.
+pub fn along(setting: &CalibrationFigure, report: &Report<'_>, x: usize) -> Picture {
+    let masses = masses(report, &setting.metric);
+    let rows: Vec<&ReportRow> =
+        report.rows.iter().filter(|row| masses.iter().any(|mass| mass.metric == row.row.metric)).collect();
+    let places: Vec<f64> = rows.iter().filter_map(|row| row.place(x)).collect();
+    let scale = Scale::along(true, &places);
+    let axis = report.experiment.axes[x].name.as_str();
+    let mut panels = Vec::new();
+    for group in groups(report, setting.panels.as_deref(), &[axis, setting.lines.as_str()]) {
+        for mass in &masses {
+            let own = rows.iter().copied().filter(|row| row.row.metric == mass.metric);
+            let own: Vec<&ReportRow> = own.filter(|row| group.cells.contains(&row.row.cell)).collect();
+            let comma = if group.title.is_empty() { "" } else { ", " };
+            let title = format!("{}{comma}{} %", group.title, brief(100.0 * mass.value));
+            let (x_side, y_side) = (Side::values(scale, &setting.x_label), Side::lines(UNIT, &setting.label));
+            panels.push(Panel::new(title, Plot::new(x_side, y_side, marks(setting, report, &own, x, mass))));
+        }
+    }
+    let nominal = [Swatch::Line(NOMINAL).means("nominal mass"), bars()];
+    let legend = method_legend(report, &setting.lines).into_iter().chain(nominal).chain(others_legend(&rows));
+    Picture { legend: legend.collect(), layout: Layout::new(HEIGHT).columns(Some(masses.len())), panels }
+}
+
+/// The masses that some cell has, in their order.
+fn masses(report: &Report<'_>, family: &str) -> Vec<Mass> {
+    let mut masses: Vec<Mass> = Vec::new();
+    for row in &report.rows {
+        let metric = &row.row.metric;
+        let number = metric.strip_prefix(family).and_then(|rest| rest.strip_prefix('/')?.parse().ok());
+        let mass = number.map(|value| Mass { metric: metric.clone(), value });
+        masses.extend(mass.filter(|mass| !masses.contains(mass)));
+    }
+    masses
+}
+
+/// The nominal coverage, and a line for each label through some rows, with the numbers of others.
+fn marks(
+    setting: &CalibrationFigure,
+    report: &Report<'_>,
+    rows: &[&ReportRow],
+    x: usize,
+    mass: &Mass,
+) -> Vec<Mark> {
+    let mut marks = vec![Mark::Across(mass.value, NOMINAL)];
+    let Some(lines) = report.axis(&setting.lines) else { return marks };
+    for (number, label) in report.experiment.axes[lines].labels.iter().enumerate() {
+        let own: Vec<&ReportRow> = rows.iter().copied().filter(|row| row.labels[lines] == *label).collect();
+        let points: Vec<Estimate> =
+            own.iter().filter_map(|row| Some(Estimate::new(row.place(x)?, row))).collect();
+        let dots: Vec<Spot> = points.iter().map(|point| point.at).collect();
+        let pen = method_pen(number);
+        marks.extend(line_with_bars(&points, pen));
+        marks.push(Mark::dots(&dots, DOT, pen.colour));
+        let others = Owner::ALL.map(|owner| (owner, beside_spots(&own, x, owner)));
+        marks.extend(others.map(|(owner, spots)| beside_mark(owner, spots, RING, pen.thin())));
+    }
+    marks
+}
+
+/// Whose numbers stand beside some rows.
+fn others_legend(rows: &[&ReportRow]) -> Vec<LegendEntry> {
+    let mut owners = Owner::ALL.to_vec();
+    owners.retain(|owner| rows.iter().flat_map(|row| row.beside()).any(|j| j.counterpart.owner == *owner));
+    owners.into_iter().map(|owner| beside_legend(owner, RING, Pen::new(BLACK, 1.0))).collect()
+}
+
+/// The pen of the label at a place.
+pub fn method_pen(number: usize) -> Pen {
+    Pen::new(COLOURS[number % COLOURS.len()], 2.0)
+}
+
+/// The labels of the axis that has a line for each.
+pub fn method_legend(report: &Report<'_>, lines: &str) -> Vec<LegendEntry> {
+    let axis = report.axis(lines).map(|axis| &report.experiment.axes[axis]);
+    let labels = axis.into_iter().flat_map(|axis| &axis.labels).enumerate();
+    labels.map(|(number, label)| Swatch::Line(method_pen(number)).means(label)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::fabricated::{drawn, experiment, lines_of, rows};
+    use crate::report::Report;
+    use dpgp_task::Experiment;
+
+    #[test]
+    fn a_panel_for_each_mass_and_a_line_for_each_method() {
+        let grid = "[grid]\n\"privacy.epsilon\" = [1.0, 10.0, inf]\n";
+        let figure = "[calibration]\nmetric = \"coverage\"\nlines = \"method\"\nx = \"epsilon\"\n\
+                      x_label = \"epsilon\"\nlabel = \"coverage\"\n";
+        let figure = Some(toml::from_str(figure).unwrap());
+        let experiment = Experiment { figure, ..experiment(&["aware", "naive"], grid) };
+        let metrics = ["coverage/0.5", "coverage/0.9", "coverage-f/0.5", "rmse"];
+        let values = rows(&experiment, &metrics, |cell, metric| 0.9 - 0.1 * (cell + metric) as f64);
+        let svg = drawn("coverage", &Report::new(&experiment, values, Vec::new()));
+        // In each panel a line through the finite places and three bars; a sample in the legend.
+        assert_eq!((lines_of(&svg, "#005FAA"), lines_of(&svg, "#C85000")), (2 * 4 + 1, 2 * 4 + 1));
+        assert!(svg.contains("\n50 %\n") && svg.contains("\n90 %\n"));
+        assert_eq!(svg.matches("\ninf\n").count(), 2, "a tick beyond the break of each panel");
+    }
+}

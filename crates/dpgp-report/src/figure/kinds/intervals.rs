@@ -1,0 +1,128 @@
+//! One line per cell: our value and spread beside those that others reached.
+
+use super::super::prelude::*;
+use dpgp_spec::{Counterpart, IntervalsFigure};
+
+const OURS: Pen = Pen::new(COLOURS[0], 2.0);
+const OTHERS: Pen = Pen::new(COLOURS[1], 2.0);
+const BETWEEN: Pen = Pen::new(GREY, 1.0);
+const RADIUS: f64 = 5.0;
+/// How far ours stand above the middle of a line, and the others below it.
+const ASIDE: f64 = 0.14;
+/// The height of a line, of what stands around them, and of that above them.
+const ROW: f64 = 30.0;
+const AROUND: f64 = 68.0;
+const TOP: f64 = 12.0;
+
+/// A value with its spread.
+struct Spread {
+    value: f64,
+    spread: f64,
+}
+
+impl Spread {
+    fn of(counterpart: &Counterpart) -> Self {
+        Self { value: counterpart.value, spread: counterpart.spread.unwrap_or(0.0) }
+    }
+
+    fn ends(&self) -> [f64; 2] {
+        [self.value - self.spread, self.value + self.spread]
+    }
+
+    fn bar(&self, height: f64, pen: Pen) -> Mark {
+        Mark::line(self.ends().map(|end| (end, height)), pen)
+    }
+}
+
+/// One line of the figure.
+struct IntervalLine {
+    name: String,
+    /// The place of its label on the axis of groups.
+    group: usize,
+    ours: Spread,
+    others: Vec<(Owner, Spread)>,
+}
+
+impl Drawing for IntervalsFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let mut lines: Vec<IntervalLine> =
+            self.metrics.iter().flat_map(|metric| of(self, report, metric)).collect();
+        lines.sort_by_key(|line| line.group);
+        // The first line stands highest.
+        lines.reverse();
+        let between = (1..lines.len()).filter(|&i| lines[i - 1].group != lines[i].group);
+        let between = between.map(|i| Mark::Across(i as f64, BETWEEN));
+        let own = lines.iter().enumerate().flat_map(|(i, line)| marks(line, i as f64 + 0.5));
+        let marks = between.chain(own).collect();
+        let names = lines.iter().map(|line| line.name.clone()).collect();
+        let plot = Plot::new(Side::lines(scale(self, &lines), &self.label), Side::names(names, ""), marks);
+        let mut legend = vec![Swatch::Disc(RADIUS, OURS.colour).means("ours ± sd")];
+        let shown =
+            |owner: &Owner| lines.iter().flat_map(|line| &line.others).any(|(other, _)| other == owner);
+        legend.extend(Owner::ALL.into_iter().filter(shown).map(|owner| beside_legend(owner, RADIUS, OTHERS)));
+        let layout = Layout::new(AROUND + ROW * lines.len() as f64).titles(TOP);
+        Ok(Picture { legend, layout, panels: vec![Panel::new("", plot)] })
+    }
+}
+
+fn of(setting: &IntervalsFigure, report: &Report<'_>, metric: &str) -> Vec<IntervalLine> {
+    let rows = report.rows.iter().filter(|row| row.row.metric == metric);
+    rows.map(|row| compared(setting, report, row)).collect()
+}
+
+fn compared(setting: &IntervalsFigure, report: &Report<'_>, row: &ReportRow) -> IntervalLine {
+    let metric = (setting.metrics.len() > 1).then(|| row.row.metric.clone());
+    let groups = setting.groups.as_deref().and_then(|name| report.axis(name));
+    let mut labels: Vec<String> = report.labels(row).collect();
+    if let Some(axis) = groups {
+        labels[..=axis].rotate_right(1);
+    }
+    IntervalLine {
+        name: labels.into_iter().chain(metric).collect::<Vec<_>>().join(", "),
+        group: groups.map_or(0, |axis| report.rank(row.row.cell, axis)),
+        ours: Spread { value: row.row.value, spread: row.row.spread.unwrap_or(0.0) },
+        others: row
+            .beside()
+            .map(|judged| (judged.counterpart.owner, Spread::of(&judged.counterpart)))
+            .collect(),
+    }
+}
+
+/// What all bars reach; from zero, unless that was not wanted. On a logarithmic scale a bar that reaches zero has its value.
+fn scale(setting: &IntervalsFigure, lines: &[IntervalLine]) -> Scale {
+    let spreads =
+        lines.iter().flat_map(|line| line.others.iter().map(|(_, spread)| spread).chain([&line.ours]));
+    let reached =
+        spreads.flat_map(|s| s.ends().map(|end| if setting.log && end <= 0.0 { s.value } else { end }));
+    if setting.log || setting.close { Scale::of(setting.log, reached) } else { Scale::from_zero(reached) }
+}
+
+/// The spread as a bar and the value as a dot: filled for ours, by its owner for another.
+fn marks(line: &IntervalLine, height: f64) -> Vec<Mark> {
+    let (above, below) = (height + ASIDE, height - ASIDE);
+    let dot = Mark::dots(&[Spot::new(line.ours.value, above)], RADIUS, OURS.colour);
+    let mut marks = vec![line.ours.bar(above, OURS), dot];
+    for (owner, other) in &line.others {
+        let spot = vec![Spot::new(other.value, below)];
+        marks.extend([other.bar(below, OTHERS), beside_mark(*owner, spot, RADIUS, OTHERS)]);
+    }
+    marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fabricated::{count, drawn, experiment, lines_of, row};
+
+    #[test]
+    fn each_row_has_a_name_a_bar_and_a_dot() {
+        let figure = "[figure.intervals]\nmetrics = [\"rmse\"]\nlabel = \"RMSE (cm)\"\n";
+        let label = "a-label-that-is-much-longer-than-the-room-beside-a-y-axis";
+        let experiment = experiment(&["short", label], figure);
+        let rows = vec![row(0, "rmse", 2.0, Some(0.5)), row(1, "rmse", 8.0, None), row(1, "mae", 90.0, None)];
+        let svg = drawn("intervals", &Report::new(&experiment, rows, Vec::new()));
+        assert_eq!((count(&svg, "circle"), lines_of(&svg, "#005FAA")), (2 + 1, 2), "a sample in the legend");
+        assert!(svg.contains(label) && svg.contains("\n0\n") && !svg.contains("printed"));
+        assert!(svg.find("short") < svg.find(label) || svg.contains("short"), "both are named");
+    }
+}

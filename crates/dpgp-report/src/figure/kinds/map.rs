@@ -1,0 +1,211 @@
+//! A function of two inputs: contours of its mean, and discs that fade with the noise.
+
+use std::iter::{repeat, zip};
+
+use super::super::prelude::*;
+use dpgp_spec::MapFigure;
+
+/// The frames that a panel shows.
+const MAP: &str = "map";
+const SURFACE: &str = "surface";
+const DATA: &str = "data";
+const INDUCING: &str = "inducing";
+
+const HEIGHT: f64 = 400.0;
+const CONTOUR: Pen = Pen::new(DARK, 1.25);
+const CROSS: Pen = Pen::new(COLOURS[1], 2.5);
+const ARM: f64 = 5.0;
+/// The radius with which neighbours of the grid just do not touch, and that of discs without a grid in pixels.
+const FULL: f64 = 0.48;
+const OFF_GRID: f64 = 6.0;
+/// Steps of the colour bar and of the fading that the legend shows.
+const COLOUR_STEPS: usize = 5;
+const FADING_STEPS: usize = 4;
+
+frame! {
+    /// The frame `map`: the mean at some places, and the standard deviation of its noise.
+    Map {
+        needs x = "x1", y = "x2", mean = "mean";
+        may noise_sd = "noise-sd";
+        passes "gp-sd", "draw";
+    }
+}
+
+impl Map<'_> {
+    /// Its grid, if it has one.
+    fn grid(&self) -> Option<Surface> {
+        Surface::new(self.x, self.y, self.mean)
+    }
+}
+
+/// The frame `surface`: a finer grid for the contours.
+fn surface(columns: &mut FrameColumns<'_>) -> Result<Option<Surface>, FigureError> {
+    let (x1, x2) = (columns.need("x1")?, columns.need("x2")?);
+    Ok(Surface::new(x1, x2, columns.need("mean")?))
+}
+
+/// The frames `data` and `inducing`.
+fn places(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+    columns.pass(&["y"]);
+    Ok(spots(columns.need("x1")?, columns.need("x2")?))
+}
+
+impl Drawing for MapFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let maps = frames(report, None, MAP, Map::read)?;
+        let x = Scale::tight(maps.iter().flat_map(|map| map.x).copied()).roomy();
+        let y = Scale::tight(maps.iter().flat_map(|map| map.y).copied()).roomy();
+        let look = Look::new(self, &maps);
+        let mut panels = Vec::new();
+        for group in groups_with(report, self.panels.as_deref(), MAP) {
+            let (x, y) = (Side::values(x, &self.x_label), Side::values(y, &self.y_label));
+            panels.push(Panel::new(&group.title, Plot::new(x, y, look.marks(report, group.cell())?)));
+        }
+        Ok(Picture { legend: look.legend(report)?, layout: Layout::new(HEIGHT), panels }.lettered())
+    }
+}
+
+/// How discs are sized, coloured and faded in all panels.
+struct Look<'a> {
+    setting: &'a MapFigure,
+    least: f64,
+    largest: f64,
+}
+
+impl<'a> Look<'a> {
+    fn new(setting: &'a MapFigure, maps: &[Map<'_>]) -> Self {
+        let found = ends(maps.iter().flat_map(|map| map.mean).copied());
+        let [least, most] = found.unwrap_or([f64::MIN_POSITIVE; 2]);
+        let largest = setting.largest.unwrap_or(most.max(f64::MIN_POSITIVE));
+        Self { setting, least: least.min(largest), largest }
+    }
+
+    /// Discs, data, inducing inputs and contours of the finest grid.
+    fn marks(&self, report: &Report<'_>, cell: usize) -> Result<Vec<Mark>, FigureError> {
+        let maps = frames(report, Some(cell), MAP, Map::read)?;
+        let mut marks: Vec<Mark> = maps.iter().map(|map| self.discs(map)).collect();
+        let data = frames(report, Some(cell), DATA, places)?;
+        marks.extend(data.iter().map(|data| Mark::dots(data, 1.4, BLACK)));
+        let inducing = frames(report, Some(cell), INDUCING, places)?;
+        marks.extend(inducing.into_iter().map(|spots| Mark::Strokes(spots, Stroke::Times, ARM, CROSS)));
+        // Last, so that nothing hides the levels that are written on them.
+        let fine = frames(report, Some(cell), SURFACE, surface)?;
+        let surface = fine.into_iter().chain(maps.iter().map(Map::grid)).flatten().next();
+        marks.extend(surface.map(|surface| Mark::Contours(surface, self.setting.step, CONTOUR)));
+        Ok(marks)
+    }
+
+    /// A disc for each place.
+    fn discs(&self, map: &Map<'_>) -> Mark {
+        let (full, unit) = match map.grid() {
+            Some(grid) => (FULL, DiscUnit::Cell(grid.cell())),
+            None => (OFF_GRID, DiscUnit::Pixel),
+        };
+        let noise = map.noise_sd.iter().copied().chain(repeat(0.0));
+        let discs = zip(spots(map.x, map.y), map.mean).zip(noise).map(|((at, mean), sd)| Disc {
+            at,
+            offset: Spot::new(0.0, 0.0),
+            radius: full * self.size(*mean),
+            colour: self.colour(*mean, sd),
+        });
+        Mark::Discs(discs.collect(), unit)
+    }
+
+    /// The radius as a part of the full one: by the mean, unless colours show that.
+    fn size(&self, mean: f64) -> f64 {
+        if self.setting.colours { 1.0 } else { (mean / self.largest).clamp(0.0, 1.0) }
+    }
+
+    fn colour(&self, mean: f64, noise_sd: f64) -> Colour {
+        let span = self.largest - self.least;
+        let fraction = if span > 0.0 { (mean - self.least) / span } else { 0.0 };
+        let colour = if self.setting.colours { ramp(fraction) } else { COLOURS[0] };
+        colour.faint((1.0 - noise_sd / self.setting.vanish).clamp(0.0, 1.0))
+    }
+
+    fn legend(&self, report: &Report<'_>) -> Result<Vec<LegendEntry>, FigureError> {
+        let mut entries = vec![Swatch::Line(CONTOUR).means(format!("contours: {}", self.setting.label))];
+        entries.extend(self.disc_legend());
+        entries.extend((1..FADING_STEPS).map(|step| self.fading(step)));
+        if frames(report, None, DATA, places)?.iter().any(|spots| !spots.is_empty()) {
+            entries.push(Swatch::Disc(2.0, BLACK).means("training inputs"));
+        }
+        if frames(report, None, INDUCING, places)?.iter().any(|spots| !spots.is_empty()) {
+            entries.push(Swatch::Mark(Stroke::Times, ARM, CROSS).means("inducing inputs"));
+        }
+        Ok(entries)
+    }
+
+    fn disc_legend(&self) -> Vec<LegendEntry> {
+        if !self.setting.colours {
+            let text = format!("discs: prediction, radius by value ({} in full)", brief(self.largest));
+            return vec![Swatch::Disc(8.0, COLOURS[0]).means(text)];
+        }
+        let steps = (0..COLOUR_STEPS).map(|i| i as f64 / (COLOUR_STEPS - 1) as f64);
+        steps
+            .map(|t| Swatch::Disc(8.0, ramp(t)).means(brief(self.least + t * (self.largest - self.least))))
+            .collect()
+    }
+
+    /// How a disc looks whose noise is a part of that with which it vanishes.
+    fn fading(&self, step: usize) -> LegendEntry {
+        let sd = self.setting.vanish * step as f64 / FADING_STEPS as f64;
+        let text = match step {
+            1 => format!("noise sd {}", brief(sd)),
+            _ if step + 1 < FADING_STEPS => brief(sd),
+            _ => format!("{} (invisible from {})", brief(sd), exact(self.setting.vanish)),
+        };
+        Swatch::Disc(8.0, self.colour(0.5 * (self.least + self.largest), sd)).means(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use dpgp_task::Frame;
+
+    const FIGURE: &str = "[figure.map]\nx_label = \"age (years)\"\ny_label = \"weight (kg)\"\nlabel = \"height (cm)\"\n\
+                          step = 20.0\nvanish = 40.0\n";
+
+    /// A plane from 41 to 141 on a grid of nine by nine; the noise grows beside the diagonal.
+    fn plane() -> Vec<[f64; 4]> {
+        let places = (0..81).map(|i| (10.0 * f64::from(i / 9), 7.5 * f64::from(i % 9)));
+        places.map(|(x, y)| [x, y, 41.0 + 0.5 * x + y, f64::abs(x - y)]).collect()
+    }
+
+    fn grid(name: &str) -> Frame {
+        frame(&format!("{name} x1 x2 mean noise-sd"), &plane())
+    }
+
+    #[test]
+    fn discs_contours_and_data() {
+        let fine = grid("surface");
+        let fine = Frame { columns: fine.columns[..3].to_vec(), ..fine };
+        let data = frame("data x1 x2 y", &[[10.0, 20.0, 60.0], [70.0, 50.0, 120.0]]);
+        let inducing = frame("inducing x1 x2", &[[40.0, 30.0]]);
+        let frames = vec![(0, grid("map")), (0, fine), (0, data), (1, grid("map")), (1, inducing)];
+        let svg = svg("map", &experiment(&["standard", "sparse"], FIGURE), frames);
+        let visible = plane().iter().filter(|row| row[3] < 40.0).count();
+        assert!((40..80).contains(&visible), "some vanish: {visible}");
+        assert_eq!(count(&svg, "circle"), 2 * visible + 2 + 1 + 3 + 1, "discs, data and their samples");
+        assert_eq!(lines_of(&svg, "#C85000"), 2 + 2, "inducing inputs and their sample");
+        assert_eq!(lines_of(&svg, "#5A5A5A"), 2 * 5 + 1, "levels 60 to 140, and their sample");
+        assert_eq!(svg.matches("\n120\n").count(), 2, "a level in each panel");
+    }
+
+    #[test]
+    fn colours_show_the_mean() {
+        let experiment = experiment(&["price"], &format!("{FIGURE}colours = true\nlargest = 200.0\n"));
+        let svg = svg("map-colours", &experiment, vec![(0, grid("map"))]);
+        let radii = svg.split(" r=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        assert_eq!(radii.collect::<std::collections::BTreeSet<_>>().len(), 2, "discs and samples");
+        assert!(svg.contains("\n200\n"));
+    }
+
+    #[test]
+    fn one_place_is_no_grid() {
+        let one = frame("map x1 x2 mean", &[[1.0, 1.0, 2.0]]);
+        let svg = svg("map-one", &experiment(&["standard"], FIGURE), vec![(0, one)]);
+        assert_eq!(count(&svg, "circle"), 1 + 1 + 3, "a disc and the legend");
+    }
+}

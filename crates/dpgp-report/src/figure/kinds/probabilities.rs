@@ -1,0 +1,158 @@
+//! Families of metrics along an axis of the grid: a line for each member of a family.
+
+use super::super::prelude::*;
+use dpgp_spec::ProbabilitiesFigure;
+
+const HEIGHT: f64 = 300.0;
+const MARK: f64 = 4.5;
+
+/// A member of a family along the axis.
+struct Member {
+    /// The number after the family's name.
+    number: f64,
+    points: Vec<Estimate>,
+    others: Vec<(Owner, Spot)>,
+}
+
+impl Member {
+    /// Its line with bars, and the numbers of others.
+    fn marks(&self, pen: Pen) -> Vec<Mark> {
+        let mut marks = line_with_bars(&self.points, pen);
+        for (owner, spot) in &self.others {
+            marks.push(beside_mark(*owner, vec![*spot], MARK, pen.thin()));
+        }
+        marks
+    }
+}
+
+/// A family in the cells that differ in the axis alone.
+struct FamilyLines<'a> {
+    title: String,
+    name: &'a str,
+    /// Its place in the setting.
+    place: usize,
+    members: Vec<Member>,
+}
+
+impl FamilyLines<'_> {
+    fn pens(&self) -> impl Iterator<Item = (&Member, Pen)> {
+        self.members.iter().enumerate().map(|(i, member)| (member, pen(self.place, i)))
+    }
+}
+
+impl Drawing for ProbabilitiesFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let layout = Layout::new(HEIGHT).columns(Some(self.metrics.len()));
+        let Some(axis) = report.axis(&self.x) else {
+            return Ok(Picture { legend: Vec::new(), layout, panels: Vec::new() });
+        };
+        let groups = groups(report, None, &[self.x.as_str()]);
+        let families: Vec<FamilyLines<'_>> =
+            groups.iter().flat_map(|group| families(self, report, axis, group)).collect();
+        let points = families.iter().flat_map(|family| &family.members).flat_map(|member| &member.points);
+        let x = Scale::of(true, points.map(|point| point.at.x));
+        let y = Scale::between(0.0, 1.0).roomy();
+        let panels = families.iter().map(|family| {
+            let marks = family.pens().flat_map(|(member, pen)| member.marks(pen)).collect();
+            Panel::new(
+                &family.title,
+                Plot::new(Side::values(x, &self.x_label), Side::lines(y, &self.label), marks),
+            )
+        });
+        let named = families.iter().take(self.metrics.len());
+        let legend = named.flat_map(|family| legend(self, family)).chain([bars()]).chain(owners(&families));
+        let legend = legend.collect();
+        Ok(Picture { legend, layout, panels: panels.collect() }.lettered())
+    }
+}
+
+/// The families of a group that have members.
+fn families<'a>(
+    setting: &'a ProbabilitiesFigure,
+    report: &Report<'_>,
+    axis: usize,
+    group: &Group,
+) -> Vec<FamilyLines<'a>> {
+    let families = setting.metrics.iter().enumerate().map(|(place, name)| {
+        let comma = if group.title.is_empty() { "" } else { ", " };
+        let title = format!("{}{comma}{}", named(setting, &group.title), named(setting, name));
+        FamilyLines { title, name, place, members: along(report, axis, group, name) }
+    });
+    families.filter(|family| !family.members.is_empty()).collect()
+}
+
+/// The members of a family at the places of the cells. A cell whose label is no positive finite number has none.
+fn along(report: &Report<'_>, axis: usize, group: &Group, family: &str) -> Vec<Member> {
+    let mut found: Vec<Member> = Vec::new();
+    for &cell in &group.cells {
+        let place = report.label(cell, axis).parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite());
+        let Some(x) = place else { continue };
+        for (member, row) in members(report, cell, family) {
+            let point = Estimate { at: Spot::new(x, member.at.y), ..member };
+            let others = row.beside().map(|judged| (judged.counterpart.owner, judged.counterpart.value));
+            let others: Vec<(Owner, Spot)> = others.map(|(owner, y)| (owner, Spot::new(x, y))).collect();
+            match found.iter_mut().find(|known| known.number == member.at.x) {
+                Some(known) => {
+                    known.points.push(point);
+                    known.others.extend(others);
+                }
+                None => found.push(Member { number: member.at.x, points: vec![point], others }),
+            }
+        }
+    }
+    found
+}
+
+/// Lines and dashes tell the members of a family apart also without colours.
+fn pen(family: usize, member: usize) -> Pen {
+    let pen = Pen::new(COLOURS[(3 * family + member) % COLOURS.len()], 2.0);
+    match member % 3 {
+        0 => pen,
+        1 => pen.dashed(),
+        _ => pen.dotted(),
+    }
+}
+
+/// A label or a metric in the words that the setting has for it.
+fn named<'a>(setting: &'a ProbabilitiesFigure, text: &'a str) -> &'a str {
+    setting.names.get(text).map_or(text, String::as_str)
+}
+
+fn legend(setting: &ProbabilitiesFigure, family: &FamilyLines<'_>) -> Vec<LegendEntry> {
+    let name = named(setting, family.name);
+    let pens = family.pens();
+    pens.map(|(member, pen)| Swatch::Line(pen).means(format!("{name} = {}", member.number))).collect()
+}
+
+/// The owners of numbers beside ours.
+fn owners(families: &[FamilyLines<'_>]) -> Vec<LegendEntry> {
+    let others: Vec<Owner> = families
+        .iter()
+        .flat_map(|family| &family.members)
+        .flat_map(|member| member.others.iter().map(|(owner, _)| *owner))
+        .collect();
+    let there = Owner::ALL.into_iter().filter(|owner| others.contains(owner));
+    there.map(|owner| beside_legend(owner, MARK, Pen::new(BLACK, 1.0))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::fabricated::{drawn, lines_of, rows, showing};
+    use crate::report::Report;
+
+    const FIGURE: &str = "[probabilities]\nmetrics = [\"lengthscale\", \"noise-sd\"]\nx = \"method\"\n\
+                          x_label = \"epsilon\"\nlabel = \"probability\"\n";
+
+    #[test]
+    fn a_panel_for_each_family_and_a_line_for_each_member() {
+        let experiment = showing(&["1", "10", "inf"], FIGURE);
+        let metrics = ["lengthscale/1", "lengthscale/3", "noise-sd/0.1", "both"];
+        let values = rows(&experiment, &metrics, |cell, metric| 0.2 * (cell + metric) as f64);
+        let svg = drawn("probabilities", &Report::new(&experiment, values, Vec::new()));
+        // A solid line with two bars, and a sample; the label `inf` has no place on the axis.
+        assert_eq!(lines_of(&svg, "#005FAA"), 1 + 2 + 1);
+        for text in ["(A) lengthscale", "(B) noise-sd", "lengthscale = 3", "noise-sd = 0.1"] {
+            assert!(svg.contains(text), "{text}");
+        }
+    }
+}

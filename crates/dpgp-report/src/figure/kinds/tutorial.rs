@@ -1,0 +1,185 @@
+//! What a Gaussian process is, before and after an observation: samples, the joint distribution of two places, and the
+//! density at the second of them.
+
+use super::super::prelude::*;
+use super::ellipse::TwoPlaces;
+use dpgp_spec::TutorialFigure;
+
+/// The frames of a stage.
+const DRAWS: &str = "draws";
+const PAIR: &str = "pair";
+const MARGINAL: &str = "marginal";
+const DATA: &str = "data";
+
+const HEIGHT: f64 = 310.0;
+const PLACE: Pen = Pen::new(BLACK, 1.75);
+const NOW: Pen = Pen::new(COLOURS[0], 2.0);
+const BEFORE: Pen = Pen::new(GREY, 1.25).dashed();
+const OBSERVED: Pen = Pen::new(COLOURS[1], 2.5);
+
+/// The frame `draws`: samples of the function.
+fn draws(columns: &mut FrameColumns<'_>) -> Result<Vec<Vec<Spot>>, FigureError> {
+    let x = columns.need("x1")?;
+    Ok(columns.numbered("draw").into_iter().map(|draw| spots(x, draw)).collect())
+}
+
+/// The frame `marginal`: the density of values at the second place.
+fn marginal(columns: &mut FrameColumns<'_>) -> Result<Vec<Spot>, FigureError> {
+    Ok(spots(columns.need("value")?, columns.need("density")?))
+}
+
+/// What is known at one time.
+struct Known {
+    title: String,
+    draws: Vec<Vec<Spot>>,
+    pair: Option<TwoPlaces>,
+    marginal: Vec<Vec<Spot>>,
+    data: Vec<Spot>,
+}
+
+impl Known {
+    fn read(report: &Report<'_>, title: String, cell: usize) -> Result<Self, FigureError> {
+        Ok(Self {
+            title,
+            draws: frames(report, Some(cell), DRAWS, draws)?.concat(),
+            pair: frames(report, Some(cell), PAIR, TwoPlaces::read)?.into_iter().flatten().next(),
+            marginal: frames(report, Some(cell), MARGINAL, marginal)?,
+            data: frames(report, Some(cell), DATA, observed)?.concat(),
+        })
+    }
+
+    fn title(&self, what: &str) -> String {
+        format!("{}: {what}", self.title)
+    }
+
+    /// The function at a place.
+    fn name(&self, place: usize) -> String {
+        self.pair.map_or(String::new(), |pair| format!("f({})", brief(pair.places[place])))
+    }
+}
+
+/// The scales that all stages share.
+struct Scales {
+    input: Scale,
+    function: Scale,
+    places: [Scale; 2],
+    value: Scale,
+    density: Scale,
+}
+
+impl Scales {
+    fn new(stages: &[Known]) -> Self {
+        let draws: Vec<Spot> = stages.iter().flat_map(|stage| &stage.draws).flatten().copied().collect();
+        let marginals: Vec<Spot> =
+            stages.iter().flat_map(|stage| &stage.marginal).flatten().copied().collect();
+        let data = stages.iter().flat_map(|stage| &stage.data);
+        let pairs: Vec<TwoPlaces> = stages.iter().filter_map(|stage| stage.pair).collect();
+        Self {
+            input: Scale::tight(draws.iter().map(|spot| spot.x)),
+            function: Scale::of(false, draws.iter().chain(data).map(|spot| spot.y)),
+            places: [0, 1].map(|place| Scale::of(false, pairs.iter().flat_map(|pair| pair.reach(place)))),
+            value: Scale::tight(marginals.iter().map(|spot| spot.x)),
+            density: Scale::from_zero(marginals.iter().map(|spot| spot.y)),
+        }
+    }
+}
+
+impl Drawing for TutorialFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let groups = groups_with(report, None, DRAWS).into_iter();
+        let stages: Result<Vec<Known>, FigureError> =
+            groups.map(|group| Known::read(report, group.title.clone(), group.cell())).collect();
+        let stages = stages?;
+        let scales = Scales::new(&stages);
+        let mut panels = Vec::with_capacity(3 * stages.len());
+        for (i, stage) in stages.iter().enumerate() {
+            let prior = stages.first().filter(|_| i > 0);
+            panels.push(samples(self, stage, &scales));
+            panels.push(joint(stage, prior, &scales));
+            panels.push(density(stage, prior, &scales));
+        }
+        Ok(Picture { legend: legend(), layout: Layout::new(HEIGHT).columns(Some(3)), panels }.lettered())
+    }
+}
+
+/// Samples of the function, the two places and what was observed.
+fn samples(setting: &TutorialFigure, stage: &Known, scales: &Scales) -> Panel {
+    let colours = COLOURS.iter().cycle();
+    let draws = stage.draws.iter().zip(colours);
+    let mut marks: Vec<Mark> =
+        draws.map(|(draw, colour)| Mark::Line(draw.clone(), Pen::new(colour.faint(0.75), 1.25))).collect();
+    marks.extend(stage.pair.iter().flat_map(|pair| pair.places).map(|place| Mark::Upright(place, PLACE)));
+    marks.push(Mark::Strokes(stage.data.clone(), Stroke::Times, 6.0, OBSERVED));
+    let (x, y) = (Side::values(scales.input, &setting.x_label), Side::lines(scales.function, &setting.label));
+    Panel::new(stage.title("samples"), Plot::new(x, y, marks))
+}
+
+/// Ellipses of one, two and three standard deviations; those of the prior again behind later ones.
+fn joint(stage: &Known, prior: Option<&Known>, scales: &Scales) -> Panel {
+    let mut marks = Vec::new();
+    if let Some(before) = prior.and_then(|prior| prior.pair) {
+        marks.extend(before.ellipses().map(|ellipse| Mark::Line(ellipse, BEFORE)));
+    }
+    if let Some(pair) = stage.pair {
+        let seen = stage.data.iter().filter(|spot| spot.x == pair.places[0]);
+        marks.extend(seen.map(|spot| Mark::Upright(spot.y, OBSERVED.dashed())));
+        marks.extend(pair.ellipses().map(|ellipse| Mark::Line(ellipse, NOW)));
+    }
+    let x = Side::values(scales.places[0], stage.name(0));
+    Panel::new(stage.title("two places"), Plot::new(x, Side::lines(scales.places[1], stage.name(1)), marks))
+}
+
+/// The density at the second place; that of the prior again behind later ones.
+fn density(stage: &Known, prior: Option<&Known>, scales: &Scales) -> Panel {
+    let before = prior.into_iter().flat_map(|prior| &prior.marginal);
+    let mut marks: Vec<Mark> = before.map(|curve| Mark::Line(curve.clone(), BEFORE)).collect();
+    for curve in &stage.marginal {
+        let first = curve.first().map(|spot| Spot::new(spot.x, 0.0));
+        let last = curve.last().map(|spot| Spot::new(spot.x, 0.0));
+        let outline = first.into_iter().chain(curve.iter().copied()).chain(last);
+        marks.extend([Mark::area(outline, COLOURS[0].faint(0.18)), Mark::Line(curve.clone(), NOW)]);
+    }
+    let (x, y) = (Side::values(scales.value, stage.name(1)), Side::lines(scales.density, "density"));
+    Panel::new(stage.title("second place"), Plot::new(x, y, marks))
+}
+
+fn legend() -> Vec<LegendEntry> {
+    vec![
+        Swatch::Mark(Stroke::Tick, 7.0, PLACE).means("the two places"),
+        Swatch::Line(NOW).means("1, 2 and 3 sd, and the density"),
+        Swatch::Line(BEFORE).means("the same before the observation"),
+        Swatch::Mark(Stroke::Times, 6.0, OBSERVED).means("observation"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+    use dpgp_task::Frame;
+
+    fn stage(pair: [f64; 7]) -> [Frame; 3] {
+        let [_, _, _, mean, _, sd, _] = pair;
+        [
+            frame("draws x1 draw1 draw2", &[[0.0, -1.0, 0.5], [5.0, mean, 0.8], [10.0, 0.3, 1.0]]),
+            frame("pair x1 x2 mean1 mean2 sd1 sd2 correlation", &[pair]),
+            frame("marginal value density", &[[mean - sd, 0.2], [mean, 0.4], [mean + sd, 0.2]]),
+        ]
+    }
+
+    #[test]
+    fn three_panels_before_and_three_after() {
+        let figure = "[figure.tutorial]\nx_label = \"x\"\nlabel = \"f(x)\"\n";
+        let prior = stage([5.0, 6.0, 0.0, 0.0, 1.0, 1.0, 0.6]).map(|frame| (0, frame));
+        let posterior = stage([5.0, 6.0, 0.98, 0.6, 0.1, 0.8, 0.06]).map(|frame| (1, frame));
+        let data = (1, frame("data x1 y", &[[5.0, 1.0]]));
+        let frames = prior.into_iter().chain(posterior).chain([data]).collect();
+        let svg = svg("tutorial", &experiment(&["prior", "posterior"], figure), frames);
+        for title in ["(A) prior: samples", "(C) prior: second", "(E) posterior: two places", "(F) posterior"]
+        {
+            assert!(svg.contains(title), "{title}");
+        }
+        assert_eq!(lines_of(&svg, "#005FAA"), 2 + 2 * 3 + 2 + 1, "draws, ellipses, densities and a sample");
+        assert_eq!(count(&svg, "polygon"), 2, "below the densities");
+        assert_eq!(svg.matches("\nf(6)\n").count(), 4);
+    }
+}

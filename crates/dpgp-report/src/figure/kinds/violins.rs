@@ -1,0 +1,196 @@
+//! Private predictions of a class over one input: frequencies, and violins of probabilities and of latent means.
+
+use std::iter::zip;
+
+use super::super::prelude::*;
+use super::density::density;
+use dpgp_spec::ViolinsFigure;
+
+const SAMPLES: &str = "samples";
+const CLASSES: &str = "classes";
+const COUNTS: &str = "counts";
+
+const HEIGHT: f64 = 700.0;
+/// The parts of the height.
+const SHARES: [f64; 3] = [0.24, 0.38, 0.38];
+/// Half the width of a bar and of a violin, as parts of the room of a value.
+const BAR: f64 = 0.32;
+const VIOLIN: f64 = 0.42;
+const INSIDE: Colour = COLOURS[0].faint(0.35);
+const NEGATIVE: Colour = GREY.faint(0.6);
+const EXACT: Pen = Pen::new(BLACK, 1.75);
+const ARM: f64 = 4.0;
+
+frame! {
+    /// The frame `samples`: private values, one of each for every draw.
+    Samples {
+        needs x = "x1";
+        numbered probability = "probability", latent = "latent";
+    }
+}
+
+frame! {
+    /// The frame `classes`: what holds without privacy.
+    Classes {
+        needs x = "x1", probability = "probability", latent = "latent";
+    }
+}
+
+frame! {
+    /// The frame `counts`: rows of both classes at each value.
+    ClassCounts {
+        needs x = "x1", positive = "positive", negative = "negative";
+    }
+}
+
+impl Drawing for ViolinsFigure {
+    fn picture(&self, report: &Report<'_>) -> Result<Picture, FigureError> {
+        let shared = Violins::new(self, report)?;
+        let groups = groups_with(report, None, SAMPLES);
+        let panels: Result<Vec<Panel>, FigureError> =
+            groups.iter().map(|group| shared.panel(report, group)).collect();
+        let legend: Vec<LegendEntry> = vec![
+            Swatch::Area(COLOURS[1]).means(&self.positive),
+            Swatch::Area(NEGATIVE).means(&self.negative),
+            Swatch::Area(INSIDE).means("distribution of private means"),
+            Swatch::Mark(Stroke::Times, ARM, EXACT).means("mean without privacy"),
+        ];
+        Ok(Picture { legend, layout: Layout::new(HEIGHT).columns(Some(groups.len())), panels: panels? }
+            .lettered())
+    }
+}
+
+/// What all panels share.
+struct Violins<'a> {
+    setting: &'a ViolinsFigure,
+    x: Scale,
+    /// The room of a value on the x axis.
+    room: f64,
+    rows: Scale,
+    latent: Scale,
+    /// The rows of both classes, of whatever cell has them.
+    counts: Vec<Mark>,
+}
+
+impl<'a> Violins<'a> {
+    fn new(setting: &'a ViolinsFigure, report: &Report<'_>) -> Result<Self, FigureError> {
+        let (samples, classes) =
+            (frames(report, None, SAMPLES, Samples::read)?, frames(report, None, CLASSES, Classes::read)?);
+        let counts = frames(report, None, COUNTS, ClassCounts::read)?;
+        let inputs: Vec<f64> =
+            samples.iter().map(|s| s.x).chain(counts.iter().map(|c| c.x)).flatten().copied().collect();
+        let room = least_gap(&inputs);
+        let rows = counts.iter().flat_map(|c| zip(c.positive, c.negative)).map(|(p, n)| p + n);
+        let private = samples.iter().flat_map(|s| &s.latent).copied().flatten().copied();
+        let exact = classes.iter().flat_map(|c| c.latent).copied();
+        Ok(Self {
+            setting,
+            room,
+            x: Scale::tight(inputs).wider(0.7 * room),
+            rows: Scale::from_zero(rows),
+            latent: Scale::of(false, private.chain(exact)),
+            counts: counts.first().map(|counts| bars(counts, room)).unwrap_or_default(),
+        })
+    }
+
+    fn panel(&self, report: &Report<'_>, group: &Group) -> Result<Panel, FigureError> {
+        let (mut probability, mut latent) = (Vec::new(), Vec::new());
+        for samples in frames(report, Some(group.cell()), SAMPLES, Samples::read)? {
+            probability.extend(self.violins(&samples, &samples.probability));
+            latent.extend(self.violins(&samples, &samples.latent));
+        }
+        if let Some(exact) = without_privacy(report, group.cell())? {
+            probability.push(Mark::Strokes(spots(exact.x, exact.probability), Stroke::Times, ARM, EXACT));
+            latent.push(Mark::Strokes(spots(exact.x, exact.latent), Stroke::Times, ARM, EXACT));
+        }
+        let probability_label = format!("probability of {}", self.setting.label);
+        let unit = Scale::between(-0.02, 1.02);
+        let plots = [
+            Plot::new(Side::bare(self.x), Side::lines(self.rows, "number of rows"), self.counts.clone()),
+            Plot::new(Side::bare(self.x), Side::lines(unit, probability_label), probability),
+            Plot::new(
+                Side::values(self.x, &self.setting.x_label),
+                Side::lines(self.latent, "mean of the latent function"),
+                latent,
+            ),
+        ];
+        let plots = zip(SHARES, plots).map(|(share, plot)| Plot { share, ..plot }).collect();
+        Ok(Panel { title: group.title.clone(), span: 1, plots })
+    }
+
+    /// The private values of each input as a violin.
+    fn violins(&self, samples: &Samples<'_>, columns: &[&[f64]]) -> Vec<Mark> {
+        let rows = samples.x.iter().enumerate();
+        rows.flat_map(|(row, x)| {
+            let values: Vec<f64> = columns.iter().filter_map(|column| column.get(row)).copied().collect();
+            violin(*x, self.room, &values)
+        })
+        .collect()
+    }
+}
+
+/// The rows of both classes at each value, one upon the other.
+fn bars(counts: &ClassCounts<'_>, room: f64) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for ((x, positive), negative) in counts.x.iter().zip(counts.positive).zip(counts.negative) {
+        let (left, right) = (x - BAR * room, x + BAR * room);
+        let all = positive + negative;
+        marks.push(Mark::tile(Spot::new(left, 0.0), Spot::new(right, *positive), COLOURS[1]));
+        marks.push(Mark::tile(Spot::new(left, *positive), Spot::new(right, all), NEGATIVE));
+    }
+    marks
+}
+
+/// The density of some values on both sides of a place; a stroke where they are all equal.
+fn violin(x: f64, room: f64, values: &[f64]) -> Vec<Mark> {
+    let density = density(values);
+    if density.is_empty() {
+        let ends = values.first().map(|y| [-1.0, 1.0].map(|side| (x + side * BAR * room, *y)));
+        return ends.map(|ends| Mark::line(ends, Pen::new(COLOURS[0], 1.5))).into_iter().collect();
+    }
+    let widest = density.iter().map(|point| point.y).fold(0.0, f64::max);
+    let left = density.iter().map(|point| Spot::new(x - VIOLIN * room * point.y / widest, point.x));
+    let right = density.iter().rev().map(|point| Spot::new(x + VIOLIN * room * point.y / widest, point.x));
+    let outline: Vec<Spot> = left.chain(right).collect();
+    let line = Mark::line(outline.iter().chain(outline.first()).copied(), Pen::new(COLOURS[0], 1.0));
+    vec![Mark::Area(outline, INSIDE), line]
+}
+
+/// What holds without privacy: of the cell that has the most labels in common.
+fn without_privacy<'a>(report: &'a Report<'_>, cell: usize) -> Result<Option<Classes<'a>>, FigureError> {
+    let exact = report.frames.iter().filter(|(_, frame)| frame.name == CLASSES);
+    let nearest = exact.map(|(other, _)| *other).min_by_key(|other| report.differences(cell, *other));
+    let Some(nearest) = nearest else { return Ok(None) };
+    Ok(frames(report, Some(nearest), CLASSES, Classes::read)?.into_iter().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::fabricated::{count, experiment, frame, lines_of, svg};
+
+    const FIGURE: &str = "[figure.violins]\nx_label = \"delinquent credit lines\"\nlabel = \"default\"\n\
+                          positive = \"defaulted\"\nnegative = \"repaid\"\n";
+
+    #[test]
+    fn bars_violins_and_crosses_for_each_value() {
+        let counts =
+            frame("counts x1 positive negative", &[[0.0, 20.0, 30.0], [1.0, 18.0, 9.0], [2.0, 5.0, 1.0]]);
+        let classes =
+            frame("classes x1 probability latent", &[[0.0, 0.3, -1.0], [1.0, 0.5, 0.0], [2.0, 0.7, 1.0]]);
+        let samples = [[0.0, 0.2, 0.3, -1.4, -0.8], [1.0, 0.4, 0.6, -0.4, 0.4], [2.0, 0.5, 0.9, 0.0, 2.2]];
+        let samples = frame("samples x1 probability1 probability2 latent1 latent2", &samples);
+        let experiment = experiment(&["none", "private"], FIGURE);
+        let svg = svg("violins", &experiment, vec![(0, classes), (0, counts), (1, samples)]);
+        assert_eq!(count(&svg, "polygon"), 2 * 3 + 2 * 3, "two bars and two violins each");
+        let crosses = svg.split('<').filter(|e| e.contains("stroke=\"#000000\" stroke-width=\"7\"")).count();
+        assert_eq!(crosses, 2 * (2 * 3 + 1), "crosses and their sample");
+        assert_eq!(lines_of(&svg, "#005FAA"), 2 * 3, "outlines");
+    }
+
+    #[test]
+    fn equal_samples_are_a_stroke() {
+        let equal = frame("samples x1 probability1 probability2", &[[1.0, 0.5, 0.5]]);
+        let svg = svg("violins-equal", &experiment(&["none", "private"], FIGURE), vec![(1, equal)]);
+        assert_eq!(lines_of(&svg, "#005FAA"), 1, "a stroke instead of a violin");
+    }
+}

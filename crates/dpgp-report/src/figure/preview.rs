@@ -1,0 +1,180 @@
+//! What predictions are worth at each epsilon, before one is released.
+
+use super::error::FigureError;
+use super::grammar::{
+    BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, Scale, Side, Spot, Swatch,
+    render,
+};
+use crate::table::number::{brief, exact};
+use dpgp_task::{Expected, Preview};
+
+const HEIGHT: f64 = 520.0;
+const TOP: f64 = 16.0;
+/// The part of the height that errors have; the numbers that are released have the rest.
+const ERRORS: f64 = 0.72;
+const DOT: f64 = 3.5;
+const ERROR: Pen = Pen::new(COLOURS[0], 2.25);
+const NOISE: Pen = Pen::new(COLOURS[1], 2.0);
+const CONSTANT: Pen = Pen::new(COLOURS[3], 2.0);
+const RELEASED: Pen = Pen::new(COLOURS[2], 2.0);
+const PRIOR: Pen = Pen::new(DARK, 1.5).dashed();
+const MODEL: Pen = Pen::new(DARK, 1.5).dotted();
+const WANTED: Pen = Pen::new(BLACK, 1.0);
+/// What is more than so many times the error of the prior mean is not shown: it would flatten the rest.
+const HOPELESS: f64 = 2.0;
+/// The room beside the epsilons, as factors.
+const BESIDE: [f64; 2] = [0.9, 1.1];
+
+/// An error that is wanted, in units of the target, and the least epsilon that reaches it, if one does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WantedError {
+    /// The error.
+    pub error: f64,
+    /// The epsilon.
+    pub epsilon: Option<f64>,
+}
+
+/// The expected error and the noise against epsilon, in units of the target, above how many noisy numbers are released: SVG text.
+///
+/// # Errors
+/// [`FigureError`] if the drawing library fails.
+pub fn preview_svg(
+    title: &str,
+    preview: &Preview,
+    wanted: Option<WantedError>,
+) -> Result<String, FigureError> {
+    render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])
+}
+
+fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {
+    let mut rows = preview.expected.clone();
+    rows.sort_by(|a, b| a.epsilon.get().total_cmp(&b.epsilon.get()));
+    let found = wanted.and_then(|wanted| wanted.epsilon);
+    let places = rows.iter().map(|row| row.epsilon.get()).chain(found);
+    let x = Scale::of(true, places.flat_map(|epsilon| BESIDE.map(|factor| factor * epsilon)));
+    let plots = vec![errors(preview, &rows, wanted, x), numbers(&rows, x)];
+    Picture {
+        legend: legend(preview, wanted),
+        layout: Layout::new(HEIGHT).titles(TOP),
+        panels: vec![Panel { title: String::new(), span: 1, plots }],
+    }
+}
+
+/// Errors, the noise and the ends between which they lie.
+fn errors(preview: &Preview, rows: &[Expected], wanted: Option<WantedError>, x: Scale) -> Plot {
+    let [error, noise] = [along(rows, |row| row.error), along(rows, |row| row.noise)];
+    let constant = along(rows, |row| row.constant);
+    let reached =
+        error.iter().chain(&noise).chain(&constant).map(|spot| spot.y).filter(|y| is_shown(preview, *y));
+    let ends = [preview.prior, preview.without_privacy];
+    let y = Scale::from_zero(reached.chain(ends).chain(wanted.map(|wanted| wanted.error)));
+    let mut marks = vec![Mark::Across(preview.prior, PRIOR), Mark::Across(preview.without_privacy, MODEL)];
+    if let Some(WantedError { error, epsilon }) = wanted {
+        marks.push(Mark::Across(error, WANTED));
+        marks.extend(epsilon.map(|epsilon| Mark::Upright(epsilon, WANTED)));
+    }
+    marks.push(Mark::Line(constant, CONSTANT));
+    marks.extend(dotted(noise, NOISE));
+    marks.extend(dotted(error, ERROR));
+    let y = Side::lines(y, "root mean square (units of the target)");
+    Plot { share: ERRORS, ..Plot::new(Side::bare(x), y, marks) }
+}
+
+/// How many noisy numbers are released.
+fn numbers(rows: &[Expected], x: Scale) -> Plot {
+    let released = along(rows, |row| row.released as f64);
+    let y = Side::lines(Scale::from_zero(released.iter().map(|spot| spot.y)), "numbers released");
+    Plot {
+        share: 1.0 - ERRORS,
+        ..Plot::new(Side::values(x, "epsilon"), y, dotted(released, RELEASED).into())
+    }
+}
+
+fn along(rows: &[Expected], value: fn(&Expected) -> f64) -> Vec<Spot> {
+    rows.iter().map(|row| Spot::new(row.epsilon.get(), value(row))).collect()
+}
+
+/// A line with a dot at each of its spots.
+fn dotted(spots: Vec<Spot>, pen: Pen) -> [Mark; 2] {
+    let dots = Mark::dots(&spots, DOT, pen.colour);
+    [Mark::Line(spots, pen), dots]
+}
+
+fn is_shown(preview: &Preview, value: f64) -> bool {
+    value <= HOPELESS * preview.prior
+}
+
+fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
+    let mut entries = vec![
+        Swatch::Line(ERROR).means("expected error of predictions"),
+        Swatch::Line(NOISE).means("privacy noise in them"),
+        Swatch::Line(CONSTANT).means("error of a private mean of all targets"),
+        Swatch::Line(PRIOR).means(format!("nothing is released: {}", brief(preview.prior))),
+        Swatch::Line(MODEL).means(format!("without privacy: {}", brief(preview.without_privacy))),
+    ];
+    if let Some(WantedError { error, epsilon }) = wanted {
+        let needs = match epsilon {
+            Some(epsilon) => format!("an error of {} needs epsilon = {}", brief(error), brief(epsilon)),
+            None => format!("no epsilon reaches an error of {}", brief(error)),
+        };
+        entries.push(Swatch::Line(WANTED).means(needs));
+    }
+    let hidden = preview.expected.iter().filter(|row| !is_shown(preview, row.error.max(row.noise)));
+    let hidden: Vec<String> = hidden.map(|row| exact(row.epsilon.get())).collect();
+    if !hidden.is_empty() {
+        let above = format!("beyond the upper edge at epsilon = {}", hidden.join(", "));
+        entries.push(Swatch::None.means(above));
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fabricated::lines_of;
+    use dpgp_linalg::number::Epsilon;
+    use dpgp_task::PreviewedOver;
+
+    fn preview(rows: &[[f64; 3]]) -> Preview {
+        let expected = rows.iter().map(|[epsilon, noise, error]| Expected {
+            least: None,
+            epsilon: Epsilon::new(*epsilon).unwrap(),
+            noise: *noise,
+            error: *error,
+            constant: 8.0,
+            released: 2,
+        });
+        Preview {
+            over: PreviewedOver::Points,
+            prior: 10.0,
+            expected: expected.collect(),
+            without_privacy: 1.0,
+        }
+    }
+
+    fn black_lines(svg: &str) -> usize {
+        lines_of(svg, "#000000")
+    }
+
+    #[test]
+    fn a_wanted_error_is_a_cross_of_lines() {
+        let rows = preview(&[[0.1, 3.0, 9.0], [1.0, 2.0, 4.0]]);
+        let plain = preview_svg("t", &rows, None).unwrap();
+        let wanted = WantedError { error: 6.0, epsilon: Some(0.4) };
+        let crossed = preview_svg("t", &rows, Some(wanted)).unwrap();
+        assert_eq!(black_lines(&crossed), black_lines(&plain) + 3, "two lines and their sample");
+        assert!(crossed.contains("an error of 6 needs epsilon = 0.4"));
+        let none = preview_svg("t", &rows, Some(WantedError { error: 0.5, epsilon: None })).unwrap();
+        assert_eq!(black_lines(&none), black_lines(&plain) + 2);
+        assert!(none.contains("no epsilon reaches an error of 0.5"));
+    }
+
+    /// What is far worse than nothing is named, and the scale is that of the rest.
+    #[test]
+    fn hopeless_errors_are_beyond_the_edge() {
+        let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0], [0.1, 280.0, 281.0]]), None).unwrap();
+        assert!(svg.contains("beyond the upper edge at epsilon = 0.1") && !svg.contains("\n100\n"));
+        let svg = preview_svg("t", &preview(&[[2.0, 3.0, 5.0]]), None).unwrap();
+        assert!(!svg.contains("beyond") && svg.contains("\n10\n"), "a single epsilon has an axis");
+    }
+}

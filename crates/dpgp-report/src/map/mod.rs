@@ -1,0 +1,74 @@
+//! Pictures of predictions that were released, drawn from what their file holds and nothing else.
+
+mod axis;
+mod caption;
+mod error;
+mod geojson;
+mod mask;
+mod names;
+mod options;
+mod page;
+mod picture;
+mod released_map;
+mod svg;
+
+use serde_json::{Value, json};
+
+pub use error::MapError;
+pub use options::{MapFormat, MapOptions, MapSlice};
+
+use dpgp_release::ReleasedPredictions;
+use released_map::ReleasedMap;
+
+/// A picture, and what is said of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnMap {
+    /// The text of its file.
+    pub text: String,
+    /// Its caption, in sentences.
+    pub caption: Vec<String>,
+    /// The points that are drawn.
+    pub points: usize,
+    /// Those that are masked.
+    pub masked: usize,
+}
+
+impl DrawnMap {
+    /// The numbers of points and the caption.
+    pub fn json(&self) -> Value {
+        json!({ "points": self.points, "masked": self.masked, "caption": self.caption })
+    }
+}
+
+/// The picture of predictions at points that differ in one input or two.
+///
+/// ```
+/// use dpgp_report::{MapFormat, MapOptions, draw_map};
+/// use dpgp_release::{ReleaseStatement, ReleasedPredictions};
+///
+/// let csv = "hour,private_mean,gp_sd,noise_sd,low,high\n0,10,1,1,7,13\n1,12,1,1,9,15\n";
+/// let released = ReleasedPredictions::of("p.csv".as_ref(), csv, ReleaseStatement::none())?;
+/// let drawn = draw_map(&released, &MapOptions::default(), MapFormat::Svg)?;
+/// assert!(drawn.text.contains("<title>") && drawn.caption[0].ends_with("nothing is claimed."));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`MapError`] if the points are no line and no grid, or an option does not fit them.
+pub fn draw_map(
+    released: &ReleasedPredictions,
+    options: &MapOptions,
+    format: MapFormat,
+) -> Result<DrawnMap, MapError> {
+    let map = ReleasedMap::new(released, options)?;
+    let caption = map.caption();
+    let text = match format {
+        MapFormat::Svg => svg::file(&map, &caption)?,
+        MapFormat::Html => page::file(&map, &caption)?,
+        MapFormat::GeoJson => geojson::file(&map, &caption)?,
+    };
+    Ok(DrawnMap { text, caption, points: map.cells.len(), masked: map.masked() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! A map as a page that needs nothing else.
+
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment};
+use serde::Serialize;
+
+use super::MapError;
+use super::names::{shown, shown_cell};
+use super::released_map::{MapCell, ReleasedMap};
+use super::svg::drawing;
+use crate::figure::grammar::Rect;
+use crate::table::number::brief;
+use dpgp_data::shown_line;
+
+/// The columns after the inputs, as on the page.
+const COLUMNS: [&str; 5] = ["mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// What the template is given.
+#[derive(Debug, Serialize)]
+struct MapPage {
+    css: &'static str,
+    js: &'static str,
+    version: &'static str,
+    title: String,
+    /// Where cells stand in the drawing, and the edges of cells as parts of it.
+    rect: String,
+    x: String,
+    y: String,
+    svg: String,
+    caption: Vec<String>,
+    headings: Vec<String>,
+    rows: Vec<PageRow>,
+}
+
+#[derive(Debug, Serialize)]
+struct PageRow {
+    id: String,
+    cells: Vec<String>,
+}
+
+/// The page.
+pub(super) fn file(map: &ReleasedMap<'_>, caption: &[String]) -> Result<String, MapError> {
+    let drawn = drawing(map)?;
+    // The cells are the last plot; above them is the colour bar.
+    let rect = drawn
+        .plots
+        .last()
+        .map_or([0.0; 4], |Rect { left, top, width, height }| [*left, *top, *width, *height]);
+    let mut headings: Vec<String> = map.released.inputs.iter().map(|input| shown(&input.name)).collect();
+    headings.extend(COLUMNS.map(str::to_owned));
+    headings.extend(map.y.as_ref().map(|_| "masked".to_owned()));
+    let page = MapPage {
+        css: include_str!("map.css"),
+        js: include_str!("map.js"),
+        version: env!("CARGO_PKG_VERSION"),
+        title: map.title(),
+        rect: numbers(&rect),
+        x: numbers(&map.x.fractions()),
+        y: numbers(&map.y.as_ref().map_or(vec![0.0, 1.0], |y| y.fractions())),
+        svg: drawn.svg,
+        caption: caption.iter().map(|sentence| shown_line(sentence).into_owned()).collect(),
+        headings,
+        rows: map.cells.iter().map(|cell| row(map, cell)).collect(),
+    };
+    let mut templates = Environment::new();
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    Ok(templates.render_str(include_str!("map.html"), Value::from(Serde(page)))?)
+}
+
+fn row(map: &ReleasedMap<'_>, cell: &MapCell) -> PageRow {
+    let point = cell.point;
+    let mut cells: Vec<String> =
+        map.released.inputs.iter().map(|input| shown_cell(&input.cells[cell.row])).collect();
+    cells.extend([point.mean, point.gp_sd, point.noise_sd, point.low, point.high].map(brief));
+    cells.extend(map.y.as_ref().map(|_| if cell.is_masked { "yes" } else { "no" }.to_owned()));
+    PageRow { id: format!("c{}-{}", cell.i, cell.j), cells }
+}
+
+fn numbers(values: &[f64]) -> String {
+    values.iter().map(|value| format!("{value:.6}")).collect::<Vec<String>>().join(" ")
+}

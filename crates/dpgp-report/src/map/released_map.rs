@@ -1,0 +1,212 @@
+//! Predictions as a line or as cells.
+
+use super::axis::MapAxis;
+use super::mask::Mask;
+use super::names::{shown, shown_cell};
+use super::{MapError, MapOptions};
+use dpgp_release::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
+
+/// The most points of a picture, as of a grid.
+pub(super) const MOST_CELLS: usize = 20_000;
+/// A grid has at least one in so many of the crossings of its coordinates.
+const SPARSE: usize = 4;
+/// The most values of an input that a message lists.
+const LISTED: usize = 12;
+
+/// Predictions along one input, or over two.
+pub(super) struct ReleasedMap<'a> {
+    pub released: &'a ReleasedPredictions,
+    pub options: &'a MapOptions,
+    pub x: MapAxis<'a>,
+    /// None of a line.
+    pub y: Option<MapAxis<'a>>,
+    /// By x, then by y.
+    pub cells: Vec<MapCell>,
+    /// Whether x and y are a longitude and a latitude.
+    pub is_earth: bool,
+    pub mask: Mask,
+    /// Inputs with one value.
+    fixed: Vec<&'a ReleasedInput>,
+}
+
+/// A point, and where it stands along the axes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MapCell {
+    pub i: usize,
+    pub j: usize,
+    pub row: usize,
+    pub point: ReleasedPoint,
+    pub is_masked: bool,
+}
+
+impl<'a> ReleasedMap<'a> {
+    pub fn new(released: &'a ReleasedPredictions, options: &'a MapOptions) -> Result<Self, MapError> {
+        let rows = sliced(released, options)?;
+        if rows.len() > MOST_CELLS {
+            return Err(MapError::TooMany(rows.len()));
+        }
+        let (varying, fixed): (Vec<&ReleasedInput>, Vec<&ReleasedInput>) = released
+            .inputs
+            .iter()
+            .partition(|input| rows.iter().any(|row| input.cells[*row] != input.cells[rows[0]]));
+        let axes = varying.iter().map(|input| MapAxis::new(input, &rows));
+        let (x, y, is_earth) = match varying.len() {
+            0 => return Err(MapError::NothingVaries),
+            1 | 2 => oriented(axes.collect::<Result<_, _>>()?, released, options)?,
+            _ => {
+                return Err(MapError::TooManyInputs(
+                    varying.iter().map(|input| shown(&input.name)).collect(),
+                ));
+            }
+        };
+        if y.is_none() && options.mask.is_some() {
+            return Err(MapError::MaskOfLine);
+        }
+        if options.mask.is_some_and(|mask| !(mask >= 0.0 && mask.is_finite())) {
+            return Err(MapError::BadMask);
+        }
+        let points: Vec<ReleasedPoint> = rows.iter().map(|row| released.points[*row]).collect();
+        let mask = Mask::of(&points, options.mask);
+        let down = y.as_ref().map(|placed| placed.at.clone());
+        let mut cells: Vec<MapCell> = (0..rows.len())
+            .map(|k| MapCell {
+                i: x.at[k],
+                j: down.as_ref().map_or(0, |at| at[k]),
+                row: rows[k],
+                point: points[k],
+                is_masked: down.is_some() && mask.hides(&points[k]),
+            })
+            .collect();
+        cells.sort_by_key(|cell| (cell.i, cell.j));
+        if cells.windows(2).any(|pair| (pair[0].i, pair[0].j) == (pair[1].i, pair[1].j)) {
+            return Err(MapError::Twice);
+        }
+        let places = x.axis.places.len() * y.as_ref().map_or(1, |placed| placed.axis.places.len());
+        if cells.len() * SPARSE < places {
+            return Err(MapError::NoGrid { points: cells.len(), places });
+        }
+        let (x, y) = (x.axis, y.map(|placed| placed.axis));
+        Ok(Self { released, options, x, y, cells, is_earth, mask, fixed })
+    }
+
+    /// How many cells are masked.
+    pub fn masked(&self) -> usize {
+        self.cells.iter().filter(|cell| cell.is_masked).count()
+    }
+
+    /// What the numbers are.
+    pub fn quantity(&self) -> String {
+        let statement = &self.released.statement;
+        let mean = if statement.guarantee.is_some() { "Private mean" } else { "Column private_mean" };
+        let of = statement.target.as_deref().map_or(String::new(), |target| format!(" of {}", shown(target)));
+        // A target that is called by its unit says it already.
+        let unit = self.options.unit.as_deref().filter(|unit| statement.target.as_deref() != Some(unit));
+        let unit = unit.map_or(String::new(), |unit| format!(" ({})", shown(unit)));
+        format!("{mean}{of}{unit}")
+    }
+
+    pub fn title(&self) -> String {
+        if let Some(title) = &self.options.title {
+            return shown(title);
+        }
+        let mut title = format!("{} by {}", self.quantity(), self.x.name);
+        if let Some(y) = &self.y {
+            title.push_str(&format!(" and {}", y.name));
+        }
+        for place in self.places() {
+            title.push_str(&format!(", {place}"));
+        }
+        title
+    }
+
+    /// Where the inputs that are not drawn stand, each as `name = value`.
+    pub fn places(&self) -> impl Iterator<Item = String> {
+        self.fixed.iter().map(|input| {
+            let cell = input.cells.get(self.cells[0].row).map_or("", String::as_str);
+            format!("{} = {}", shown(&input.name), shown_cell(cell))
+        })
+    }
+}
+
+/// An axis and the place of each row along it.
+struct Placed<'a> {
+    axis: MapAxis<'a>,
+    at: Vec<usize>,
+}
+
+/// The rows that all slices leave.
+fn sliced(released: &ReleasedPredictions, options: &MapOptions) -> Result<Vec<usize>, MapError> {
+    let mut rows: Vec<usize> = (0..released.points.len()).collect();
+    for slice in &options.slices {
+        let input = named(released, &slice.input)?;
+        let known: Vec<&str> = rows.iter().map(|row| input.cells[*row].as_str()).collect();
+        let left: Vec<usize> = rows.iter().copied().filter(|row| slice.holds(&input.cells[*row])).collect();
+        if left.is_empty() {
+            let value = slice.value.clone();
+            return Err(MapError::NoSuchValue { input: shown(&input.name), value, known: listed(&known) });
+        }
+        rows = left;
+    }
+    Ok(rows)
+}
+
+/// Some of the different values.
+fn listed(values: &[&str]) -> Vec<String> {
+    let mut known: Vec<String> = Vec::new();
+    for value in values.iter().map(|value| shown_cell(value)) {
+        if known.len() == LISTED {
+            known.push("...".to_owned());
+            break;
+        }
+        if !known.contains(&value) {
+            known.push(value);
+        }
+    }
+    known
+}
+
+fn named<'a>(released: &'a ReleasedPredictions, name: &str) -> Result<&'a ReleasedInput, MapError> {
+    let found = released.inputs.iter().find(|input| input.name == name);
+    found.ok_or_else(|| MapError::Unknown {
+        name: name.to_owned(),
+        known: released.inputs.iter().map(|input| shown(&input.name)).collect(),
+    })
+}
+
+/// Axes in their order, and whether they are a longitude and a latitude.
+type Oriented<'a> = (Placed<'a>, Option<Placed<'a>>, bool);
+
+/// A longitude goes to the right, whatever the order of the columns.
+fn oriented<'a>(
+    axes: Vec<(MapAxis<'a>, Vec<usize>)>,
+    released: &ReleasedPredictions,
+    options: &MapOptions,
+) -> Result<Oriented<'a>, MapError> {
+    for name in options.longitude.iter().chain(&options.latitude) {
+        named(released, name)?;
+    }
+    let mut axes = axes.into_iter().map(|(axis, at)| Placed { axis, at });
+    let (Some(first), second) = (axes.next(), axes.next()) else { return Err(MapError::NothingVaries) };
+    let Some(second) = second else { return Ok((first, None, false)) };
+    let [forward, backward] = [[&first, &second], [&second, &first]]
+        .map(|[x, y]| is_longitude(x.axis.column, options) && is_latitude(y.axis.column, options));
+    let (x, y) = if backward && !forward { (second, first) } else { (first, second) };
+    let is_earth = forward != backward && within(&x.axis, 180.0) && within(&y.axis, 90.0);
+    Ok((x, Some(y), is_earth))
+}
+
+/// By the option, else by the name.
+fn is_longitude(column: &str, options: &MapOptions) -> bool {
+    match &options.longitude {
+        Some(name) => column == name,
+        None => ["lon", "lng"].iter().any(|part| column.to_lowercase().contains(part)),
+    }
+}
+
+fn is_latitude(column: &str, options: &MapOptions) -> bool {
+    options.latitude.as_ref().map_or_else(|| column.to_lowercase().contains("lat"), |name| column == name)
+}
+
+fn within(axis: &MapAxis<'_>, most: f64) -> bool {
+    axis.ends().iter().all(|end| end.abs() <= most)
+}

@@ -1,0 +1,81 @@
+//! A leaderboard on the page: methods by columns, the best in bold.
+
+use serde::Serialize;
+
+use super::anchor;
+use crate::results::examined::Examined;
+use crate::{RankedMethod, Ranking, RankingFilter, short};
+
+/// The tag of experiments that are leaderboards.
+const TAG: &str = "leaderboard";
+
+/// What the page shows of a leaderboard.
+#[derive(Debug, Serialize)]
+pub(super) struct PageBoard {
+    title: String,
+    anchor: String,
+    metric: String,
+    greatest: bool,
+    columns: Vec<String>,
+    methods: Vec<BoardLine>,
+}
+
+/// A method.
+#[derive(Debug, Serialize)]
+struct BoardLine {
+    name: String,
+    hides: String,
+    /// One for each column; none where it was not run there.
+    cells: Vec<Option<BoardCell>>,
+}
+
+/// What a method reaches in a column.
+#[derive(Debug, Serialize)]
+struct BoardCell {
+    value: String,
+    error: String,
+    best: bool,
+    level: bool,
+}
+
+impl PageBoard {
+    /// The leaderboard of an experiment; none if it is no leaderboard or was not run. Methods stand in the order of the column in
+    /// the middle.
+    pub fn of(examined: &Examined<'_>) -> Option<Self> {
+        let (experiment, committed) = (examined.experiment, examined.committed.as_ref()?);
+        if !experiment.meta.tags.iter().any(|tag| tag == TAG) {
+            return None;
+        }
+        let rankings = Ranking::of(experiment, committed, &RankingFilter::default());
+        let middle = rankings.get(rankings.len() / 2)?;
+        let methods = middle.methods.iter().map(|method| line(method, &rankings));
+        Some(Self {
+            title: experiment.meta.title.clone(),
+            anchor: anchor(&experiment.name),
+            metric: middle.metric.clone(),
+            greatest: middle.greatest,
+            columns: rankings.iter().map(|ranking| ranking.column.clone()).collect(),
+            methods: methods.collect(),
+        })
+    }
+}
+
+fn line(method: &RankedMethod, rankings: &[Ranking]) -> BoardLine {
+    let own = rankings.iter().map(|ranking| ranking.methods.iter().find(|m| m.method == method.method));
+    BoardLine {
+        name: method.method.clone(),
+        hides: method.hides.map_or("nothing".to_owned(), |hides| hides.to_string()),
+        cells: own.map(|found| found.map(cell)).collect(),
+    }
+}
+
+fn cell(method: &RankedMethod) -> BoardCell {
+    let best = method.place == Some(1);
+    let error = method.standard_error;
+    BoardCell {
+        value: short(method.value),
+        error: if error > 0.0 { short(error) } else { String::new() },
+        best,
+        level: method.level_with_best && !best,
+    }
+}

@@ -1,0 +1,146 @@
+//! The rows of one experiment on the page.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::anchor;
+use crate::Committed;
+use crate::table::notes::GuaranteeNotes;
+use crate::{exact, short};
+use dpgp_spec::FIXED_COLUMNS;
+
+/// A column of the page's table.
+#[derive(Debug, Serialize)]
+pub(super) struct PageColumn {
+    name: String,
+    numeric: bool,
+}
+
+/// A row of the page's table.
+#[derive(Debug, Serialize)]
+pub(super) struct PageRow {
+    anchor: String,
+    verdict: String,
+    cells: Vec<PageCell>,
+}
+
+/// What a cell shows.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum PageCell {
+    Text(String),
+    /// A text that does not tell the number that it is sorted by.
+    Number(String, f64),
+}
+
+impl PageCell {
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) | Self::Number(text, _) => text,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number(..)) || number(self.text()).is_some()
+    }
+}
+
+/// How a number of the table is shown.
+type NumberText = fn(f64) -> String;
+
+/// The columns after the axes: their name on the page, the column of the table, that of the spread beside it, and how
+/// numbers are shown: as they were given, or rounded.
+const AFTER_AXES: [(&str, &str, &str, NumberText); 17] = [
+    ("epsilon", "epsilon", "", exact),
+    ("metric", "metric", "", exact),
+    ("ours", "value", "spread", short),
+    ("one run from", "interval_low", "", short),
+    ("to", "interval_high", "", short),
+    ("published", "published", "published_spread", exact),
+    ("verdict", "verdict", "", exact),
+    ("ours / print", "ratio_to_print", "", short),
+    ("z", "z", "", short),
+    ("its spread", "spread_verdict", "", exact),
+    ("authors", "authors", "", exact),
+    ("on authors", "authors_verdict", "", exact),
+    ("reference", "reference", "reference_spread", exact),
+    ("on reference", "reference_verdict", "", exact),
+    ("exact delta", "delta_exact", "", short),
+    ("gap", "gap", "", short),
+    ("guarantee", "guarantee", "", exact),
+];
+
+/// The table of an experiment on the page.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct PageTable {
+    pub columns: Vec<PageColumn>,
+    pub rows: Vec<PageRow>,
+    /// What the rows refer to by number.
+    pub guarantees: Vec<String>,
+}
+
+/// The table of an experiment, whose rows have addresses that begin with `place`.
+pub(super) fn table(committed: &Committed, place: &str) -> PageTable {
+    let axes: Vec<&str> =
+        committed.headings.iter().map(String::as_str).filter(|h| !FIXED_COLUMNS.contains(h)).collect();
+    let mut guarantees = GuaranteeNotes::default();
+    let mut anchors = BTreeMap::new();
+    let mut rows = Vec::with_capacity(committed.rows.len());
+    for row in &committed.rows {
+        let mut cells: Vec<PageCell> =
+            axes.iter().map(|axis| cell(committed.field(row, axis), "", exact)).collect();
+        for (name, column, spread, shown) in AFTER_AXES {
+            let (text, spread) = (committed.field(row, column), committed.field(row, spread));
+            cells.push(if name == "guarantee" {
+                PageCell::Text(guarantees.reference(text))
+            } else {
+                cell(text, spread, shown)
+            });
+        }
+        let anchor =
+            anchor(&format!("{place}-{}-{}", committed.field(row, "cell"), committed.field(row, "metric")));
+        let seen: &mut usize = anchors.entry(anchor.clone()).or_default();
+        *seen += 1;
+        let anchor = if *seen == 1 { anchor } else { format!("{anchor}-{seen}") };
+        rows.push(PageRow { anchor, verdict: committed.field(row, "verdict").to_owned(), cells });
+    }
+    let names = axes.iter().copied().chain(AFTER_AXES.iter().map(|(name, ..)| *name));
+    let columns = names.enumerate().map(|(at, name)| PageColumn {
+        name: name.to_owned(),
+        numeric: rows.iter().any(|row| row.cells[at].is_number()),
+    });
+    let mut columns: Vec<PageColumn> = columns.collect();
+    drop_empty(&mut columns, &mut rows);
+    PageTable { columns, rows, guarantees: guarantees.texts }
+}
+
+/// Leaves out the columns in which no row says anything.
+fn drop_empty(columns: &mut Vec<PageColumn>, rows: &mut [PageRow]) {
+    let mut kept = vec![false; columns.len()];
+    for row in rows.iter() {
+        kept.iter_mut().zip(&row.cells).for_each(|(kept, cell)| *kept |= !cell.text().is_empty());
+    }
+    let mut of_column = kept.iter();
+    columns.retain(|_| of_column.next() == Some(&true));
+    for row in rows {
+        let mut of_cell = kept.iter();
+        row.cells.retain(|_| of_cell.next() == Some(&true));
+    }
+}
+
+fn cell(text: &str, spread: &str, shown: NumberText) -> PageCell {
+    let value = number(text);
+    let mut text = value.map_or_else(|| text.to_owned(), shown);
+    if !spread.is_empty() {
+        text = format!("{text} ± {}", number(spread).map_or_else(|| spread.to_owned(), shown));
+    }
+    match value {
+        Some(value) if number(&text) != Some(value) => PageCell::Number(text, value),
+        _ => PageCell::Text(text),
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x: &f64| x.is_finite())
+}

@@ -1,0 +1,282 @@
+//! Which method of a leaderboard is best, from its committed table.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::report::named;
+use super::results::Committed;
+use super::table::verdict::standard_error;
+use dpgp_spec::{Axis, Best, SpreadKind, TableLayout};
+use dpgp_task::Experiment;
+
+/// Whose records a guarantee hides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hides {
+    /// The target of a record; its inputs are public.
+    Targets,
+    /// A whole record.
+    Records,
+    /// All that a person has in the data.
+    Persons,
+}
+
+/// A word that names nothing that is hidden.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is none of targets, records and persons")]
+pub struct UnknownHidden(String);
+
+impl Hides {
+    const ALL: [Self; 3] = [Self::Targets, Self::Records, Self::Persons];
+
+    /// What the sentence of a guarantee says; none if it guarantees nothing.
+    fn of(guarantee: &str) -> Option<Self> {
+        // What is said of a person is said of their targets or records, too.
+        let said = [
+            (Self::Persons, ["one person"].as_slice()),
+            (Self::Targets, &["one target", "the targets of"]),
+            (Self::Records, &["one record", "one row"]),
+        ];
+        let mut found = said.iter().filter(|(_, words)| words.iter().any(|words| guarantee.contains(words)));
+        found.next().map(|(hides, _)| *hides)
+    }
+}
+
+impl fmt::Display for Hides {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Targets => "targets",
+            Self::Records => "records",
+            Self::Persons => "persons",
+        })
+    }
+}
+
+impl FromStr for Hides {
+    type Err = UnknownHidden;
+
+    fn from_str(word: &str) -> Result<Self, UnknownHidden> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|hides| hides.to_string().trim_end_matches('s') == word.trim_end_matches('s'));
+        found.ok_or_else(|| UnknownHidden(word.to_owned()))
+    }
+}
+
+/// Which methods are compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RankingFilter {
+    /// Of this epsilon alone.
+    pub epsilon: Option<f64>,
+    /// That hide this alone; what hides nothing stays beside them.
+    pub hides: Option<Hides>,
+}
+
+/// The methods of one column of a leaderboard, the best first; those that guarantee nothing come last.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Ranking {
+    /// The experiment.
+    pub experiment: String,
+    /// The column: its labels, as `epsilon = 1`.
+    pub column: String,
+    /// What is compared.
+    pub metric: String,
+    /// Whether the largest number is the best; else the smallest.
+    pub greatest: bool,
+    /// The methods.
+    pub methods: Vec<RankedMethod>,
+}
+
+/// A method of a leaderboard.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RankedMethod {
+    /// From 1; none where it guarantees nothing and stands beside methods that do, or exceeds what it claims.
+    pub place: Option<usize>,
+    /// Its labels on the axes of the rows.
+    pub method: String,
+    /// Its metric.
+    pub value: f64,
+    /// The standard error of the metric over folds or replicates; zero where there is none.
+    pub standard_error: f64,
+    /// Whether it differs from the best by less than two standard errors of a difference: they may change places in another run.
+    pub level_with_best: bool,
+    /// What it hides; none if it guarantees nothing.
+    pub hides: Option<Hides>,
+    /// What it guarantees.
+    pub guarantee: String,
+}
+
+impl Ranking {
+    /// The rankings of an experiment, one for each column of its layout; none if its spec says not which number is best.
+    pub fn of(experiment: &Experiment, committed: &Committed, filter: &RankingFilter) -> Vec<Self> {
+        let Some(layout) = &experiment.layout else { return Vec::new() };
+        let Some(best) = layout.best else { return Vec::new() };
+        let board = Board { experiment, committed, layout };
+        let mut rankings: Vec<Self> = Vec::new();
+        for row in committed.rows.iter().filter(|row| board.is_asked_for(row, filter)) {
+            let (column, method) = (board.labels(row, &layout.columns), board.method(row));
+            match rankings.iter_mut().find(|ranking| ranking.column == column) {
+                Some(ranking) => ranking.methods.push(method),
+                None => rankings.push(Self {
+                    experiment: experiment.name.clone(),
+                    column,
+                    metric: layout.metric.clone(),
+                    greatest: best == Best::Greatest,
+                    methods: vec![method],
+                }),
+            }
+        }
+        // What hides nothing has a place beside methods alone.
+        rankings.retain(|ranking| {
+            filter.hides.is_none() || ranking.methods.iter().any(|method| method.hides.is_some())
+        });
+        rankings.iter_mut().for_each(Self::rank);
+        rankings
+    }
+
+    /// The epsilons of the rows that are ranked, as often as there are such rows; none if the spec says not which number is best.
+    pub fn epsilons(experiment: &Experiment, committed: &Committed) -> Vec<f64> {
+        let Some(layout) = experiment.layout.as_ref().filter(|layout| layout.best.is_some()) else {
+            return Vec::new();
+        };
+        let board = Board { experiment, committed, layout };
+        let all = RankingFilter::default();
+        let rows = committed.rows.iter().filter(|row| board.is_asked_for(row, &all));
+        rows.filter_map(|row| board.epsilon(row)).collect()
+    }
+
+    /// What stands beside the methods that guarantee something: the first that guarantees nothing.
+    pub fn reference(&self) -> Option<&RankedMethod> {
+        let last = self.methods.iter().find(|method| method.hides.is_none());
+        last.filter(|_| self.methods.iter().any(|method| method.hides.is_some()))
+    }
+
+    /// Whether the best method differs from what guarantees nothing by less than two standard errors of the difference, or is worse.
+    pub fn is_no_better(&self) -> bool {
+        let (Some(best), Some(reference)) = (self.methods.first(), self.reference()) else { return false };
+        let gain = if self.greatest { best.value - reference.value } else { reference.value - best.value };
+        gain <= 2.0 * best.standard_error.hypot(reference.standard_error)
+    }
+
+    /// Sorts the methods and gives them places. A method whose exact delta exceeds its claim has lost its place already.
+    fn rank(&mut self) {
+        let some_private = self.methods.iter().any(|method| method.hides.is_some());
+        if some_private {
+            for method in self.methods.iter_mut().filter(|method| method.hides.is_none()) {
+                method.place = None;
+            }
+        }
+        let sign = if self.greatest { -1.0 } else { 1.0 };
+        self.methods.sort_by(|a, b| {
+            let places = a.place.is_none().cmp(&b.place.is_none());
+            places.then((sign * a.value).total_cmp(&(sign * b.value)))
+        });
+        let Some((best, error)) =
+            self.methods.first().filter(|m| m.place.is_some()).map(|m| (m.value, m.standard_error))
+        else {
+            return;
+        };
+        for (i, method) in self.methods.iter_mut().enumerate() {
+            let Some(place) = &mut method.place else { continue };
+            *place = i + 1;
+            method.level_with_best = (method.value - best).abs() <= 2.0 * method.standard_error.hypot(error);
+        }
+    }
+}
+
+/// A leaderboard and where its numbers stand.
+struct Board<'a> {
+    experiment: &'a Experiment,
+    committed: &'a Committed,
+    layout: &'a TableLayout,
+}
+
+impl Board<'_> {
+    fn number(&self, row: &[String], column: &str) -> Option<f64> {
+        self.committed.field(row, column).parse().ok()
+    }
+
+    fn is_asked_for(&self, row: &[String], filter: &RankingFilter) -> bool {
+        let hides = Hides::of(self.committed.field(row, "guarantee"));
+        self.committed.field(row, "metric") == self.layout.metric
+            && filter.epsilon.is_none_or(|epsilon| self.is_of(row, epsilon))
+            && (filter.hides.is_none() || hides.is_none() || hides == filter.hides)
+    }
+
+    /// Whether a row is of an epsilon. What guarantees nothing is known by its label where there is an axis of epsilons.
+    fn is_of(&self, row: &[String], epsilon: f64) -> bool {
+        let own = self.epsilon(row);
+        match self.epsilon_axis() {
+            Some(_) => own == Some(epsilon),
+            None => own.is_none_or(|own| own == epsilon || own.is_infinite()),
+        }
+    }
+
+    fn epsilon_axis(&self) -> Option<&Axis> {
+        self.experiment.axes.iter().find(|axis| axis.path == "privacy.epsilon")
+    }
+
+    fn epsilon(&self, row: &[String]) -> Option<f64> {
+        match self.epsilon_axis() {
+            Some(axis) => self.committed.label(row, axis).parse().ok(),
+            None => self.number(row, "epsilon"),
+        }
+    }
+
+    fn labels(&self, row: &[String], axes: &[String]) -> String {
+        let named_axes = axes.iter().filter_map(|name| self.axis(name));
+        let labels = named_axes.map(|axis| named(axis, self.committed.label(row, axis)));
+        labels.collect::<Vec<_>>().join(", ")
+    }
+
+    fn axis(&self, name: &str) -> Option<&Axis> {
+        self.experiment.axes.iter().find(|axis| axis.name == name)
+    }
+
+    fn method(&self, row: &[String]) -> RankedMethod {
+        let guarantee = self.committed.field(row, "guarantee");
+        let kind = SpreadKind::named(self.committed.field(row, "spread_kind"));
+        // A spread of a kind that this version does not know counts in full: no method is called better than it is.
+        let kind = kind.unwrap_or(SpreadKind::StandardError);
+        let repeats = self.committed.field(row, "repeats").parse().unwrap_or(1);
+        let [exact, claimed] = ["delta_exact", "delta"].map(|column| self.number(row, column));
+        let exceeds = exact.zip(claimed).is_some_and(|(exact, claimed)| exact > claimed * (1.0 + 1e-9));
+        let value = self.number(row, "value");
+        RankedMethod {
+            place: (!exceeds && value.is_some()).then_some(0),
+            method: self.labels(row, &self.layout.rows),
+            value: value.unwrap_or(f64::NAN),
+            standard_error: standard_error(self.number(row, "spread"), kind, repeats),
+            level_with_best: false,
+            hides: Hides::of(guarantee),
+            guarantee: guarantee.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_accounting::Relation;
+    use dpgp_accounting::{Neighbours, PrivacyUnit};
+
+    #[test]
+    fn every_guarantee_says_whom_it_hides() {
+        let person = PrivacyUnit::Person { column: "rider".to_owned(), rows: 3, records_per_row: 1 };
+        let row = PrivacyUnit::Row { records: 4 };
+        let target = Neighbours::OneTargetChanges(2.0);
+        let records = [Relation::ReplaceOne, Relation::AddRemove].map(Neighbours::OneRecord);
+        assert_eq!(Hides::of(&PrivacyUnit::Record.between(target)), Some(Hides::Targets));
+        assert_eq!(Hides::of(&row.between(target)), Some(Hides::Targets));
+        for record in records {
+            assert_eq!(Hides::of(&PrivacyUnit::Record.between(record)), Some(Hides::Records));
+            assert_eq!(Hides::of(&row.between(record)), Some(Hides::Records));
+            assert_eq!(Hides::of(&person.between(record)), Some(Hides::Persons));
+        }
+        assert_eq!(Hides::of(&person.between(target)), Some(Hides::Persons));
+        assert_eq!(Hides::of("none"), None);
+    }
+}

@@ -1,0 +1,203 @@
+//! The reference of a language in TOML, from its JSON Schema: each key path with its type, range, default and meaning.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+const ORIGIN: &str = "This page is made of the JSON Schema: `dpgp schema` prints both.";
+const HEADINGS: &str = "\n| key | type | default | meaning |\n|---|---|---|---|\n";
+
+/// A page of Markdown that tells every key path of the language that a JSON Schema describes.
+///
+/// A type that is used at several paths is told at the first; the others link to it.
+///
+/// ```
+/// let schema = serde_json::json!({
+///     "title": "recipe",
+///     "properties": { "minutes": { "type": "integer", "minimum": 1, "default": 30, "description": "In the oven." } },
+/// });
+/// let page = dpgp_report::reference(&schema);
+/// assert!(page.contains("| `minutes` | integer, at least 1 | `30` | In the oven. |"));
+/// ```
+pub fn reference(schema: &Value) -> String {
+    let title = text(schema, "title").unwrap_or("Reference");
+    let mut page = Page { schema, text: format!("# {title}\n\n{ORIGIN}\n"), told: BTreeMap::new() };
+    page.section("", schema);
+    page.text
+}
+
+/// The page as far as it is written.
+struct Page<'a> {
+    schema: &'a Value,
+    text: String,
+    /// The path at which each named type is told.
+    told: BTreeMap<&'a str, String>,
+}
+
+/// A type that is told after the table that first names it.
+struct Pending<'a> {
+    path: String,
+    schema: &'a Value,
+}
+
+/// The keys of one section.
+#[derive(Default)]
+struct Table<'a> {
+    rows: String,
+    pending: Vec<Pending<'a>>,
+}
+
+impl<'a> Page<'a> {
+    fn section(&mut self, path: &str, schema: &'a Value) {
+        if !path.is_empty() {
+            let level = if path.contains('.') { "###" } else { "##" };
+            let _ = write!(self.text, "\n{level} `{path}`\n");
+        }
+        if let Some(description) = text(schema, "description") {
+            let _ = write!(self.text, "\n{}\n", one_line(description));
+        }
+        let mut table = Table::default();
+        self.keys(&mut table, path, schema);
+        if !table.rows.is_empty() {
+            self.text += HEADINGS;
+            self.text += &table.rows;
+        }
+        for Pending { path, schema } in table.pending {
+            self.section(&path, schema);
+        }
+    }
+
+    /// A row for each key and each variant of a type.
+    fn keys(&mut self, table: &mut Table<'a>, path: &str, schema: &'a Value) {
+        for (key, value) in fields(schema, "properties") {
+            self.key(table, &joined(path, key), value, required(schema, key));
+        }
+        for variant in list(schema, "oneOf") {
+            if let Some(word) = variant.get("const") {
+                let meaning = one_line(text(variant, "description").unwrap_or_default());
+                let _ = writeln!(table.rows, "| `{path} = {word}` |  |  | {meaning} |");
+            }
+            // The only key of a variant carries what the variant says.
+            for (key, value) in fields(variant, "properties") {
+                let path = joined(path, key);
+                let meaning = text(variant, "description").or(text(value, "description"));
+                self.row(table, &path, value, "", meaning);
+                self.keys(table, &path, value);
+            }
+        }
+    }
+
+    fn key(&mut self, table: &mut Table<'a>, path: &str, value: &'a Value, required: bool) {
+        let default = value.get("default").map(|default| format!("`{default}`"));
+        let default = default.unwrap_or_else(|| if required { "required".to_owned() } else { String::new() });
+        let named = self.named(value).or_else(|| self.named(value.get("items")?));
+        let meaning = text(value, "description").or_else(|| text(named?.1, "description"));
+        self.row(table, path, value, &default, meaning);
+        self.keys(table, path, value);
+    }
+
+    fn row(
+        &mut self,
+        table: &mut Table<'a>,
+        path: &str,
+        value: &'a Value,
+        default: &str,
+        meaning: Option<&str>,
+    ) {
+        let kind = self.kind(table, path, value);
+        let meaning = one_line(meaning.unwrap_or_default());
+        let _ = writeln!(table.rows, "| `{path}` | {kind} | {default} | {meaning} |");
+    }
+
+    /// The type of a value in words, with its range; a link where the type has keys or variants of its own.
+    fn kind(&mut self, table: &mut Table<'a>, path: &str, value: &'a Value) -> String {
+        if let Some((name, definition)) = self.named(value) {
+            if definition.get("properties").is_none() && definition.get("oneOf").is_none() {
+                return self.kind(table, path, definition);
+            }
+            let told = self.told.entry(name).or_insert_with(|| {
+                table.pending.push(Pending { path: path.to_owned(), schema: definition });
+                path.to_owned()
+            });
+            let word = if definition.get("oneOf").is_some() { "choice" } else { "table" };
+            let words = if told == path { word.to_owned() } else { format!("{word} as `{told}`") };
+            return format!("[{words}](#{})", anchor(told));
+        }
+        if let Some(items) = value.get("items") {
+            let items = self.kind(table, path, items);
+            return format!("{}{}{items}", list_of(value), if items.is_empty() { "" } else { " of " });
+        }
+        let inner = value.get("additionalProperties").filter(|inner| inner.is_object());
+        if let Some(inner) = inner {
+            let inner = self.kind(table, &joined(path, "NAME"), inner);
+            return format!("table (name = {inner})");
+        }
+        let word = match text(value, "type") {
+            Some("string") => "text",
+            Some("boolean") => "`true` or `false`",
+            Some("object") => "table",
+            Some(other) => other,
+            None => "",
+        };
+        format!("{word}{}", range(value))
+    }
+
+    /// The name of the type that a value refers to, and what the schema says of it.
+    fn named(&self, value: &'a Value) -> Option<(&'a str, &'a Value)> {
+        let name = text(value, "$ref")?.strip_prefix("#/$defs/")?;
+        Some((name, self.schema.get("$defs")?.get(name)?))
+    }
+}
+
+/// What limits a value, in words.
+fn range(value: &Value) -> String {
+    let limits = [
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "above"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "below"),
+        ("maxLength", "letters at most:"),
+    ];
+    let said = limits.iter().filter_map(|(key, words)| Some(format!(", {words} {}", value.get(key)?)));
+    said.collect()
+}
+
+/// A list and how long it is, as far as the schema says.
+fn list_of(value: &Value) -> String {
+    match (value.get("minItems"), value.get("maxItems")) {
+        (Some(least), Some(most)) if least == most => format!("list ({least} long)"),
+        (Some(least), _) => format!("list (at least {least} long)"),
+        _ => "list".to_owned(),
+    }
+}
+
+fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// The anchor that Markdown gives to a heading.
+fn anchor(heading: &str) -> String {
+    heading.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect::<String>().to_lowercase()
+}
+
+/// A text for a cell of a table.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+fn text<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
+    schema.get(key)?.as_str()
+}
+
+fn list<'a>(schema: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    schema.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn fields<'a>(schema: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    schema.get(key).and_then(Value::as_object).into_iter().flat_map(Map::iter)
+}
+
+fn required(schema: &Value, key: &str) -> bool {
+    list(schema, "required").any(|name| name == key)
+}

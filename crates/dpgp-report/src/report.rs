@@ -1,0 +1,240 @@
+//! The rows of an experiment beside the numbers that others reached.
+
+use std::collections::BTreeMap;
+
+use super::table::claims::{ClaimOutcome, ClaimRow, Outcome, check};
+use super::table::number::exact;
+use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
+use dpgp_run::FailedCell;
+use dpgp_spec::{Axis, Counterpart, DeviationKind, FIXED_COLUMNS, Owner};
+use dpgp_task::{Experiment, Frame, Row};
+
+/// A row with its labels and what stands beside it.
+#[derive(Debug, Clone)]
+pub struct ReportRow {
+    /// The cell's identity.
+    pub cell_id: String,
+    /// The cell's label on each axis.
+    pub labels: Vec<String>,
+    /// The result.
+    pub row: Row,
+    /// What the paper prints.
+    pub published: Option<Judged>,
+    /// What its authors' files or code say.
+    pub authors: Option<Judged>,
+    /// What an independent computation reached.
+    pub reference: Option<Judged>,
+}
+
+impl ReportRow {
+    /// The verdict on what the paper prints.
+    pub fn verdict(&self) -> Verdict {
+        self.published.as_ref().map_or(Verdict::None, |judged| judged.verdict)
+    }
+
+    /// All numbers that stand beside it, the paper's first.
+    pub fn beside(&self) -> impl Iterator<Item = &Judged> {
+        [&self.published, &self.authors, &self.reference].into_iter().flatten()
+    }
+
+    /// The standard error of the mean over replicates; zero where there is no spread.
+    pub(super) fn standard_error(&self) -> f64 {
+        standard_error(self.row.spread, self.row.spread_kind, self.row.repeats)
+    }
+
+    /// Its place along an axis, infinite where the label is; none where the label is no number.
+    pub(super) fn place(&self, axis: usize) -> Option<f64> {
+        self.labels[axis].parse().ok().filter(|x: &f64| !x.is_nan())
+    }
+
+    fn for_claims(&self) -> ClaimRow<'_> {
+        ClaimRow::new(&self.labels, &self.row, self.published.as_ref())
+    }
+}
+
+/// Everything that a table, a figure or a page shows of one experiment.
+#[derive(Debug, Clone)]
+pub struct Report<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its rows, in grid order.
+    pub rows: Vec<ReportRow>,
+    /// What its figure shows beyond them: the index of a cell, and a frame of it, in grid order.
+    pub frames: Vec<(usize, Frame)>,
+    /// Its claims, checked.
+    pub claims: Vec<ClaimOutcome>,
+    /// The cells that could not be computed, and so have no row.
+    pub failed: Vec<FailedCell>,
+}
+
+impl<'a> Report<'a> {
+    /// Puts the rows beside the numbers that others reached.
+    pub fn new(experiment: &'a Experiment, rows: Vec<Row>, frames: Vec<(usize, Frame)>) -> Self {
+        let beside = Beside::of(experiment);
+        let mut report_rows = Vec::with_capacity(rows.len());
+        for row in rows {
+            let cell = &experiment.cells[row.cell];
+            report_rows.push(ReportRow {
+                cell_id: cell.id().short(),
+                labels: cell.labels().to_vec(),
+                published: beside.judged(&row, Owner::Paper),
+                authors: beside.judged(&row, Owner::Authors),
+                reference: beside.judged(&row, Owner::Reference),
+                row,
+            });
+        }
+        let rows = report_rows;
+        let seen: Vec<ClaimRow<'_>> = rows.iter().map(ReportRow::for_claims).collect();
+        let claims =
+            experiment.claims.iter().map(|claim| check(claim, &seen, beside.conditions.stand_in)).collect();
+        Self { experiment, rows, frames, claims, failed: Vec::new() }
+    }
+
+    /// With cells that could not be computed: nothing is decided of claims that look at them.
+    #[must_use]
+    pub fn with_failed(mut self, failed: Vec<FailedCell>) -> Self {
+        for (claim, outcome) in self.experiment.claims.iter().zip(&mut self.claims) {
+            if outcome.outcome != Outcome::StandIn
+                && failed.iter().any(|failed| claim.looks_at(self.experiment.cells[failed.cell].labels()))
+            {
+                outcome.outcome = Outcome::Undecided;
+            }
+        }
+        Self { failed, ..self }
+    }
+
+    /// What is said of the cells that could not be computed.
+    pub(super) fn failures(&self) -> impl Iterator<Item = String> {
+        self.failed.iter().map(|failed| format!("{}: {}", self.place_of(failed.cell), failed.reason))
+    }
+
+    /// A cell by its labels; a number is named by its axis.
+    pub(super) fn place_of(&self, cell: usize) -> String {
+        let cell = &self.experiment.cells[cell];
+        let labels = self.experiment.axes.iter().zip(cell.labels()).map(|(axis, label)| named(axis, label));
+        let labels: Vec<String> = labels.collect();
+        if labels.is_empty() { cell.place() } else { labels.join(", ") }
+    }
+
+    /// The labels of a row; a number is named by its axis.
+    pub fn labels(&self, row: &ReportRow) -> impl Iterator<Item = String> {
+        let axes = self.experiment.axes.iter().zip(&row.labels);
+        axes.map(|(axis, label)| named(axis, label)).collect::<Vec<_>>().into_iter()
+    }
+
+    /// The part of it that its figure shows.
+    pub(super) fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        // What is undefined has no place in a figure.
+        shown.rows.retain(|row| self.is_shown(row.row.cell) && row.row.undefined.is_none());
+        shown.frames.retain(|(cell, _)| self.is_shown(*cell));
+        shown
+    }
+
+    fn is_shown(&self, cell: usize) -> bool {
+        self.experiment.figure_cells.selects(self.experiment.cells[cell].labels())
+    }
+
+    /// The position of an axis.
+    pub(super) fn axis(&self, name: &str) -> Option<usize> {
+        self.experiment.axes.iter().position(|axis| axis.name == name)
+    }
+
+    /// The label of a cell on an axis.
+    pub(super) fn label(&self, cell: usize, axis: usize) -> &str {
+        &self.experiment.cells[cell].labels()[axis]
+    }
+
+    /// The place of a cell's label among those of an axis.
+    pub(super) fn rank(&self, cell: usize, axis: usize) -> usize {
+        let label = self.label(cell, axis);
+        self.experiment.axes[axis].labels.iter().position(|other| other == label).unwrap_or(0)
+    }
+
+    /// The labels of an axis that cells with rows or frames have; numbers are named by the axis.
+    pub(super) fn shown_labels(&self, axis: usize) -> Vec<String> {
+        let cells: Vec<usize> = (0..self.experiment.cells.len()).filter(|cell| self.holds(*cell)).collect();
+        let axis_labels = self.experiment.axes[axis].labels.iter();
+        let shown = axis_labels.filter(|label| cells.iter().any(|cell| self.label(*cell, axis) == *label));
+        shown.map(|label| named(&self.experiment.axes[axis], label)).collect()
+    }
+
+    /// On how many axes two cells have different labels.
+    pub(super) fn differences(&self, cell: usize, other: usize) -> usize {
+        let axes = 0..self.experiment.axes.len();
+        axes.filter(|axis| self.label(cell, *axis) != self.label(other, *axis)).count()
+    }
+
+    /// Whether it holds a row or a frame of a cell.
+    pub(super) fn holds(&self, cell: usize) -> bool {
+        self.rows.iter().any(|row| row.row.cell == cell) || self.frames.iter().any(|(of, _)| *of == cell)
+    }
+
+    /// The frames of a cell that have this name.
+    pub(super) fn frames_of<'b>(&'b self, cell: usize, name: &'b str) -> impl Iterator<Item = &'b Frame> {
+        let own = self.frames.iter().filter(move |(of, frame)| *of == cell && frame.name == name);
+        own.map(|(_, frame)| frame)
+    }
+
+    /// The largest jitter that a factorisation of any row needed; zero if none did.
+    pub fn jitter(&self) -> f64 {
+        self.rows.iter().map(|row| row.row.jitter).fold(0.0, f64::max)
+    }
+
+    /// The axes that get a column of their own: all but those that one of the `shown` columns repeats, row by row.
+    pub fn axis_columns(&self, shown: &[&str]) -> Vec<(usize, &str)> {
+        let axes = self.experiment.axes.iter().enumerate();
+        axes.filter(|(i, axis)| !(shown.contains(&axis.name.as_str()) && self.is_repeated(*i, &axis.name)))
+            .map(|(i, axis)| {
+                (i, if FIXED_COLUMNS.contains(&axis.name.as_str()) { &*axis.path } else { &*axis.name })
+            })
+            .collect()
+    }
+
+    /// Whether a column shows the labels of an axis, row by row.
+    fn is_repeated(&self, axis: usize, column: &str) -> bool {
+        self.rows.iter().all(|row| shown_value(row, column) == Some(row.labels[axis].clone()))
+    }
+}
+
+/// The numbers beside the rows of an experiment.
+struct Beside<'a> {
+    known: BTreeMap<(Owner, usize, &'a str), &'a Counterpart>,
+    conditions: Conditions,
+}
+
+impl<'a> Beside<'a> {
+    fn of(experiment: &'a Experiment) -> Self {
+        let mut known = BTreeMap::new();
+        for one in &experiment.counterparts {
+            known.insert((one.owner, one.cell, one.metric.as_str()), one);
+        }
+        let stand_in = experiment.deviations.iter().any(|d| d.kind == DeviationKind::StandIn);
+        Self { known, conditions: Conditions { stand_in, reduced: experiment.quick } }
+    }
+
+    fn judged(&self, row: &Row, owner: Owner) -> Option<Judged> {
+        let counterpart = self.known.get(&(owner, row.cell, row.metric.as_str()))?;
+        // Other data than the paper's do not excuse us from our own references.
+        let stand_in = self.conditions.stand_in && owner != Owner::Reference;
+        Some(Judged::new(row, counterpart, Conditions { stand_in, ..self.conditions }))
+    }
+}
+
+/// A label as text; a number is named by its axis.
+pub fn named(axis: &Axis, label: &str) -> String {
+    match label.parse::<f64>() {
+        Ok(_) => format!("{} = {label}", axis.name),
+        Err(_) => label.to_owned(),
+    }
+}
+
+/// What the columns that an axis may share show of a row, as a label.
+fn shown_value(row: &ReportRow, column: &str) -> Option<String> {
+    let certificate = &row.row.certificate;
+    match column {
+        "epsilon" => Some(exact(certificate.epsilon())),
+        "delta" => certificate.delta().map(exact),
+        _ => None,
+    }
+}

@@ -1,0 +1,172 @@
+//! `CHECKS.md`: the checks of our program, on the second page: references, claims of ours, guarantees and the power of verdicts.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::committed::Guarantees;
+use super::confused::Confused;
+use super::counts::{OutcomeCounts, VerdictCounts};
+use super::covered::Covered;
+use super::error::PublishError;
+use super::examined::Examined;
+use super::shelf::Shelf;
+use super::unreproduced::Unreproduced;
+use dpgp_spec::{ClaimOwner, Coverage, Owner};
+use dpgp_task::Experiment;
+
+/// The name of the page in a results folder.
+pub const CHECKS: &str = "CHECKS.md";
+
+const HEAD: &str = "# Checks of our program\n\nWhat readers of a paper ask stands in [REPRODUCTION.md](REPRODUCTION.md). Written by `dpgp run --all`; `dpgp check --all` compares its numbers with fresh ones; the words \
+    of notes are their authors'.\n";
+
+const COVERED: &str = "\
+\n## What is covered\n\n\
+A *printed number* stands in the text, a table or a figure of a paper and is about results; a value and its spread are two. It *agrees* \
+if it lies within the central 95 % of what one run of our procedure gives, widened by half a unit of the last printed digit; it *differs* \
+outside. It is *inconclusive* where that interval is wider than the effect in question, *not judged* where our replicates do not tell \
+how far it may move, *fitted* where it would agree but a setting was chosen so that it does, and *stand-in* where other data are used. \
+The column *chosen by* has all numbers by which a setting of ours was chosen, whatever is said of them. A *statement* about \
+results is tested by one or more comparisons, which are counted: a test *holds* if every difference has the stated sign by more than two \
+standard errors, *fails* if one has the other sign by as much (exact numbers by any difference), and is *undecided* else. Signs are \
+tested, words of size like “much” are not. Statements on other data are not decided.\n\n\
+| paper | printed numbers | agree | differ | inconclusive | not judged | fitted | stand-in | not entered | chosen by | tests of statements | hold | fail | undecided | stand-in | not entered |\n\
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+const UNREPRODUCED: &str = "\
+\n## Where others disagree with ours\n\nNumbers of our own references and of the authors' files, which the papers do not print, statements that ours \
+contradict or leave open, and what is known of the reasons.\n";
+
+const EXPERIMENTS: &str = "\
+\n## Experiments\n\n\
+Only *published* numbers are a paper's; *authors* are of its authors' files or code, *references* of independent computations of ours. \
+*our claims* are statements that no paper makes. *power*: of the printed numbers beside which another method stands, those for which \
+that method's number would agree as well (fewer is better). *guarantees*: of rows that claim a finite epsilon, those whose exact delta is \
+within the claim / exceeds it / is not known; exceptions that the tables list beside a guarantee are not counted against it, and wrong \
+bounds of the papers are in [beyond/errata](beyond/errata/table.md). Counts are agree / differ / other, or hold / fail / other; \
+printed spreads are counted with their numbers.\n";
+
+/// The second page, from the results that stand in a folder.
+///
+/// # Errors
+/// [`PublishError`] if a table there cannot be read.
+pub fn checks_markdown(
+    results: &Path,
+    experiments: &[Experiment],
+    coverage: &[Coverage],
+) -> Result<String, PublishError> {
+    let papers = Examined::by_paper(&Shelf { folder: results, is_shipped: false }, experiments)?;
+    let covered: Vec<Covered> = coverage
+        .iter()
+        .map(|of_paper| {
+            Covered::new(of_paper, papers.get(of_paper.paper.as_str()).map_or(&[], Vec::as_slice))
+        })
+        .collect();
+    let lines: String = covered.iter().map(covered_line).collect();
+    let mut text = format!("{HEAD}{COVERED}{lines}\n");
+    for sentence in covered.iter().filter_map(Covered::chance) {
+        let _ = writeln!(text, "- {sentence}");
+    }
+    text.push_str(UNREPRODUCED);
+    for (paper, examined) in &papers {
+        let sections: String =
+            examined.iter().filter_map(Unreproduced::of).map(|section| section_text(&section)).collect();
+        if !sections.is_empty() {
+            let _ = write!(text, "\n### {paper}\n\n{sections}");
+        }
+    }
+    text.push_str(&not_checked(coverage));
+    text.push_str(EXPERIMENTS);
+    for (paper, examined) in &papers {
+        let lines: String = examined.iter().map(line).collect();
+        let _ = write!(
+            text,
+            "\n### {paper}\n\n| experiment | artefact | rows | published | authors | references | claims of the paper | our claims | \
+             power | guarantees |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n{lines}"
+        );
+    }
+    Ok(text)
+}
+
+fn covered_line(covered: &Covered) -> String {
+    let Covered { paper, numbers, entered, not_entered, chosen_by, statements, claims, not_claimed, .. } =
+        covered;
+    format!(
+        "| {paper} | {numbers} | {} | {} | {} | {} | {} | {} | {not_entered} | {chosen_by} | {statements} | {} | {} | {} | {} | {not_claimed} |\n",
+        entered.agrees,
+        entered.differs,
+        entered.inconclusive,
+        entered.not_judged,
+        entered.fitted,
+        entered.stand_in,
+        claims.holds,
+        claims.fails,
+        claims.undecided,
+        claims.stand_in,
+    )
+}
+
+fn section_text(section: &Unreproduced) -> String {
+    let Unreproduced { name, title, other_data, points } = section;
+    let data = if *other_data { " (on other data than the paper's)" } else { "" };
+    let points: String = points.iter().map(|point| format!("- {point}\n")).collect();
+    format!("[{name}]({name}/table.md): {title}{data}\n\n{points}\n")
+}
+
+/// What of the papers is not checked.
+fn not_checked(coverage: &[Coverage]) -> String {
+    let mut text = "\n## What is not checked, and why\n\n".to_owned();
+    for paper in coverage {
+        for item in &paper.items {
+            if let Some(why) = &item.why_not {
+                let _ = writeln!(text, "- {}, {} ({}): {why}", paper.paper, item.place, item.what);
+            }
+        }
+    }
+    text
+}
+
+fn line(examined: &Examined<'_>) -> String {
+    let experiment = examined.experiment;
+    let name = &experiment.name;
+    let artefact = experiment.meta.artefact.as_deref().unwrap_or("");
+    let Some(committed) = &examined.committed else {
+        return format!("| {name} | {artefact} | not run | | | | | | | |\n");
+    };
+    let [authors, references] =
+        [Owner::Authors, Owner::Reference].map(|owner| counted(committed.counts(owner)));
+    let [of_paper, ours] = [ClaimOwner::Paper, ClaimOwner::Ours]
+        .map(|owner| claims(OutcomeCounts::of(&committed.claims, owner)));
+    let Confused { swapped, rows } = Confused::of(experiment, committed);
+    let Guarantees { within, exceeded, unknown } = committed.guarantees();
+    let guarantees = match within + exceeded + unknown {
+        0 => String::new(),
+        _ => format!("{within} / {exceeded} / {unknown}"),
+    };
+    let mut published = committed.counts(Owner::Paper);
+    published.add(committed.spread_counts());
+    format!(
+        "| [{name}]({name}/table.md) | {artefact} | {} | {} | {authors} | {references} | {of_paper} | {ours} | {} | {guarantees} |\n",
+        committed.rows.len(),
+        counted(published),
+        part_of(swapped, rows),
+    )
+}
+
+fn counted(counts: VerdictCounts) -> String {
+    match counts.total() {
+        0 => String::new(),
+        all => format!("{} / {} / {}", counts.agrees, counts.differs, all - counts.agrees - counts.differs),
+    }
+}
+
+fn claims(counts: OutcomeCounts) -> String {
+    match counts.total() {
+        0 => String::new(),
+        _ => format!("{} / {} / {}", counts.holds, counts.fails, counts.undecided + counts.stand_in),
+    }
+}
+
+fn part_of(part: usize, all: usize) -> String {
+    if all == 0 { String::new() } else { format!("{part} of {all}") }
+}

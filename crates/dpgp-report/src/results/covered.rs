@@ -1,0 +1,149 @@
+//! How much of a paper is checked, and with what outcome.
+
+use serde::Serialize;
+
+use super::counts::{OutcomeCounts, VerdictCounts};
+use super::examined::Examined;
+use super::uniformity::Uniformity;
+use dpgp_spec::{ClaimOwner, Coverage, Owner};
+
+/// The standing of one paper.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Covered {
+    /// Its key.
+    pub paper: String,
+    /// Numbers that it prints about results.
+    pub numbers: usize,
+    /// Those that are entered, spreads included.
+    pub entered: VerdictCounts,
+    /// Those that are not.
+    pub not_entered: usize,
+    /// Those by which a setting of ours was chosen.
+    pub chosen_by: usize,
+    /// Statements that it makes about results, as tests of them.
+    pub statements: usize,
+    /// Those that are entered.
+    pub claims: OutcomeCounts,
+    /// Those that are not.
+    pub not_claimed: usize,
+    /// Of numbers that are random: the shares of runs of ours that lie farther out.
+    #[serde(skip)]
+    pub p_values: Vec<f64>,
+    /// The experiment that has the most of them, and how many.
+    #[serde(skip)]
+    pub most: (String, usize),
+}
+
+impl Covered {
+    /// By what a paper has and what its experiments reached.
+    pub fn new(coverage: &Coverage, experiments: &[Examined<'_>]) -> Self {
+        let mut covered = Self {
+            paper: coverage.paper.clone(),
+            numbers: coverage.items.iter().map(|item| item.numbers).sum(),
+            statements: coverage.items.iter().map(|item| item.statements).sum(),
+            ..Self::default()
+        };
+        for examined in experiments {
+            let chosen_by = examined.experiment.counterparts.iter();
+            covered.chosen_by +=
+                chosen_by.filter(|one| one.owner == Owner::Paper && one.fitted.is_some()).count();
+            let Some(committed) = &examined.committed else { continue };
+            covered.entered.add(committed.counts(Owner::Paper));
+            covered.entered.add(committed.spread_counts());
+            covered.claims.add(OutcomeCounts::of(&committed.claims, ClaimOwner::Paper));
+            let values = committed.rows.iter().map(|row| committed.field(row, "p_value").parse::<f64>());
+            let before = covered.p_values.len();
+            covered.p_values.extend(values.flatten());
+            let own = covered.p_values.len() - before;
+            if own > covered.most.1 {
+                covered.most = (examined.experiment.name.clone(), own);
+            }
+        }
+        covered.not_entered = covered.numbers.saturating_sub(covered.entered.total());
+        covered.not_claimed = covered.statements.saturating_sub(covered.claims.total());
+        covered
+    }
+
+    /// The share of random numbers that lie outside the central 95 %.
+    pub fn share_outside(&self) -> Option<f64> {
+        let outside = self.p_values.iter().filter(|p| **p < 0.05).count();
+        (!self.p_values.is_empty()).then(|| outside as f64 / self.p_values.len() as f64)
+    }
+
+    /// A sentence on how much of the disagreement may be chance.
+    pub fn chance(&self) -> Option<String> {
+        let share = self.share_outside()?;
+        let (experiment, most) = &self.most;
+        let outside = format!(
+            "{}: {} printed numbers are random in our replicates, on the paper's data and not fitted ({most} of them in {experiment}); \
+             {:.0} % of them lie outside the central 95 % (5 % are expected of a paper that reproduces)",
+            self.paper,
+            self.p_values.len(),
+            100.0 * share
+        );
+        // Fewer tell nothing.
+        let test = Uniformity::of(&self.p_values)?;
+        let p_value =
+            if test.p_value < 0.01 { "p < 0.01".to_owned() } else { format!("p = {:.2}", test.p_value) };
+        Some(format!(
+            "{outside}; if they were independent, which numbers of one table are not, the test of uniform p-values would have {p_value} \
+             (Kolmogorov and Smirnov, D = {:.2}).",
+            test.distance
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::committed::Committed;
+
+    #[test]
+    fn the_share_outside_is_that_below_a_twentieth() {
+        let even = (0..20).map(|i| (f64::from(i) + 0.5) / 20.0).collect();
+        let covered = Covered { p_values: even, ..Covered::default() };
+        assert_eq!((covered.share_outside(), Covered::default().share_outside()), (Some(0.05), None));
+    }
+
+    fn chance_of(p_values: Vec<f64>) -> Option<String> {
+        Covered { p_values, ..Covered::default() }.chance()
+    }
+
+    /// All five at .001: D = .999, whose p-value is below .01; fewer tell nothing.
+    #[test]
+    fn small_p_values_are_told_as_such() {
+        let told = chance_of(vec![0.001; 5]).unwrap();
+        assert!(told.contains("would have p < 0.01 (Kolmogorov and Smirnov, D = 1.00)"), "{told}");
+        assert!(told.contains("100 % of them lie outside"), "{told}");
+        assert_eq!((chance_of(vec![0.001; 4]), chance_of(Vec::new())), (None, None));
+    }
+
+    /// The experiment with most random numbers is named; of several, the first.
+    #[test]
+    fn the_experiment_with_most_random_numbers_is_named() {
+        let named = |name: &str| {
+            let mut experiment = crate::figure::fabricated::experiment(&["a"], "");
+            experiment.name = name.to_owned();
+            experiment
+        };
+        let experiments = ["few", "first", "second"].map(named);
+        let examined: Vec<Examined<'_>> = experiments
+            .iter()
+            .zip([&["0.5", ""][..], &["0.5", "0.25", "0.75"], &["0.125", "0.5", "0.5"]])
+            .map(|(experiment, p_values)| {
+                let committed = Committed {
+                    headings: vec!["p_value".to_owned()],
+                    rows: p_values.iter().map(|p| vec![(*p).to_owned()]).collect(),
+                    claims: Vec::new(),
+                    figure: None,
+                    manifest: None,
+                };
+                Examined { experiment, committed: Some(committed) }
+            })
+            .collect();
+        let coverage: Coverage = toml::from_str("paper = \"p\"\nreference = \"\"\nitem = []\n").unwrap();
+        let covered = Covered::new(&coverage, &examined);
+        assert_eq!(covered.most, ("first".to_owned(), 3));
+        assert_eq!(covered.p_values, [0.5, 0.5, 0.25, 0.75, 0.125, 0.5, 0.5]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Whether a result folder is what would be written now.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::error::PublishError;
+use super::folder::files;
+use super::manifest::differing;
+use crate::report::Report;
+use crate::table::compare_tables;
+use dpgp_fs::unlinked_text;
+use dpgp_run::Provenance;
+
+/// Numbers closer than this count as the same in texts for people: certificates' gaps are noise near rounding.
+const NOISE: f64 = 1e-8;
+
+/// The same of numbers that are only shown, which are rounded.
+const SHOWN: f64 = 1e-6;
+
+/// What stands in a folder and is not what would be written there; numbers may differ by `tolerance`, relative.
+///
+/// # Errors
+/// [`PublishError`] if the fresh texts cannot be made.
+pub fn stale(
+    folder: &Path,
+    report: &Report<'_>,
+    provenance: &Provenance,
+    tolerance: f64,
+) -> Result<Vec<String>, PublishError> {
+    let mut findings = Vec::new();
+    for (name, fresh) in files(report, provenance, None)? {
+        let path = folder.join(name);
+        let place = path.display();
+        let committed = match unlinked_text(&path) {
+            Ok(committed) => committed,
+            Err(cause) => {
+                findings.push(format!("{place}: {cause}"));
+                continue;
+            }
+        };
+        let found: Vec<String> = match name {
+            "table.csv" => match compare_tables(&committed, &fresh, tolerance) {
+                Err(error) => vec![error.to_string()],
+                Ok(differences) => {
+                    findings.extend(differences.iter().map(ToString::to_string));
+                    continue;
+                }
+            },
+            "manifest.json" => manifest(&committed, &fresh),
+            "figure.json" => Vec::from_iter(first_difference(&committed, &fresh, tolerance.max(SHOWN))),
+            _ => Vec::from_iter(first_difference(&committed, &fresh, tolerance)),
+        };
+        findings.extend(found.iter().map(|what| format!("{place}: {what}")));
+    }
+    Ok(findings)
+}
+
+fn manifest(committed: &str, fresh: &str) -> Vec<String> {
+    let parsed = (serde_json::from_str::<Value>(committed), serde_json::from_str::<Value>(fresh));
+    let (Ok(committed), Ok(fresh)) = parsed else { return vec!["is no manifest".to_owned()] };
+    let mut findings = Vec::new();
+    for key in differing(&committed, &fresh) {
+        let was = committed.get(&key).map_or("missing".to_owned(), Value::to_string);
+        findings.push(format!("{key} was {was}, is {}", fresh[&key]));
+    }
+    findings
+}
+
+/// The first line in which two texts differ, numbers compared as such.
+fn first_difference(committed: &str, fresh: &str, tolerance: f64) -> Option<String> {
+    if committed.lines().count() != fresh.lines().count() {
+        return Some("has another number of lines; run it again".to_owned());
+    }
+    let pairs = committed.lines().zip(fresh.lines()).enumerate();
+    let (line, (was, is)) = pairs.into_iter().find(|(_, (a, b))| !same(a, b, tolerance))?;
+    Some(format!("line {} was {:?}, is {:?}", line + 1, shortened(was), shortened(is)))
+}
+
+fn same(a: &str, b: &str, tolerance: f64) -> bool {
+    if a == b {
+        return true;
+    }
+    let [a, b]: [Vec<&str>; 2] = [a, b].map(|line| line.split(is_apart).collect());
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance))
+}
+
+/// Whether a character stands between words and numbers.
+fn is_apart(c: char) -> bool {
+    c.is_whitespace() || "\"|,()<>=[]{}:".contains(c)
+}
+
+fn close(a: &str, b: &str, tolerance: f64) -> bool {
+    match (a.parse::<f64>(), b.parse::<f64>()) {
+        (Ok(x), Ok(y)) => (x - y).abs() <= NOISE.max(tolerance * x.abs().max(y.abs())),
+        _ => a == b,
+    }
+}
+
+/// Enough of a line to find it.
+fn shortened(line: &str) -> String {
+    line.chars().take(160).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_are_told_apart() {
+        let text = "| a | 13.36 ± 2.599 | 7.86e-12 |\n";
+        assert_eq!(first_difference(text, &text.replace("7.86e-12", "1.2e-11"), 1e-9), None);
+        assert_eq!(first_difference(text, &text.replace("13.36", "13.360000001"), 1e-9), None);
+        for (from, to) in [("13.36", "13.37"), ("| a", "| b"), ("±", "+")] {
+            assert!(
+                first_difference(text, &text.replace(from, to), 1e-9).is_some_and(|s| s.contains("line 1"))
+            );
+        }
+        assert!(first_difference(text, "", 1e-9).is_some());
+    }
+
+    /// A part in a thousand of the greater number, whatever its size.
+    #[test]
+    fn numbers_are_close_by_their_size() {
+        for (one, other, expected) in [
+            ("100", "100.09", true),
+            ("100", "100.2", false),
+            ("0.01", "0.0100099", true),
+            ("0.01", "0.01002", false),
+        ] {
+            assert_eq!(close(one, other, 1e-3), expected, "{one} {other}");
+            assert_eq!(close(other, one, 1e-3), expected, "{other} {one}");
+        }
+        assert!(close("1e-9", "-1e-9", 1e-3) && close("a", "a", 0.0) && !close("a", "1", 1.0));
+    }
+}

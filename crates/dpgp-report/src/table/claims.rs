@@ -1,0 +1,459 @@
+//! Claims, checked against rows.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::compared::{Compared, Quantity};
+use super::verdict::Judged;
+use dpgp_spec::{Claim, ClaimOwner, Margin, OtherSide, Relation, Selector, UniformPick};
+use dpgp_task::Row;
+
+/// What the rows say of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Every pair of rows bears it out by more than two standard errors of the difference.
+    Holds,
+    /// Some pair contradicts it by more.
+    Fails,
+    /// Some difference may be chance.
+    Undecided,
+    /// It is the paper's, about data that are not at hand: ours, on other data, do not tell.
+    StandIn,
+}
+
+impl Outcome {
+    /// Its name, as result tables show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+            Self::StandIn => "stand-in",
+        }
+    }
+}
+
+/// A claim and what the rows say of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimOutcome {
+    /// Whose statement it is.
+    pub from: ClaimOwner,
+    /// Where the paper says it.
+    pub place: String,
+    /// Its sentence.
+    pub quote: String,
+    /// The statement, in words.
+    pub text: String,
+    /// What the rows say.
+    pub outcome: Outcome,
+    /// Of the pair that decides: the value on the left.
+    pub left: Option<f64>,
+    /// The value on the right.
+    pub right: Option<f64>,
+    /// The standard error of their difference.
+    pub error: Option<f64>,
+    /// The cell of the value on the left, where the claim is about several.
+    #[serde(default)]
+    pub at: String,
+}
+
+/// What a claim looks at in a row.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimRow<'a> {
+    pub labels: &'a [String],
+    pub row: &'a Row,
+    /// What the paper prints of it, and the unit of its last digit.
+    pub printed: Option<[f64; 2]>,
+}
+
+impl<'a> ClaimRow<'a> {
+    /// A row beside what the paper prints of it.
+    pub fn new(labels: &'a [String], row: &'a Row, published: Option<&Judged>) -> Self {
+        let printed = published.map(|judged| [judged.counterpart.value, judged.counterpart.precision]);
+        Self { labels, row, printed }
+    }
+}
+
+/// One side of a comparison.
+struct Side<'a> {
+    one: ClaimRow<'a>,
+    quantity: Quantity,
+}
+
+impl<'a> Side<'a> {
+    fn of(one: &ClaimRow<'a>) -> Self {
+        Self { one: *one, quantity: Quantity::of(one.row) }
+    }
+}
+
+/// Checks a claim: every quantity on the left against every one on the right that agrees with it on the claim's axes. The worst pair decides,
+/// or how many pairs are as stated; a claim about no pair fails. A statement of a paper is not decided by other data than its own.
+pub fn check(claim: &Claim, rows: &[ClaimRow<'_>], stand_in: bool) -> ClaimOutcome {
+    let pairs = pairs(claim, rows);
+    let compared: Vec<Compared> = pairs.iter().map(|(pair, _)| *pair).collect();
+    let (outcome, shown, at) = match claim.share {
+        None => {
+            let (shown, at) = worst(claim.is, &pairs).unzip();
+            let outcome = all(compared.iter().map(|pair| pair.outcome(claim.is)));
+            (outcome, shown, at.map(|one| place(claim, &one)).unwrap_or_default())
+        }
+        Some(share) => {
+            let (outcome, shown) = share_of(claim.is, &compared, share);
+            (outcome, shown, String::new())
+        }
+    };
+    let outcome = if stand_in && claim.from == ClaimOwner::Paper { Outcome::StandIn } else { outcome };
+    ClaimOutcome {
+        from: claim.from,
+        place: claim.place.clone(),
+        quote: claim.quote.clone(),
+        text: claim.text.clone(),
+        outcome,
+        left: shown.map(|pair| pair.left).filter(|left| !left.is_nan()),
+        right: shown.map(|pair| pair.right).filter(|right| !right.is_nan()),
+        error: shown.filter(|pair| pair.is_defined()).map(|pair| pair.error).filter(|error| !error.is_nan()),
+        at,
+    }
+}
+
+/// Which of several cells a row is of; a number is named by its axis.
+fn place(claim: &Claim, one: &ClaimRow<'_>) -> String {
+    let labels = claim.open.iter().map(|(axis, name)| match one.labels[*axis].as_str() {
+        number if number.parse::<f64>().is_ok() => format!("{name} = {number}"),
+        label => label.to_owned(),
+    });
+    labels.collect::<Vec<_>>().join(", ")
+}
+
+/// What a claim compares, each pair with the row on its left.
+fn pairs<'a>(claim: &'a Claim, rows: &'a [ClaimRow<'a>]) -> Vec<(Compared, ClaimRow<'a>)> {
+    let [minus, other_minus] = [claim.minus.as_ref(), claim.other_minus.as_ref()];
+    let left = sides(claim, &claim.cells, rows).flat_map(|one| subtracted(claim, one, minus, rows));
+    let left: Vec<Side<'_>> = left.collect();
+    let mut pairs = Vec::new();
+    match &claim.other {
+        OtherSide::Number(number) => {
+            for one in &left {
+                let number = Side { one: one.one, quantity: Quantity::number(*number) };
+                let right = subtracted(claim, number, other_minus, rows);
+                pairs.extend(
+                    right.iter().map(|other| (Compared::of(&one.quantity, &other.quantity), one.one)),
+                );
+            }
+        }
+        OtherSide::Uniform(pick) => {
+            pairs.extend(left.iter().filter_map(|one| {
+                let other = uniform(pick, one.one.labels, rows)?;
+                Some((Compared::of(&one.quantity, &other), one.one))
+            }));
+        }
+        OtherSide::Cells(others) => {
+            let right = rows.iter().filter(|one| {
+                claim.compares_with(&one.row.metric) && others.iter().any(|other| other.selects(one.labels))
+            });
+            let right = right.map(Side::of).flat_map(|one| subtracted(claim, one, other_minus, rows));
+            let right: Vec<Side<'_>> = right.collect();
+            for one in &left {
+                let agreeing = right.iter().filter(|other| compares(claim, &one.one, &other.one));
+                pairs.extend(agreeing.filter_map(|other| Some((compared(claim, one, other)?, one.one))));
+            }
+        }
+    }
+    pairs
+}
+
+/// Two sides, with the margin that the claim leaves; none where the paper does not print what it would be.
+fn compared(claim: &Claim, left: &Side<'_>, right: &Side<'_>) -> Option<Compared> {
+    let pair = Compared::of(&left.quantity, &right.quantity);
+    let Some(Margin::AsPrinted) = claim.margin else { return Some(pair) };
+    let ([left, unit], [right, other_unit]) = (left.one.printed?, right.one.printed?);
+    let rounding = 0.5 * (unit + other_unit);
+    Some(match claim.is {
+        Relation::Below => pair.moved((left - right + rounding).max(0.0)),
+        Relation::Above => pair.moved(-(right - left + rounding).max(0.0)),
+    })
+}
+
+/// A side less each row that is subtracted from it.
+fn subtracted<'a>(
+    claim: &Claim,
+    from: Side<'a>,
+    minus: Option<&Selector>,
+    rows: &[ClaimRow<'_>],
+) -> Vec<Side<'a>> {
+    let Some(minus) = minus else { return vec![from] };
+    let agreeing = sides(claim, minus, rows).filter(|other| agree(claim, &from.one, &other.one));
+    agreeing.map(|other| Side { one: from.one, quantity: from.quantity.minus(&other.quantity) }).collect()
+}
+
+/// The root mean square of the members of a family that a selection allows in a cell: in each replicate of those that it allows there.
+fn uniform(pick: &UniformPick, labels: &[String], rows: &[ClaimRow<'_>]) -> Option<Quantity> {
+    let own = |family: &str, name: &str| {
+        let metric = format!("{family}/{name}");
+        rows.iter().find(|one| one.labels == labels && one.row.metric == metric).map(|one| one.row)
+    };
+    let prefix = format!("{}/", pick.of);
+    let members = rows.iter().filter(|one| one.labels == labels);
+    let members = members.filter_map(|one| {
+        let name = one.row.metric.strip_prefix(&prefix)?;
+        Some((one.row, own(&pick.allowed, name)?))
+    });
+    Quantity::rms_where_positive(&members.collect::<Vec<_>>())
+}
+
+/// The pair that is nearest to a contradiction.
+fn worst<'a>(is: Relation, pairs: &[(Compared, ClaimRow<'a>)]) -> Option<(Compared, ClaimRow<'a>)> {
+    pairs.iter().max_by(|(a, _), (b, _)| a.worse(is).total_cmp(&b.worse(is))).copied()
+}
+
+/// Whether the relation holds for more than a share of the pairs, and the share for which it does.
+fn share_of(is: Relation, pairs: &[Compared], share: f64) -> (Outcome, Option<Compared>) {
+    let count = |outcome| pairs.iter().filter(|pair| pair.outcome(is) == outcome).count() as f64;
+    let (all, held, open) = (pairs.len() as f64, count(Outcome::Holds), count(Outcome::Undecided));
+    if pairs.is_empty() {
+        return (Outcome::Fails, None);
+    }
+    let outcome = match (held / all > share, (held + open) / all > share) {
+        (true, _) => Outcome::Holds,
+        (_, false) => Outcome::Fails,
+        _ => Outcome::Undecided,
+    };
+    (outcome, Some(Compared { left: held / all, right: share, error: 0.0 }))
+}
+
+/// The outcome of all pairs together.
+fn all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    if outcomes.is_empty() || outcomes.contains(&Outcome::Fails) {
+        Outcome::Fails
+    } else if outcomes.contains(&Outcome::Undecided) {
+        Outcome::Undecided
+    } else {
+        Outcome::Holds
+    }
+}
+
+fn sides<'a>(
+    claim: &'a Claim,
+    selector: &'a Selector,
+    rows: &'a [ClaimRow<'a>],
+) -> impl Iterator<Item = Side<'a>> {
+    let selected = rows.iter().filter(|one| claim.is_about(&one.row.metric) && selector.selects(one.labels));
+    selected.map(Side::of)
+}
+
+/// Whether a claim compares two rows: of the same metric, or of another, which is not the row itself.
+fn compares(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
+    match claim.other_metric {
+        None => agree(claim, a, b),
+        Some(_) => {
+            let is_same = a.row.metric == b.row.metric && a.labels == b.labels;
+            !is_same && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
+        }
+    }
+}
+
+fn agree(claim: &Claim, a: &ClaimRow<'_>, b: &ClaimRow<'_>) -> bool {
+    a.row.metric == b.row.metric && claim.agree.iter().all(|&axis| a.labels[axis] == b.labels[axis])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::fabricated;
+    use dpgp_task::Experiment;
+
+    #[test]
+    fn the_worst_pair_decides() {
+        for (outcomes, expected) in [
+            (vec![Outcome::Holds, Outcome::Holds], Outcome::Holds),
+            (vec![Outcome::Holds, Outcome::Undecided], Outcome::Undecided),
+            (vec![Outcome::Undecided, Outcome::Fails], Outcome::Fails),
+            (vec![], Outcome::Fails),
+        ] {
+            assert_eq!(all(outcomes.into_iter()), expected);
+        }
+    }
+
+    /// Two values of a and b at each epsilon: at the same one a is below b, at another it is not.
+    #[test]
+    fn rows_are_compared_where_they_agree() {
+        let claim = |paired: bool| {
+            format!(
+                "[grid]\n\"privacy.epsilon\" = [1.0, 2.0]\n[[claim]]\ntext = \"a is below b\"\nmetric = \"rmse\"\n\
+                 cells = {{ method = \"a\" }}\nis = \"below\"\nother = {{ method = \"b\" }}\npaired = {paired}\n"
+            )
+        };
+        for (paired, outcome) in [(true, Outcome::Holds), (false, Outcome::Fails)] {
+            let experiment = fabricated::experiment(&["a", "b"], &claim(paired));
+            let method = experiment.axes.iter().position(|axis| axis.name == "method").unwrap();
+            let rows = experiment.cells.iter().enumerate().map(|(cell, one)| {
+                let first = one.labels()[1 - method].starts_with('1');
+                let value = match (one.labels()[method].as_str(), first) {
+                    ("a", true) => 1.0,
+                    ("b", true) => 2.0,
+                    ("a", false) => 3.0,
+                    _ => 4.0,
+                };
+                fabricated::row(cell, "rmse", value, None)
+            });
+            let found = found(&experiment, &rows.collect::<Vec<Row>>());
+            assert_eq!((found.outcome, found.error), (outcome, Some(0.0)), "{paired}");
+            assert!(found.at.starts_with("epsilon = "), "{}", found.at);
+        }
+    }
+
+    fn found(experiment: &Experiment, rows: &[Row]) -> ClaimOutcome {
+        let labelled: Vec<ClaimRow<'_>> =
+            rows.iter().map(|row| ClaimRow::new(experiment.cells[row.cell].labels(), row, None)).collect();
+        check(&experiment.claims[0], &labelled, false)
+    }
+
+    /// The outcome of a claim about the methods a, b, c and d, with these values.
+    fn outcome(claim: &str, values: [f64; 4]) -> Outcome {
+        let claim = format!("[[claim]]\ntext = \"t\"\nmetric = \"rmse\"\n{claim}\n");
+        let experiment = fabricated::experiment(&["a", "b", "c", "d"], &claim);
+        let rows = values.iter().enumerate();
+        let rows: Vec<Row> = rows.map(|(cell, value)| fabricated::row(cell, "rmse", *value, None)).collect();
+        found(&experiment, &rows).outcome
+    }
+
+    #[test]
+    fn differences_are_compared_with_differences_and_numbers() {
+        let ab_below_cd = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"below\"\n\
+                           other = { method = \"c\" }\nother_minus = { method = \"d\" }";
+        assert_eq!(outcome(ab_below_cd, [9.0, 8.0, 4.0, 2.0]), Outcome::Holds);
+        assert_eq!(outcome(ab_below_cd, [9.0, 6.0, 4.0, 2.0]), Outcome::Fails);
+        let ab_above_3 =
+            "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 3.0";
+        assert_eq!(outcome(ab_above_3, [9.0, 5.0, 0.0, 0.0]), Outcome::Holds);
+        assert_eq!(outcome(ab_above_3, [9.0, 7.0, 0.0, 0.0]), Outcome::Fails);
+        // a - b = 4 against 10 - c.
+        let rest = "cells = { method = \"a\" }\nminus = { method = \"b\" }\nis = \"above\"\nvalue = 10.0\n\
+                    other_minus = { method = \"c\" }";
+        assert_eq!(outcome(rest, [9.0, 5.0, 7.0, 0.0]), Outcome::Holds);
+        assert_eq!(outcome(rest, [9.0, 5.0, 5.0, 0.0]), Outcome::Fails);
+    }
+
+    /// a is the best of three, but not of all four; what is not named does not count.
+    #[test]
+    fn a_row_is_compared_with_several_sets_of_cells() {
+        let best =
+            |others: &str| format!("cells = {{ method = \"a\" }}\nis = \"below\"\nothers = [{others}]");
+        let (b, c, d) = ("{ method = \"b\" }", "{ method = \"c\" }", "{ method = \"d\" }");
+        let values = [2.0, 3.0, 4.0, 1.0];
+        assert_eq!(outcome(&best(&[b, c].join(", ")), values), Outcome::Holds);
+        assert_eq!(outcome(&best(&[b, c, d].join(", ")), values), Outcome::Fails);
+    }
+
+    /// Of the members 1, 2 and 3 of a family the second is the least; beside itself it would not be.
+    #[test]
+    fn a_row_is_compared_with_the_others_of_a_family() {
+        let experiment = fabricated::experiment(&["a"], "");
+        let rows = [("rmse/1", 9.0), ("rmse/2", 4.0), ("rmse/3", 5.0), ("mae/1", 1.0)];
+        let rows = rows.map(|(metric, value)| fabricated::row(0, metric, value, None));
+        let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
+        for (metric, is, expected) in [
+            ("rmse/2", Relation::Below, Outcome::Holds),
+            ("rmse/3", Relation::Below, Outcome::Fails),
+            ("rmse/1", Relation::Above, Outcome::Holds),
+        ] {
+            let claim = Claim {
+                from: ClaimOwner::Ours,
+                place: String::new(),
+                quote: String::new(),
+                text: String::new(),
+                metric: metric.to_owned(),
+                cells: Selector::default(),
+                minus: None,
+                is,
+                other: OtherSide::Cells(vec![Selector::default()]),
+                other_metric: Some("rmse/*".to_owned()),
+                other_minus: None,
+                margin: None,
+                share: None,
+                agree: Vec::new(),
+                open: Vec::new(),
+            };
+            assert_eq!(check(&claim, &labelled, false).outcome, expected, "{metric}");
+        }
+    }
+
+    /// Three of four are below 5: more than half of them, not more than three quarters.
+    #[test]
+    fn a_share_of_the_cells_is_enough_where_a_claim_says_so() {
+        let share = |share: &str| format!("is = \"below\"\nvalue = 5.0\nshare = {share}");
+        for (wanted, expected) in [("0.5", Outcome::Holds), ("0.75", Outcome::Fails), ("0.0", Outcome::Holds)]
+        {
+            assert_eq!(outcome(&share(wanted), [1.0, 2.0, 3.0, 9.0]), expected, "{wanted}");
+        }
+        let undecided = Compared { left: 1.0, right: 2.0, error: 1.0 };
+        let held = Compared { error: 0.1, ..undecided };
+        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.4).0, Outcome::Holds);
+        assert_eq!(share_of(Relation::Below, &[held, undecided], 0.5).0, Outcome::Undecided);
+        assert_eq!(share_of(Relation::Below, &[], 0.5).0, Outcome::Fails);
+    }
+
+    /// Printed are 10.2 and 9.9: .3 worse, and with both rounded to .1 up to .4.
+    #[test]
+    fn what_is_no_worse_than_printed_is_not_inferior() {
+        let claim = "[[claim]]\ntext = \"t\"\nmetric = \"rmse\"\ncells = { method = \"a\" }\nis = \"below\"\n\
+                     other = { method = \"b\" }\nmargin = \"as-printed\"\n";
+        let experiment = fabricated::experiment(&["a", "b"], claim);
+        for (ours, print, expected) in [
+            ([10.18, 9.92], [10.2, 9.9], Outcome::Holds),
+            ([10.38, 9.92], [10.2, 9.9], Outcome::Fails),
+            ([9.9, 9.92], [9.0, 9.9], Outcome::Holds),
+        ] {
+            let rows = [0, 1].map(|cell| fabricated::row(cell, "rmse", ours[cell], None));
+            let labelled = [0, 1].map(|cell| ClaimRow {
+                labels: experiment.cells[cell].labels(),
+                row: &rows[cell],
+                printed: Some([print[cell], 0.1]),
+            });
+            assert_eq!(check(&experiment.claims[0], &labelled, false).outcome, expected, "{ours:?}");
+        }
+        let unprinted = [0, 1].map(|cell| fabricated::row(cell, "rmse", 1.0, None));
+        assert_eq!(found(&experiment, &unprinted).left, None, "no pair without what is printed");
+    }
+
+    /// Of the members l=1 and l=2 of a cell the second alone is allowed.
+    #[test]
+    fn a_selection_is_compared_with_a_uniform_pick() {
+        let experiment = fabricated::experiment(&["a"], "");
+        let claim = Claim {
+            from: ClaimOwner::Ours,
+            place: String::new(),
+            quote: String::new(),
+            text: String::new(),
+            metric: "expected".to_owned(),
+            cells: Selector::default(),
+            minus: None,
+            is: Relation::Below,
+            other: OtherSide::Uniform(UniformPick {
+                of: "rmse".to_owned(),
+                allowed: "probability".to_owned(),
+            }),
+            other_metric: None,
+            other_minus: None,
+            margin: None,
+            share: None,
+            agree: Vec::new(),
+            open: Vec::new(),
+        };
+        let metrics = [
+            ("rmse/l=1", 9.0),
+            ("rmse/l=2", 4.0),
+            ("probability/l=1", 0.0),
+            ("probability/l=2", 1.0),
+            ("expected", 3.0),
+        ];
+        let rows = metrics.map(|(metric, value)| fabricated::row(0, metric, value, None));
+        let labelled = rows.each_ref().map(|row| ClaimRow::new(experiment.cells[0].labels(), row, None));
+        let outcome = check(&claim, &labelled, false);
+        assert_eq!((outcome.outcome, outcome.left, outcome.right), (Outcome::Holds, Some(3.0), Some(4.0)));
+        let stand_in = Claim { from: ClaimOwner::Paper, ..claim };
+        assert_eq!(check(&stand_in, &labelled, true).outcome, Outcome::StandIn);
+    }
+}

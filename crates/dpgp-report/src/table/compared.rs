@@ -1,0 +1,280 @@
+//! Quantities that claims compare, with the error of their difference.
+
+use super::claims::Outcome;
+use super::verdict::standard_error;
+use dpgp_spec::Relation;
+use dpgp_task::Row;
+
+/// Standard errors of a difference within which it may be chance.
+const WITHIN: f64 = 2.0;
+
+/// A number of ours: a row, a difference of rows, or what is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Quantity {
+    value: f64,
+    /// Its values by replicate; empty where they are not known, or it is no random number.
+    replicates: Vec<f64>,
+    /// The standard error of the value alone; not a number where nobody knows it.
+    error: f64,
+}
+
+impl Quantity {
+    pub fn of(row: &Row) -> Self {
+        Self { value: row.value, replicates: row.replicates.clone(), error: own_error(row) }
+    }
+
+    /// Without an error.
+    pub fn number(value: f64) -> Self {
+        Self { value, replicates: Vec::new(), error: 0.0 }
+    }
+
+    /// Their difference. Replicates of the same number share their data and streams where they can, so that the error is that of their
+    /// paired differences.
+    pub fn minus(&self, other: &Self) -> Self {
+        let value = self.value - other.value;
+        let are_paired = self.replicates.len() > 1 && self.replicates.len() == other.replicates.len();
+        if !are_paired {
+            let replicates = match (self.replicates.is_empty(), other.replicates.is_empty()) {
+                (false, true) => self.replicates.iter().map(|one| one - other.value).collect(),
+                (true, false) => other.replicates.iter().map(|one| self.value - one).collect(),
+                _ => Vec::new(),
+            };
+            return Self { value, replicates, error: self.error.hypot(other.error) };
+        }
+        let pairs = self.replicates.iter().zip(&other.replicates);
+        let replicates: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
+        Self { value, error: error_of_mean(&replicates), replicates }
+    }
+
+    /// The root mean square of the first rows whose second is above zero, in each replicate; none where there is none in some replicate, or replicates
+    /// are not known.
+    pub fn rms_where_positive(members: &[(&Row, &Row)]) -> Option<Self> {
+        let count = members.first()?.0.replicates.len();
+        let known = |row: &Row| row.replicates.len() == count;
+        if count == 0 || !members.iter().all(|(of, allowed)| known(of) && known(allowed)) {
+            return None;
+        }
+        let means = (0..count).map(|replicate| {
+            let allowed = members.iter().filter(|(_, allowed)| allowed.replicates[replicate] > 0.0);
+            let squares: Vec<f64> = allowed.map(|(of, _)| of.replicates[replicate].powi(2)).collect();
+            (!squares.is_empty()).then(|| mean(&squares).sqrt())
+        });
+        let replicates = means.collect::<Option<Vec<f64>>>()?;
+        let error = if count > 1 { error_of_mean(&replicates) } else { f64::NAN };
+        Some(Self { value: mean(&replicates), error, replicates })
+    }
+}
+
+/// Two numbers that a claim compares.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compared {
+    pub left: f64,
+    pub right: f64,
+    /// The standard error of the difference; not a number where that of a row is not known.
+    pub error: f64,
+}
+
+impl Compared {
+    pub fn of(left: &Quantity, right: &Quantity) -> Self {
+        Self { left: left.value, right: right.value, error: left.minus(right).error }
+    }
+
+    /// With a right side that is larger by so much.
+    pub fn moved(self, by: f64) -> Self {
+        Self { right: self.right + by, ..self }
+    }
+
+    /// Whether both numbers are defined.
+    pub fn is_defined(&self) -> bool {
+        !self.left.is_nan() && !self.right.is_nan()
+    }
+
+    /// How far it is from what is claimed; negative if it is as claimed.
+    fn excess(&self, is: Relation) -> f64 {
+        match is {
+            Relation::Below => self.left - self.right,
+            Relation::Above => self.right - self.left,
+        }
+    }
+
+    /// A difference whose error nobody knows, not a number, decides nothing.
+    pub fn outcome(&self, is: Relation) -> Outcome {
+        let (excess, chance) = (self.excess(is), WITHIN * self.error);
+        // A number that is undefined decides nothing.
+        if excess.is_nan() {
+            return Outcome::Undecided;
+        }
+        if chance == 0.0 {
+            return if excess < 0.0 { Outcome::Holds } else { Outcome::Fails };
+        }
+        match excess {
+            excess if excess < -chance => Outcome::Holds,
+            excess if excess > chance => Outcome::Fails,
+            _ => Outcome::Undecided,
+        }
+    }
+
+    /// How near it is to a contradiction: in standard errors, as far as there are any.
+    pub fn worse(&self, is: Relation) -> f64 {
+        let excess = self.excess(is);
+        if self.error > 0.0 { excess / self.error } else { excess.signum() * f64::INFINITY }
+    }
+}
+
+/// Of the mean of a row: over replicates, or over the folds of a single one.
+fn own_error(row: &Row) -> f64 {
+    match row.replicates.len() {
+        0 | 1 => standard_error(row.spread, row.spread_kind, row.repeats),
+        _ => error_of_mean(&row.replicates),
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn error_of_mean(values: &[f64]) -> f64 {
+    let (count, mean) = (values.len() as f64, mean(values));
+    // What is the same in all replicates has no error, not that of rounding.
+    if values.iter().all(|value| *value == values[0]) {
+        return 0.0;
+    }
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (count - 1.0) / count).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_accounting::Certificate;
+    use dpgp_spec::SpreadKind;
+
+    fn row(replicates: &[f64]) -> Row {
+        Row {
+            cell: 0,
+            metric: "m".to_owned(),
+            value: replicates.iter().sum::<f64>() / replicates.len() as f64,
+            spread: None,
+            spread_kind: SpreadKind::None,
+            repeats: replicates.len(),
+            replicates: replicates.to_vec(),
+            fold_spreads: Vec::new(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+            undefined: None,
+        }
+    }
+
+    fn rows(one: &Row, other: &Row) -> Compared {
+        Compared::of(&Quantity::of(one), &Quantity::of(other))
+    }
+
+    /// Replicates that move together show a difference that is small beside their spread.
+    #[test]
+    fn differences_are_paired() {
+        let (one, other) = (row(&[1.0, 5.0, 9.0, 13.0]), row(&[1.1, 5.2, 9.1, 13.2]));
+        let pair = rows(&one, &other);
+        assert_eq!(pair.outcome(Relation::Below), Outcome::Holds);
+        assert_eq!(pair.outcome(Relation::Above), Outcome::Fails);
+        let crossed = rows(&one, &row(&[13.1, 1.2, 5.1, 9.2]));
+        assert_eq!(crossed.outcome(Relation::Below), Outcome::Undecided);
+    }
+
+    #[test]
+    fn exact_numbers_need_no_margin() {
+        let (one, other) = (row(&[1.0]), row(&[1.0 + 1e-12]));
+        assert_eq!(rows(&one, &other).outcome(Relation::Below), Outcome::Holds);
+        assert_eq!(rows(&one, &one).outcome(Relation::Below), Outcome::Fails);
+        assert_eq!(
+            Compared::of(&Quantity::of(&one), &Quantity::number(0.5)).outcome(Relation::Above),
+            Outcome::Holds
+        );
+    }
+
+    /// Where one of two numbers is undefined nothing is decided, whichever it is.
+    #[test]
+    fn undefined_numbers_decide_nothing() {
+        let (one, undefined) = (row(&[1.0]), row(&[f64::NAN]));
+        let beside = Compared::of(&Quantity::of(&undefined), &Quantity::number(0.5));
+        for pair in [rows(&one, &undefined), beside] {
+            assert!(!pair.is_defined());
+            assert_eq!(pair.outcome(Relation::Below), Outcome::Undecided);
+            assert_eq!(pair.outcome(Relation::Above), Outcome::Undecided);
+        }
+    }
+
+    /// The differences -2 and -6 have the mean -4 and the standard error 2, twice of which is 4: that is not enough, a little more is. The
+    /// rows alone, with standard errors 3 and 5, would say nothing.
+    #[test]
+    fn the_margin_is_two_standard_errors_of_the_differences() {
+        let (left, right) = (row(&[4.0, 10.0]), row(&[6.0, 16.0]));
+        let pair = rows(&left, &right);
+        assert_eq!((pair.left, pair.right, pair.error), (7.0, 11.0, 2.0));
+        for is in [Relation::Below, Relation::Above] {
+            assert_eq!(pair.outcome(is), Outcome::Undecided);
+        }
+        let more = Compared { right: 11.001, ..pair };
+        assert_eq!(
+            (more.outcome(Relation::Below), more.outcome(Relation::Above)),
+            (Outcome::Holds, Outcome::Fails)
+        );
+        // Rows of different length are not paired: the errors 3 and 4 / sqrt 12 of theirs add as squares, 9 + 4/3.
+        let other = rows(&left, &row(&[9.0, 11.0, 13.0]));
+        assert!((other.error - (9.0f64 + 4.0 / 3.0).sqrt()).abs() < 1e-12, "{}", other.error);
+    }
+
+    /// Of five values 1 to 5 the variance is 10/4, that of the mean 10/20; values that are all the same have none.
+    #[test]
+    fn the_error_of_a_mean_is_that_of_the_sample() {
+        assert!((error_of_mean(&[1.0, 2.0, 3.0, 4.0, 5.0]) - 0.5f64.sqrt()).abs() < 1e-15);
+        assert_eq!(error_of_mean(&[0.1, 0.1, 0.1]), 0.0);
+        assert!(error_of_mean(&[1.0, 1.0, 2.0]) > 0.3);
+    }
+
+    /// A difference of 3 with an error of 2 is nearer to a contradiction than one of 4 with an error of 4, an exact one nearest.
+    #[test]
+    fn the_worst_pair_is_that_of_most_standard_errors() {
+        let [few, many] = [(4.0, 4.0), (3.0, 2.0)].map(|(left, error)| Compared { left, right: 0.0, error });
+        assert_eq!((few.worse(Relation::Below), many.worse(Relation::Below)), (1.0, 1.5));
+        let exact = Compared { left: 1e-9, right: 0.0, error: 0.0 };
+        assert_eq!(exact.worse(Relation::Below), f64::INFINITY);
+        assert_eq!(exact.worse(Relation::Above), f64::NEG_INFINITY);
+    }
+
+    /// One replicate each tells nothing of their difference; what is known are the errors of both, 3 and 4.
+    #[test]
+    fn single_replicates_are_not_paired() {
+        let one = |value: f64, error: f64| Row {
+            spread: Some(error),
+            spread_kind: SpreadKind::StandardError,
+            ..row(&[value])
+        };
+        assert_eq!(rows(&one(1.0, 3.0), &one(2.0, 4.0)).error, 5.0);
+    }
+
+    /// 5 and 7 less 1 and 3 are 4 and 4, which has no error: what is common to both goes. Beside a number the error is that of the row.
+    #[test]
+    fn differences_keep_their_pairs() {
+        let difference = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::of(&row(&[1.0, 3.0])));
+        assert_eq!(difference, Quantity { value: 4.0, replicates: vec![4.0, 4.0], error: 0.0 });
+        let shifted = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::number(1.0));
+        assert_eq!(shifted, Quantity { value: 5.0, replicates: vec![4.0, 6.0], error: 1.0 });
+        let turned = Quantity::number(1.0).minus(&Quantity::of(&row(&[5.0, 7.0])));
+        assert_eq!(turned, Quantity { value: -5.0, replicates: vec![-4.0, -6.0], error: 1.0 });
+        let uneven = Quantity::of(&row(&[5.0, 7.0])).minus(&Quantity::of(&row(&[1.0, 2.0, 3.0])));
+        assert!(uneven.replicates.is_empty() && uneven.error > 1.0, "{uneven:?}");
+    }
+
+    /// In the first replicate 10 and 70 are allowed, whose squares have the mean 2500, in the second 20 alone.
+    #[test]
+    fn a_uniform_pick_is_among_what_is_allowed() {
+        let rows = [[10.0, 90.0], [99.0, 20.0], [70.0, 95.0]].map(|values| row(&values));
+        let allowed = [[0.5, 0.0], [0.0, 1.0], [0.5, 0.0]].map(|values| row(&values));
+        let members: Vec<(&Row, &Row)> = rows.iter().zip(&allowed).collect();
+        let pick = Quantity::rms_where_positive(&members).unwrap();
+        assert_eq!((pick.value, pick.replicates), (35.0, vec![50.0, 20.0]));
+        let none = row(&[0.0, 0.0]);
+        assert_eq!(Quantity::rms_where_positive(&[(&rows[0], &none)]), None);
+        assert_eq!(Quantity::rms_where_positive(&[]), None);
+    }
+}

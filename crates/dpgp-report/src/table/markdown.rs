@@ -1,0 +1,119 @@
+//! `table.md`: the table for people, with claims and deviations.
+
+use std::fmt::Write;
+
+use super::constant::worse_than_a_constant;
+use super::jitter::jitter_that_shows;
+use super::laid_out::laid_out;
+use super::lines::Lines;
+use super::markdown_text::markdown_text;
+use super::terminal::said;
+use super::undefined::undefined;
+use crate::caption::caption;
+use crate::report::Report;
+use dpgp_run::Provenance;
+use dpgp_spec::DeviationKind;
+
+/// What is said at the top of exact numbers that were computed from rows of the user's own.
+pub const NOT_PRIVATE: &str = "These numbers are not private: they were computed from the rows without noise, for their holder \
+    alone. What may be shown to others is what `dpgp predict` and `dpgp stats --release` write.";
+
+/// The table, how many targets were clipped, the claims and the deviations as Markdown.
+pub fn table_markdown(report: &Report<'_>, provenance: &Provenance) -> String {
+    let meta = &report.experiment.meta;
+    let mut text =
+        format!("# {}: {}\n\n", markdown_text(&report.experiment.name), markdown_text(&meta.title));
+    if provenance.own_rows {
+        let _ = writeln!(text, "**{NOT_PRIVATE}**\n");
+    }
+    if let (Some(paper), Some(artefact)) = (&meta.paper, &meta.artefact) {
+        let _ = writeln!(
+            text,
+            "Reproduces {} of {}. Spreads are standard deviations over folds or replicates.\n",
+            markdown_text(artefact),
+            markdown_text(paper)
+        );
+    }
+    let _ = writeln!(text, "{}\n", markdown_text(&caption(report)));
+    if let Some(layout) = &report.experiment.layout {
+        text.push_str(&laid_out(report, layout));
+        text.push_str("## All rows\n\n");
+    }
+    table(&mut text, report);
+    if let Some(worse) = worse_than_a_constant(report, usize::MAX) {
+        let _ = writeln!(text, "\n{}", markdown_text(&worse));
+    }
+    undefined(report, usize::MAX)
+        .iter()
+        .for_each(|said| text.push_str(&format!("\n{}\n", markdown_text(said))));
+    text.extend(jitter_that_shows(report).map(|shows| format!("\n{}\n", markdown_text(&shows))));
+    failures(&mut text, report);
+    provenance
+        .clipped
+        .iter()
+        .for_each(|clipped| text.push_str(&format!("\n{}\n", markdown_text(&clipped.to_string()))));
+    claims(&mut text, report);
+    deviations(&mut text, report);
+    text
+}
+
+fn table(text: &mut String, report: &Report<'_>) {
+    let Lines { headings, rows, notes } = Lines::new(report, usize::MAX);
+    line(text, &headings);
+    line(text, &vec!["---".to_owned(); headings.len()]);
+    rows.iter().for_each(|row| line(text, row));
+    if !notes.texts.is_empty() {
+        text.push_str("\nGuarantees:\n\n");
+    }
+    for (number, guarantee) in notes.texts.iter().enumerate() {
+        let _ = writeln!(text, "- [{}] {}", number + 1, markdown_text(guarantee));
+    }
+}
+
+fn failures(text: &mut String, report: &Report<'_>) {
+    if !report.failed.is_empty() {
+        text.push_str("\n## Cells that failed\n\n");
+    }
+    for failure in report.failures() {
+        let _ = writeln!(text, "- {}", markdown_text(&failure));
+    }
+}
+
+fn line(text: &mut String, cells: &[String]) {
+    let escaped: Vec<String> = cells.iter().map(|cell| markdown_text(cell).replace('|', "\\|")).collect();
+    let _ = writeln!(text, "| {} |", escaped.join(" | "));
+}
+
+fn claims(text: &mut String, report: &Report<'_>) {
+    if report.claims.is_empty() {
+        return;
+    }
+    text.push_str("\n## Claims\n\n");
+    for claim in &report.claims {
+        let _ = writeln!(text, "- {}: {}", markdown_text(&said(claim)), markdown_text(&claim.text));
+        if !claim.quote.is_empty() {
+            let _ = writeln!(text, "  “{}”", markdown_text(&claim.quote));
+        }
+    }
+}
+
+fn deviations(text: &mut String, report: &Report<'_>) {
+    if report.experiment.deviations.is_empty() {
+        return;
+    }
+    text.push_str("\n## Deviations\n\n");
+    for deviation in &report.experiment.deviations {
+        let kind = match deviation.kind {
+            DeviationKind::Inferred => "inferred",
+            DeviationKind::Corrected => "corrected",
+            DeviationKind::StandIn => "stand-in",
+            DeviationKind::Difference => "difference",
+        };
+        let _ = writeln!(
+            text,
+            "- {} ({kind}): {}",
+            markdown_text(&deviation.about),
+            markdown_text(&deviation.note)
+        );
+    }
+}

@@ -1,0 +1,51 @@
+//! Numbers as text.
+
+use dpgp_spec::label;
+
+/// The shortest text that reads back as exactly this number (at most 17 significant digits), as axes show it.
+pub fn exact(x: f64) -> String {
+    label(&toml::Value::Float(x))
+}
+
+/// Four significant digits, for people.
+pub fn short(x: f64) -> String {
+    if !x.is_finite() || x == 0.0 {
+        return exact(x);
+    }
+    let magnitude = x.abs().log10().floor() as i32;
+    if !(-4..=6).contains(&magnitude) {
+        return format!("{x:.2e}");
+    }
+    format!("{x:.*}", usize::try_from(3 - magnitude).unwrap_or(0))
+}
+
+/// Four significant digits without closing zeros, for figures.
+pub fn brief(x: f64) -> String {
+    exact(format!("{x:.3e}").parse().unwrap_or(x))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn exact_numbers_read_back(x in prop::num::f64::ANY) {
+            let back: f64 = exact(x).parse().unwrap();
+            prop_assert!(back == x || (back.is_nan() && x.is_nan()));
+        }
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!(exact(1.0), "1");
+        assert_eq!(exact(0.1 + 0.2), "0.30000000000000004");
+        assert_eq!(exact(f64::INFINITY), "inf");
+        assert_eq!([brief(40.0), brief(205.4812), brief(0.1 + 0.2)], ["40", "205.5", "0.3"]);
+        assert_eq!(
+            [short(13.3571), short(0.0098765), short(1589.495), short(1e-12)],
+            ["13.36", "0.009876", "1589", "1.00e-12"]
+        );
+    }
+}

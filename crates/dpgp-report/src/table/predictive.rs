@@ -1,0 +1,230 @@
+//! What a procedure gives when it is run once more.
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
+
+use super::verdict::Verdict;
+
+/// The share of runs beyond each end of an interval.
+const TAIL: f64 = 0.025;
+
+/// Where the number of another run lies, by all replicates of ours, and how it would be printed.
+///
+/// With replicates `x_1 .. x_R` of mean m and standard deviation s, the mean of k more runs lies within
+/// `m ± t s sqrt(1/k + 1/R)` with probability .95, t the quantile of Student's distribution with R - 1 degrees of freedom, if runs are
+/// normal. One more run lies between the j-th smallest and the j-th largest of them with probability `1 - 2 j / (R + 1)` whatever its
+/// distribution, because it may take any place in the order: used from `R = 39` on, where j = 1 suffices.
+/// Source: Vovk, Gammerman and Shafer 2005, Section 2.2.
+///
+/// ```
+/// use dpgp_report::Predictive;
+/// // 39 replicates from 1 to 39: another one lies between them in 38 of 40 cases.
+/// let replicates: Vec<f64> = (1..=39).map(f64::from).collect();
+/// let interval = Predictive::of_run(&replicates, 1).printed_to(1.0);
+/// assert_eq!((interval.low, interval.high), (0.5, 39.5));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Predictive {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// The centre and the standard deviation of a run around it, with the degrees of freedom; none where nothing is random.
+    law: Option<Law>,
+}
+
+/// Student's distribution of another run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Law {
+    centre: f64,
+    scale: f64,
+    freedom: f64,
+}
+
+impl Predictive {
+    /// The mean of so many more runs. A single replicate, or replicates that are all the same, give that number.
+    pub fn of_run(replicates: &[f64], runs: u32) -> Self {
+        let count = replicates.len() as f64;
+        let centre = replicates.iter().sum::<f64>() / count;
+        let spread = standard_deviation(replicates, centre);
+        let exact = replicates.first().copied().unwrap_or(f64::NAN);
+        if spread == 0.0 {
+            return Self { low: exact, high: exact, law: None };
+        }
+        let law = Law::of(centre, spread, count, runs);
+        let rank = (TAIL * (count + 1.0)).floor() as usize;
+        if runs == 1 && rank >= 1 {
+            let mut sorted = replicates.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            return Self { low: sorted[rank - 1], high: sorted[sorted.len() - rank], law: Some(law) };
+        }
+        law.interval()
+    }
+
+    /// The mean of so many more runs, by the mean and the standard deviation of `count` of them, at least two.
+    pub fn of_moments(mean: f64, spread: f64, count: u32, runs: u32) -> Self {
+        if spread == 0.0 {
+            return Self::told(mean, mean);
+        }
+        Law::of(mean, spread, f64::from(count), runs).interval()
+    }
+
+    /// An interval that somebody says; without a law.
+    pub fn told(low: f64, high: f64) -> Self {
+        Self { low, high, law: None }
+    }
+
+    /// The standard deviation over `count` more runs: `(s' / s)^2` has the F distribution.
+    pub fn of_spread(replicates: &[f64], count: u32) -> Self {
+        let freedom = replicates.len() as f64 - 1.0;
+        let spread = standard_deviation(replicates, replicates.iter().sum::<f64>() / replicates.len() as f64);
+        let Ok(ratio) = FisherSnedecor::new(f64::from(count) - 1.0, freedom) else {
+            return Self { low: 0.0, high: f64::INFINITY, law: None };
+        };
+        let [low, high] = [TAIL, 1.0 - TAIL].map(|share| spread * ratio.inverse_cdf(share).sqrt());
+        Self { low, high, law: None }
+    }
+
+    /// The same where a number is rounded to a unit.
+    #[must_use]
+    pub fn printed_to(self, precision: f64) -> Self {
+        self.widened(0.5 * precision)
+    }
+
+    /// The same where a number is read with an error, or a formula is only approximate.
+    #[must_use]
+    pub fn widened(self, by: f64) -> Self {
+        Self { low: self.low - by, high: self.high + by, ..self }
+    }
+
+    /// The same in other units; without a law.
+    #[must_use]
+    pub fn scaled(self, by: f64) -> Self {
+        Self { low: by * self.low, high: by * self.high, law: None }
+    }
+
+    /// Whether a number may be one of these runs. The last bits of a decimal number do not count.
+    pub fn holds(&self, value: f64) -> bool {
+        let least = 1e-12 * value.abs();
+        (self.low - least..=self.high + least).contains(&value)
+    }
+
+    /// The share of runs that lie farther out than a number, by Student's distribution also where the interval is that of the order;
+    /// none where nothing is random.
+    pub fn p_value(&self, value: f64) -> Option<f64> {
+        let Law { centre, scale, freedom } = self.law?;
+        Some(2.0 * student(freedom)?.cdf(-((value - centre) / scale).abs()))
+    }
+
+    /// How many standard deviations of a run its centre lies above a number; none where nothing is random.
+    pub fn z(&self, value: f64) -> Option<f64> {
+        self.law.map(|law| (law.centre - value) / law.scale)
+    }
+
+    /// What is said of a number: that it may be such a run is told only where the interval is not wider than what matters.
+    pub fn verdict(&self, value: f64, effect: Option<f64>) -> Verdict {
+        if !self.holds(value) {
+            return Verdict::Differs;
+        }
+        let wide = effect.is_some_and(|effect| self.high - self.low > effect);
+        if wide { Verdict::Inconclusive } else { Verdict::Agrees }
+    }
+}
+
+impl Law {
+    fn of(centre: f64, spread: f64, count: f64, runs: u32) -> Self {
+        Self { centre, scale: spread * (1.0 / f64::from(runs) + 1.0 / count).sqrt(), freedom: count - 1.0 }
+    }
+
+    fn interval(self) -> Predictive {
+        let reach = self.scale * student(self.freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL));
+        Predictive { low: self.centre - reach, high: self.centre + reach, law: Some(self) }
+    }
+}
+
+fn student(freedom: f64) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, freedom).ok()
+}
+
+/// Over all but one; zero where they do not differ, or there is one.
+fn standard_deviation(values: &[f64], mean: f64) -> f64 {
+    if values.iter().all(|value| *value == values[0]) {
+        return 0.0;
+    }
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (squares / (values.len() as f64 - 1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
+    use rand_pcg::Pcg64;
+
+    /// From a table of Student's distribution: t at .975 with 9 degrees of freedom is 2.262157.
+    #[test]
+    fn few_replicates_have_students_interval() {
+        let replicates: Vec<f64> = (0..10).map(f64::from).collect();
+        let interval = Predictive::of_run(&replicates, 1);
+        let sd = (82.5f64 / 9.0).sqrt();
+        assert!((interval.high - (4.5 + 2.262_157 * sd * 1.1f64.sqrt())).abs() < 1e-5);
+        assert!((interval.low + interval.high - 9.0).abs() < 1e-9);
+        // The mean of four runs lies closer.
+        let mean = Predictive::of_run(&replicates, 4);
+        assert!((mean.high - (4.5 + 2.262_157 * sd * 0.35f64.sqrt())).abs() < 1e-5);
+        assert!((interval.p_value(interval.high).unwrap() - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_not_random_has_no_width() {
+        for replicates in [vec![2.0], vec![2.0; 30]] {
+            let interval = Predictive::of_run(&replicates, 1).printed_to(0.1);
+            assert_eq!((interval.low, interval.high, interval.p_value(2.0)), (1.95, 2.05, None));
+            assert_eq!(interval.verdict(2.05, None), Verdict::Agrees);
+            assert_eq!(interval.verdict(2.06, None), Verdict::Differs);
+        }
+    }
+
+    /// Another run of the same procedure is outside in one case of twenty: of normal runs, and, from 39 on, of any.
+    #[test]
+    fn one_run_in_twenty_is_outside() {
+        let mut stream = Pcg64::seed_from_u64(7);
+        for replicates in [10, 39, 100] {
+            let mut outside = 0;
+            for _ in 0..4000 {
+                let mut draws: Vec<f64> =
+                    (0..=replicates).map(|_| StandardNormal.sample(&mut stream)).collect();
+                if replicates >= 39 {
+                    draws.iter_mut().for_each(|draw| *draw = draw.exp());
+                }
+                let another = draws.pop().unwrap();
+                outside += usize::from(!Predictive::of_run(&draws, 1).holds(another));
+            }
+            // Five standard deviations of a count with mean 200; the ranks of 100 replicates leave 198 of 4000 at most.
+            assert!((130..=270).contains(&outside), "{replicates}: {outside}");
+        }
+    }
+
+    /// From a table of the F distribution: the quantile .975 with 4 and 9 degrees of freedom is 4.718.
+    #[test]
+    fn spreads_have_the_f_distribution() {
+        let replicates: Vec<f64> = (0..10).map(f64::from).collect();
+        let interval = Predictive::of_spread(&replicates, 5);
+        let sd = (82.5f64 / 9.0).sqrt();
+        assert!((interval.high / sd - 4.718_08f64.sqrt()).abs() < 1e-4, "{}", interval.high / sd);
+        assert!(interval.holds(sd) && interval.low > 0.0);
+    }
+
+    #[test]
+    fn an_interval_that_is_too_wide_tells_nothing() {
+        let interval = Predictive { low: 9.0, high: 11.0, law: None };
+        for (value, effect, expected) in [
+            (10.0, None, Verdict::Agrees),
+            (10.0, Some(2.0), Verdict::Agrees),
+            (10.0, Some(1.9), Verdict::Inconclusive),
+            (12.0, Some(1.9), Verdict::Differs),
+        ] {
+            assert_eq!(interval.verdict(value, effect), expected);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The table in a terminal.
+
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+
+use super::claims::{ClaimOutcome, Outcome};
+use super::constant::{better_than_a_constant, worse_than_a_constant};
+use super::fitted::Fitted;
+use super::jitter::jitter_that_shows;
+use super::lines::Lines;
+use super::number::{exact, short};
+use super::predictive::Predictive;
+use super::spreads::{Spread, legend};
+use super::undefined::undefined;
+use super::verdict::{Judged, Verdict};
+use super::width::folded;
+use super::without_privacy::worse_without_privacy;
+use crate::report::{Report, ReportRow};
+use dpgp_data::shown_line;
+use dpgp_spec::{ClaimOwner, Counterpart, SpreadKind};
+
+/// The headings after the axes.
+pub(super) const HEADINGS: [&str; 11] = [
+    "epsilon",
+    "metric",
+    "ours",
+    "one run of ours",
+    "published",
+    "verdict",
+    "other numbers",
+    "exact delta",
+    "gap",
+    "ours / print",
+    "z",
+];
+
+/// The headings of what a narrow terminal can do without: table.csv has them all.
+const SPARE: [&str; 6] = ["gap", "exact delta", "one run of ours", "other numbers", "z", "ours / print"];
+
+/// Rows that are printed; nobody reads more in a terminal.
+const MOST_ROWS: usize = 500;
+
+/// Cells that a sentence names.
+const MOST_NAMED: usize = 8;
+
+/// The table as text, with the claims and a legend of the guarantees below it.
+pub fn table_terminal(report: &Report<'_>) -> String {
+    let lines = Lines::new(report, MOST_ROWS);
+    let (headings, rows) = (&lines.headings, &lines.rows);
+    let table = Fitted { headings, rows, style: UTF8_BORDERS_ONLY, bordered: true, spare: &SPARE }.text();
+    let (name, title) = (&report.experiment.name, &report.experiment.meta.title);
+    let title = format!("{}: {}\n", shown_line(name), shown_line(title));
+    format!("{}{table}{}", folded(&title), folded(&below(report, &lines)))
+}
+
+/// What the metrics of a surface are.
+const OF_SURFACES: &str = "rmse and r2: of single rows about the surface; difference: how far it lies from the one without privacy where rows are; noise-sd: how \
+    large a difference a reader of the release expects\n";
+
+/// How an error compares with that of a constant.
+const OF_CONSTANTS: &str = "r2: 1 without error, 0 for a constant, the mean of the training targets\n";
+
+/// What stands after `±` in a row.
+fn spread(row: &ReportRow) -> Option<Spread> {
+    let (kind, repeats) = (row.row.spread_kind, row.row.repeats);
+    row.row.spread.filter(|spread| *spread > 0.0 && kind != SpreadKind::None)?;
+    Some(Spread { kind, repeats })
+}
+
+/// What is said below the table.
+fn below(report: &Report<'_>, lines: &Lines) -> String {
+    let mut text = String::new();
+    if let Some(more) = report.rows.len().checked_sub(MOST_ROWS).filter(|more| *more > 0) {
+        text.push_str(&format!("... and {more} more rows in table.csv\n"));
+    }
+    for (number, guarantee) in lines.notes.texts.iter().enumerate() {
+        text.push_str(&format!("[{}] {}\n", number + 1, shown_line(guarantee)));
+    }
+    if report.rows.iter().any(|row| row.row.metric == "noise-sd") {
+        text.push_str(OF_SURFACES);
+        text.extend(worse_without_privacy(report).map(|worse| format!("{worse}\n")));
+    } else if report.rows.iter().any(|row| row.row.metric == "r2") {
+        text.push_str(OF_CONSTANTS);
+    }
+    let spreads = report.rows.iter().filter_map(spread).collect::<Vec<_>>();
+    text.extend((!spreads.is_empty()).then(|| format!("{}\n", legend(&spreads))));
+    text.extend(
+        better_than_a_constant(report, MOST_NAMED).map(|better| format!("{}\n", shown_line(&better))),
+    );
+    if let Some(worse) = worse_than_a_constant(report, MOST_NAMED) {
+        text.push_str(&format!("{}\n", shown_line(&worse)));
+    }
+    undefined(report, MOST_NAMED).iter().for_each(|said| text.push_str(&format!("{}\n", shown_line(said))));
+    match jitter_that_shows(report) {
+        Some(shows) => text.push_str(&format!("{shows}\n")),
+        None if report.jitter() > 0.0 => text.push_str(&format!(
+            "jitter of up to {} was added to a covariance matrix\n",
+            short(report.jitter())
+        )),
+        None => {}
+    }
+    if report.experiment.left_out > 0 {
+        let experiment = &report.experiment;
+        let why = if experiment.quick { "[quick]" } else { "what was changed" };
+        let are = if experiment.left_out == 1 { "number or claim is" } else { "numbers and claims are" };
+        text.push_str(&format!("{} {are} left out by {why}\n", experiment.left_out));
+    }
+    for claim in &report.claims {
+        text.push_str(&format!("{}: {}\n", shown_line(&said(claim)), shown_line(&claim.text)));
+    }
+    text
+}
+
+/// Whose claim it is, and what the rows say of it.
+pub(super) fn said(claim: &ClaimOutcome) -> String {
+    let whose = match claim.from {
+        ClaimOwner::Paper => format!("the paper ({})", claim.place),
+        ClaimOwner::Ours => "ours".to_owned(),
+    };
+    let outcome = claim.outcome.name();
+    let outcome = if claim.outcome == Outcome::Fails { outcome.to_uppercase() } else { outcome.to_owned() };
+    format!("{outcome}, {whose}")
+}
+
+/// What the headings after the axes say of a row.
+pub(super) fn cells(row: &ReportRow) -> [String; 11] {
+    let certificate = &row.row.certificate;
+    let interval = row.beside().next().and_then(|judged| judged.predictive);
+    let others = [("authors", &row.authors), ("reference", &row.reference)];
+    let others = others.into_iter().filter_map(|(whose, judged)| Some(other(whose, judged.as_ref()?)));
+    [
+        exact(certificate.epsilon()),
+        row.row.metric.clone(),
+        ours(row),
+        interval
+            .map(|Predictive { low, high, .. }| format!("{} to {}", short(low), short(high)))
+            .unwrap_or_default(),
+        row.published.as_ref().map(|judged| printed(&judged.counterpart)).unwrap_or_default(),
+        row.published.as_ref().map(verdicts).unwrap_or_default(),
+        others.collect::<Vec<String>>().join("; "),
+        certificate.delta_exact.map(short).unwrap_or_default(),
+        certificate.gap.map(short).unwrap_or_default(),
+        row.published
+            .as_ref()
+            .and_then(|judged| judged.ratio(row.row.value))
+            .map(hundredths)
+            .unwrap_or_default(),
+        row.published.as_ref().and_then(Judged::z).map(hundredths).unwrap_or_default(),
+    ]
+}
+
+/// Two decimals, or more digits of what is less than a tenth.
+pub fn hundredths(x: f64) -> String {
+    if x.abs() < 0.1 || x.abs() >= 1e4 { format!("{x:.1e}") } else { format!("{x:.2}") }
+}
+
+/// What stands for a number that there is not.
+pub(super) const UNDEFINED: &str = "-";
+
+/// The number of a row with its spread.
+pub(super) fn ours(row: &ReportRow) -> String {
+    match row.row.undefined {
+        Some(_) => UNDEFINED.to_owned(),
+        None => with_spread(short(row.row.value), row.row.spread.map(short)),
+    }
+}
+
+/// What is said of a number, and of its spread.
+fn verdicts(judged: &Judged) -> String {
+    match judged.spread_verdict {
+        Verdict::None => judged.verdict.name().to_owned(),
+        spread => format!("{}, its spread {}", judged.verdict.name(), spread.name()),
+    }
+}
+
+/// A number that the paper does not print: whose it is, and what is said of it.
+fn other(whose: &str, judged: &Judged) -> String {
+    format!("{whose} {}: {}", printed(&judged.counterpart), judged.verdict.name())
+}
+
+/// A number and its spread with the digits that are printed.
+pub(super) fn printed(published: &Counterpart) -> String {
+    let digits = if published.precision > 0.0 { -published.precision.log10().floor() } else { 0.0 };
+    let digits = digits.max(0.0) as usize;
+    let value = published.value;
+    let value = if published.precision > 0.0 { format!("{value:.digits$}") } else { exact(value) };
+    // A spread may be printed with more digits than its value.
+    let spread = published.spread.map(|spread| {
+        let (plain, rounded) = (exact(spread), format!("{spread:.digits$}"));
+        if plain.len() > rounded.len() { plain } else { rounded }
+    });
+    with_spread(value, spread)
+}
+
+pub(super) fn with_spread(value: String, spread: Option<String>) -> String {
+    match spread {
+        Some(spread) => format!("{value} ± {spread}"),
+        None => value,
+    }
+}

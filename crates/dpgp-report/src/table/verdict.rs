@@ -1,0 +1,328 @@
+//! Whether a result agrees with a number that stands beside it.
+
+use super::predictive::Predictive;
+use dpgp_spec::{Counterpart, SpreadKind};
+use dpgp_task::Row;
+
+/// The verdict on a number beside ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Within the central 95 % of what one run of ours gives.
+    Agrees,
+    /// Outside.
+    Differs,
+    /// The interval is wider than the effect that matters.
+    Inconclusive,
+    /// Our replicates do not tell the interval.
+    NotJudged,
+    /// It would agree, but a setting was chosen so that it does.
+    Fitted,
+    /// Computed from other data than the paper's.
+    StandIn,
+    /// There is no such number.
+    None,
+}
+
+impl Verdict {
+    const ALL: [Self; 7] = [
+        Self::Agrees,
+        Self::Differs,
+        Self::Inconclusive,
+        Self::NotJudged,
+        Self::Fitted,
+        Self::StandIn,
+        Self::None,
+    ];
+
+    /// The verdict of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
+    /// Its name, as result tables show it; empty where nothing stands beside the row.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Inconclusive => "inconclusive",
+            Self::NotJudged => "not-judged",
+            Self::Fitted => "fitted",
+            Self::StandIn => "stand-in",
+            Self::None => "",
+        }
+    }
+}
+
+/// The conditions of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// Other data than the paper's are used.
+    pub stand_in: bool,
+    /// The settings are reduced: a difference shows nothing.
+    pub reduced: bool,
+}
+
+/// A number beside ours, and what is said of it.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The number.
+    pub counterpart: Counterpart,
+    /// Where another run of ours lies; none where replicates do not tell.
+    pub predictive: Option<Predictive>,
+    /// What is said of the number.
+    pub verdict: Verdict,
+    /// What is said of its spread.
+    pub spread_verdict: Verdict,
+}
+
+impl Judged {
+    /// By the replicates of a row.
+    pub fn new(row: &Row, counterpart: &Counterpart, conditions: Conditions) -> Self {
+        let predictive = predictive(row, counterpart);
+        let verdict = verdict_by(predictive, counterpart, conditions);
+        let spread = counterpart.spread.and_then(|spread| {
+            let interval = of_spread(row, counterpart)?.printed_to(counterpart.precision);
+            // No setting was chosen so that a spread fits.
+            let plain = Counterpart { fitted: None, ..counterpart.clone() };
+            Some(excused(interval.verdict(spread, None), &plain, conditions))
+        });
+        let spread_verdict = spread.unwrap_or(Verdict::None);
+        Self { counterpart: counterpart.clone(), predictive, verdict, spread_verdict }
+    }
+}
+
+impl Judged {
+    /// The share of runs of ours that lie farther out; none where nothing is random, or where agreement shows nothing.
+    pub fn p_value(&self) -> Option<f64> {
+        match (self.verdict, &self.counterpart.fitted) {
+            (Verdict::StandIn | Verdict::None, _) | (_, Some(_)) => None,
+            _ => self.predictive?.p_value(self.counterpart.value),
+        }
+    }
+
+    /// How far ours is from the number: ours over it; none beside a zero.
+    pub fn ratio(&self, ours: f64) -> Option<f64> {
+        let ratio = ours / self.counterpart.value;
+        (self.counterpart.value != 0.0 && ratio.is_finite()).then_some(ratio)
+    }
+
+    /// Whether that is by chance: how many standard deviations of one run our mean lies above the number; none where nothing is random, or
+    /// data are not the paper's.
+    pub fn z(&self) -> Option<f64> {
+        match self.verdict {
+            Verdict::StandIn | Verdict::None => None,
+            _ => self.predictive?.z(self.counterpart.value),
+        }
+    }
+}
+
+/// What is said of a number by where another run lies; none where that is not known.
+pub fn verdict_by(
+    interval: Option<Predictive>,
+    counterpart: &Counterpart,
+    conditions: Conditions,
+) -> Verdict {
+    let verdict = interval.map(|interval| interval.verdict(counterpart.value, counterpart.effect));
+    excused(verdict.unwrap_or(Verdict::NotJudged), counterpart, conditions)
+}
+
+/// Where a number like the counterpart lies, as it would be printed. Folds of a single replicate do not tell how far another
+/// split would move their mean.
+fn predictive(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+    if row.undefined.is_some() || (row.replicates.len() == 1 && row.spread_kind == SpreadKind::SdFolds) {
+        return None;
+    }
+    let interval = Predictive::of_run(&row.replicates, counterpart.runs);
+    Some(interval.printed_to(counterpart.precision).widened(counterpart.tolerance.unwrap_or(0.0)))
+}
+
+/// Where a spread like that of the counterpart lies; none where ours does not tell.
+fn of_spread(row: &Row, counterpart: &Counterpart) -> Option<Predictive> {
+    let several = row.replicates.len() > 1 && row.undefined.is_none();
+    match (counterpart.spread_kind, counterpart.count) {
+        (SpreadKind::SdFolds, _) if several && !row.fold_spreads.is_empty() => {
+            Some(Predictive::of_run(&row.fold_spreads, 1))
+        }
+        // Over the folds of a run, if it has any.
+        (SpreadKind::StandardError, Some(count)) if several && count > 1 && !row.fold_spreads.is_empty() => {
+            Some(Predictive::of_run(&row.fold_spreads, 1).scaled(1.0 / f64::from(count).sqrt()))
+        }
+        (SpreadKind::SdReplicates, Some(count)) if several && count > 1 => {
+            Some(Predictive::of_spread(&row.replicates, count))
+        }
+        (SpreadKind::StandardError, Some(count)) if several && count > 1 => {
+            Some(Predictive::of_spread(&row.replicates, count).scaled(1.0 / f64::from(count).sqrt()))
+        }
+        _ => None,
+    }
+}
+
+/// What is said where other data, reduced settings or a fit take the meaning from a comparison.
+fn excused(verdict: Verdict, counterpart: &Counterpart, conditions: Conditions) -> Verdict {
+    match verdict {
+        _ if conditions.stand_in => Verdict::StandIn,
+        Verdict::Differs if conditions.reduced => Verdict::Inconclusive,
+        Verdict::Agrees if counterpart.fitted.is_some() => Verdict::Fitted,
+        verdict => verdict,
+    }
+}
+
+/// The standard error of a mean from the spread over so many values; zero where there is none.
+pub fn standard_error(spread: Option<f64>, kind: SpreadKind, count: usize) -> f64 {
+    let spread = spread.unwrap_or(0.0);
+    match kind {
+        SpreadKind::None => 0.0,
+        SpreadKind::StandardError => spread,
+        SpreadKind::SdFolds | SpreadKind::SdReplicates => spread / (count.max(1) as f64).sqrt(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_accounting::Certificate;
+    use dpgp_spec::{HowRead, Owner};
+
+    fn row(replicates: &[f64]) -> Row {
+        Row {
+            cell: 0,
+            metric: "m".to_owned(),
+            value: replicates.iter().sum::<f64>() / replicates.len() as f64,
+            spread: Some(3.0),
+            spread_kind: SpreadKind::SdFolds,
+            repeats: 14,
+            replicates: replicates.to_vec(),
+            fold_spreads: replicates.iter().map(|value| 0.1 * value).collect(),
+            certificate: Certificate::none(),
+            jitter: 0.0,
+            undefined: None,
+        }
+    }
+
+    fn printed(value: f64, spread: f64) -> Counterpart {
+        Counterpart {
+            owner: Owner::Paper,
+            cell: 0,
+            metric: "m".to_owned(),
+            value,
+            spread: Some(spread),
+            spread_kind: SpreadKind::SdFolds,
+            count: Some(14),
+            runs: 1,
+            precision: 0.1,
+            tolerance: None,
+            effect: None,
+            fitted: None,
+            source: String::new(),
+            read: HowRead::Printed,
+        }
+    }
+
+    /// The same where a setting was chosen to fit.
+    fn fitted(value: f64) -> Counterpart {
+        Counterpart { fitted: Some("rank tolerance".to_owned()), ..printed(value, 1.0) }
+    }
+
+    const PLAIN: Conditions = Conditions { stand_in: false, reduced: false };
+
+    /// Replicates between 9.9 and 10.1, whose folds differ by much more.
+    fn replicates() -> Vec<f64> {
+        (0..39).map(|i| 9.9 + 0.2 * f64::from(i) / 38.0).collect()
+    }
+
+    /// The spread over folds does not widen what a split may do.
+    #[test]
+    fn replicates_decide_and_not_folds() {
+        let row = row(&replicates());
+        for (value, expected) in [(10.0, Verdict::Agrees), (10.1, Verdict::Agrees), (10.2, Verdict::Differs)]
+        {
+            assert_eq!(Judged::new(&row, &printed(value, 1.0), PLAIN).verdict, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn spreads_are_judged_too() {
+        let row = row(&replicates());
+        for (spread, expected) in [(1.0, Verdict::Agrees), (1.4, Verdict::Differs), (0.6, Verdict::Differs)] {
+            assert_eq!(Judged::new(&row, &printed(10.0, spread), PLAIN).spread_verdict, expected, "{spread}");
+        }
+    }
+
+    /// Replicates 0 to 9 have a standard deviation of sqrt(82.5 / 9) = 3.0277; that of five more lies below it times the root of the
+    /// quantile .975 of F(4, 9), which is 4.718, and above it over the root of that of F(9, 4), which is 8.905. A standard error of five is
+    /// a root of five less.
+    #[test]
+    fn spreads_over_replicates_and_standard_errors_have_the_f_distribution() {
+        let row = Row { fold_spreads: Vec::new(), ..row(&(0..10).map(f64::from).collect::<Vec<_>>()) };
+        let sd = (82.5f64 / 9.0).sqrt();
+        let [low, high] = [sd / 8.905f64.sqrt(), sd * 4.718f64.sqrt()];
+        for (kind, unit) in
+            [(SpreadKind::SdReplicates, 1.0), (SpreadKind::StandardError, 5.0f64.sqrt().recip())]
+        {
+            let of = |spread| Counterpart {
+                spread_kind: kind,
+                count: Some(5),
+                precision: 0.0,
+                ..printed(4.5, spread)
+            };
+            for (spread, expected) in [
+                (0.999 * low, Verdict::Differs),
+                (1.001 * low, Verdict::Agrees),
+                (0.999 * high, Verdict::Agrees),
+                (1.001 * high, Verdict::Differs),
+            ] {
+                assert_eq!(Judged::new(&row, &of(unit * spread), PLAIN).spread_verdict, expected, "{spread}");
+            }
+        }
+    }
+
+    /// Folds differ by .99 to 1.01: the standard error of four has half of that.
+    #[test]
+    fn a_standard_error_is_that_over_folds_where_there_are_any() {
+        let row = row(&replicates());
+        for (spread, expected) in [(0.5, Verdict::Agrees), (0.6, Verdict::Differs), (1.0, Verdict::Differs)] {
+            let printed = Counterpart {
+                spread_kind: SpreadKind::StandardError,
+                count: Some(4),
+                ..printed(10.0, spread)
+            };
+            assert_eq!(Judged::new(&row, &printed, PLAIN).spread_verdict, expected, "{spread}");
+        }
+    }
+
+    /// Nothing is said of the spread of a single run, by a single replicate, or of folds that left none.
+    #[test]
+    fn spreads_without_a_law_are_not_judged() {
+        let (many, one) = (row(&replicates()), row(&[10.0]));
+        let bare = Row { fold_spreads: Vec::new(), ..many.clone() };
+        for kind in [SpreadKind::SdReplicates, SpreadKind::StandardError] {
+            let of = |count| Counterpart { spread_kind: kind, count, ..printed(10.0, 1.0) };
+            for (row, count) in [(&one, Some(5)), (&many, Some(1)), (&many, None)] {
+                assert_eq!(Judged::new(row, &of(count), PLAIN).spread_verdict, Verdict::None, "{count:?}");
+            }
+        }
+        assert_eq!(Judged::new(&bare, &printed(10.0, 1.0), PLAIN).spread_verdict, Verdict::None);
+    }
+
+    #[test]
+    fn one_split_tells_nothing() {
+        let judged = Judged::new(&row(&[10.0]), &printed(10.0, 1.0), PLAIN);
+        assert_eq!((judged.verdict, judged.spread_verdict), (Verdict::NotJudged, Verdict::None));
+    }
+
+    #[test]
+    fn what_excuses_a_comparison() {
+        let row = row(&replicates());
+        let stand_in = Conditions { stand_in: true, reduced: false };
+        let reduced = Conditions { stand_in: false, reduced: true };
+        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), stand_in).verdict, Verdict::StandIn);
+        assert_eq!(Judged::new(&row, &printed(12.0, 1.0), reduced).verdict, Verdict::Inconclusive);
+        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).verdict, Verdict::Fitted);
+        assert_eq!(Judged::new(&row, &fitted(12.0), PLAIN).verdict, Verdict::Differs);
+        assert_eq!(Judged::new(&row, &fitted(10.0), PLAIN).spread_verdict, Verdict::Agrees);
+        assert!(Judged::new(&row, &fitted(10.0), PLAIN).p_value().is_none());
+        assert!(Judged::new(&row, &printed(10.0, 1.0), PLAIN).p_value().is_some());
+        let read = Counterpart { tolerance: Some(2.0), ..printed(12.0, 1.0) };
+        assert_eq!(Judged::new(&row, &read, PLAIN).verdict, Verdict::Agrees);
+    }
+}

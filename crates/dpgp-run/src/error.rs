@@ -1,0 +1,226 @@
+//! Why an experiment could not be run.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::StateError;
+use super::store::{RunHeader, StoreError};
+use dpgp_data::DataError;
+use dpgp_evidence::AuditError;
+use dpgp_spec::{CoverageError, SpecError};
+use dpgp_task::TaskError;
+
+/// A failure of a run, by whose fault it is.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The spec is wrong.
+    #[error(transparent)]
+    Spec(#[from] Box<SpecError>),
+    /// What of a paper is checked cannot be read.
+    #[error(transparent)]
+    Coverage(#[from] CoverageError),
+    /// The data are missing, wrong or not readable.
+    #[error(transparent)]
+    Data(#[from] Box<DataError>),
+    /// A name that means nothing.
+    #[error("there is no experiment {name:?}; `dpgp list` shows the {count} there are{hint}")]
+    UnknownExperiment {
+        /// The name.
+        name: String,
+        /// Number of experiments.
+        count: usize,
+        /// The nearest name, as a question.
+        hint: String,
+    },
+    /// A path that leads to no spec.
+    #[error("there is no spec {path}{hint}")]
+    NoSpec {
+        /// The path.
+        path: PathBuf,
+        /// The nearest one in its folder, as a question.
+        hint: String,
+    },
+    /// A project without specs.
+    #[error(
+        "the folder `experiments` of the project here or above has no specs; name the path of a spec, or run dpgp outside \
+         of the project for the experiments that come with it"
+    )]
+    NoProject,
+    /// A project of somebody else.
+    #[error(
+        "the project in {} is not used: {} belongs to {owner}, and whoever can change a project says what dpgp reads and writes; if you \
+         trust it, set DPGP_SAFE_PROJECTS={} (several folders as in PATH, \"*\" for all)", folder.display(), path.display(),
+        folder.display()
+    )]
+    OtherOwner {
+        /// Its folder.
+        folder: PathBuf,
+        /// What of it belongs to somebody else.
+        path: PathBuf,
+        /// Who that is.
+        owner: String,
+    },
+    /// A spec that a link hides, and that is none.
+    #[error(
+        "{}:{line}:{column}: this is no spec that can be run; no more is shown, because a link leads to it from another folder",
+        file.display()
+    )]
+    LinkedSpec {
+        /// The spec, as it was named.
+        file: PathBuf,
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+    },
+    /// Two specs that would write to one place.
+    #[error(
+        "two specs are named {0}; their results would be written to one place, so run them with different --results"
+    )]
+    SameName(String),
+    /// A name that should mean one experiment.
+    #[error("{name:?} means {} experiments ({}); name one", means.len(), some(means))]
+    NotOne {
+        /// The name.
+        name: String,
+        /// The names of the experiments that it means.
+        means: Vec<String>,
+    },
+    /// A run whose spec is not here any more.
+    #[error(
+        "the stores are merged, but {spec}, the spec of {experiment}, is not here or has other cells than when the shards \
+         ran; `dpgp explain` says what changed"
+    )]
+    SpecChanged {
+        /// The experiment.
+        experiment: String,
+        /// The path of its spec.
+        spec: String,
+    },
+    /// Cells failed numerically; the others are stored.
+    #[error("{experiment}: {} of {all} blocks failed, {done} are stored\n{}", failures.len(), listing(failures))]
+    Cells {
+        /// The experiment.
+        experiment: String,
+        /// Each failure.
+        failures: Vec<CellFailure>,
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
+    },
+    /// A block that could not be audited.
+    #[error("{experiment}: cell {cell}: {cause}")]
+    NotAudited {
+        /// The experiment.
+        experiment: String,
+        /// The labels of the first cell of the block.
+        cell: String,
+        /// What failed.
+        cause: Box<AuditError>,
+    },
+    /// The run was asked to stop.
+    #[error("interrupted: {done} of {all} blocks are done and stored; the same command goes on from here")]
+    Interrupted {
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
+    },
+    /// Work that keeps nothing was asked to stop.
+    #[error("interrupted after {done} of {all} blocks; a check keeps nothing and begins again")]
+    Discarded {
+        /// Blocks that were computed.
+        done: usize,
+        /// Blocks that were to be computed.
+        all: usize,
+    },
+    /// The store could not be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The threads could not be started.
+    #[error("could not start {jobs} threads: {cause}")]
+    Threads {
+        /// Threads asked for.
+        jobs: usize,
+        /// What the pool said.
+        cause: rayon::ThreadPoolBuildError,
+    },
+    /// There is no key for the user's own data.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A file or folder of the project could not be read.
+    #[error("{path}: {cause}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl RunError {
+    /// The error of a run whose store is thrown away.
+    #[must_use]
+    pub fn discarded(self) -> Self {
+        match self {
+            Self::Interrupted { done, all } => Self::Discarded { done, all },
+            other => other,
+        }
+    }
+
+    /// The blocks that were computed, if all others were tried and failed.
+    pub(super) fn computed_beside(&self) -> Option<usize> {
+        match self {
+            Self::Cells { failures, done, all, .. } if done + failures.len() == *all => Some(*done),
+            _ => None,
+        }
+    }
+
+    /// The failures of cells.
+    pub(super) fn failures(&self) -> &[CellFailure] {
+        match self {
+            Self::Cells { failures, .. } => failures,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn spec_changed(header: &RunHeader) -> Self {
+        Self::SpecChanged { experiment: header.experiment.clone(), spec: header.spec.clone() }
+    }
+}
+
+/// A cell that failed.
+#[derive(Debug)]
+pub struct CellFailure {
+    /// The labels of the first cell of its block.
+    pub cell: String,
+    /// The cells of an experiment that have no results for it, by their places; none where a single prediction failed.
+    pub cells: Vec<usize>,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// What failed.
+    pub cause: TaskError,
+}
+
+impl fmt::Display for CellFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cell {}, replicate {}: {}", self.cell, self.replicate, self.cause)
+    }
+}
+
+/// The most names that an error lists.
+const MOST_NAMES: usize = 6;
+
+/// The first names of a list.
+fn some(names: &[String]) -> String {
+    let first = names.iter().take(MOST_NAMES).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() <= MOST_NAMES { first } else { format!("{first} and {} more", names.len() - MOST_NAMES) }
+}
+
+fn listing(failures: &[CellFailure]) -> String {
+    failures.iter().map(|failure| format!("  {failure}")).collect::<Vec<_>>().join("\n")
+}

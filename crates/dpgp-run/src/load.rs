@@ -1,0 +1,281 @@
+//! From the data section of a spec to a sample.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use nalgebra::DMatrix;
+
+use super::memory::ensure_memory;
+use super::missing::complete;
+use super::person_rows::limited;
+use super::released_rows::released;
+use super::{Project, RunError, Unit};
+use dpgp_data::{DataError, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own};
+use dpgp_spec::Identity;
+use dpgp_spec::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
+use dpgp_task::{Cell, Experiment, ModelMemory, Points, Sample};
+
+/// Reads the data of an experiment; datasets that are not here are fetched.
+pub(super) struct Loader<'a> {
+    pub experiment: &'a Experiment,
+    pub project: &'a Project,
+    pub progress: &'a dyn Progress,
+}
+
+/// What the sample of a cell is known by: its data section, and what the rows of a person are chosen by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SampleId {
+    data: Identity,
+    chosen_by: ChosenBy,
+}
+
+impl SampleId {
+    pub fn of(cell: &Cell) -> Self {
+        let setting = cell.setting();
+        // Where no rows are left out, all cells with the same data section share a sample.
+        let data = &setting.data;
+        let chosen_by = match data.person_limit().is_some() || data.drops_missing() {
+            true => setting.privacy.mechanism.chosen_by(),
+            false => ChosenBy::Inputs,
+        };
+        Self { data: cell.data_id(), chosen_by }
+    }
+}
+
+/// The sample of one data section, as a release by its mechanism uses it; a missing dataset is fetched.
+///
+/// # Errors
+/// [`RunError`] if data are missing, do not verify, lack a column, or hold a cell that is no number.
+pub fn load_sample(
+    experiment: &Experiment,
+    setting: &Sections,
+    project: &Project,
+    progress: &dyn Progress,
+) -> Result<Sample, RunError> {
+    let (data, chosen_by) = (&*setting.data, setting.privacy.mechanism.chosen_by());
+    let loader = Loader { experiment, project, progress };
+    match loader.rows(data, Columns::Used)? {
+        SourceRows::Tables(tables) => joined_for_release(tables, data, chosen_by),
+        SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
+        SourceRows::Other(sample) => Ok(sample),
+    }
+}
+
+/// The inputs of a data section in another file, a row each: points to predict at, with the weights in another column.
+///
+/// # Errors
+/// [`RunError::Data`] if the file cannot be read, lacks a column, or holds a cell that is no number.
+pub fn load_points(path: &Path, data: &DataSetting, weights: Option<&str>) -> Result<Points, RunError> {
+    // An input may be the weight, too.
+    let names: BTreeSet<&str> = data.inputs.iter().map(String::as_str).chain(weights).collect();
+    let table = read_own(path, &names.into_iter().collect::<Vec<_>>()).map_err(Box::new)?;
+    let columns = input_columns(&table, data).map_err(Box::new)?;
+    let weights = weights.map(|column| table.numeric(column)).transpose().map_err(Box::new)?;
+    Ok(Points { inputs: DMatrix::from_fn(table.rows(), columns.len(), |i, j| columns[j][i]), weights })
+}
+
+impl Loader<'_> {
+    /// The samples that units of work read.
+    ///
+    /// # Errors
+    /// As [`load_sample`], and if there are fewer rows than a split has folds.
+    pub fn samples(&self, units: &[Unit]) -> Result<BTreeMap<SampleId, Sample>, RunError> {
+        let mut samples = BTreeMap::new();
+        let cells = &self.experiment.cells;
+        for &cell in units.iter().flat_map(|unit| &unit.missing) {
+            if let Entry::Vacant(vacant) = samples.entry(SampleId::of(&cells[cell])) {
+                let setting = cells[cell].setting();
+                vacant.insert(self.sample(&setting.data, setting.privacy.mechanism.chosen_by())?);
+            }
+        }
+        // All data are read before the first fault of a spec is reported, so that missing data come first.
+        for &cell in units.iter().flat_map(|unit| &unit.missing) {
+            if let Some(sample) = samples.get(&SampleId::of(&cells[cell])) {
+                let fits = cells[cell].check_rows(sample.rows());
+                fits.map_err(|fault| Box::new(self.experiment.fault(&fault.path, fault.problem)))?;
+                let setting = cells[cell].setting();
+                let rows = setting.data.rows_drawn(sample.rows());
+                ensure_memory(self.experiment, ModelMemory::of_block(setting, rows))?;
+            }
+        }
+        Ok(samples)
+    }
+
+    /// The sample of one data section.
+    ///
+    /// # Errors
+    /// As [`load_sample`].
+    pub fn sample(&self, data: &DataSetting, chosen_by: ChosenBy) -> Result<Sample, RunError> {
+        match self.rows(data, Columns::Used)? {
+            SourceRows::Tables(tables) => joined(tables, data, chosen_by),
+            SourceRows::Inline(columns) => Ok(inline(columns, data, chosen_by)),
+            SourceRows::Other(sample) => Ok(sample),
+        }
+    }
+
+    /// The rows of one data section before its filters.
+    pub(super) fn rows<'d>(
+        &self,
+        data: &'d DataSetting,
+        columns: Columns,
+    ) -> Result<SourceRows<'d>, RunError> {
+        let table = match &data.source {
+            SourceSetting::Inline(columns) => return Ok(SourceRows::Inline(columns)),
+            // Generated anew in each replicate.
+            SourceSetting::Synthetic(_) => {
+                let sample = Sample::new(&vec![Vec::new(); data.inputs.len()], Vec::new());
+                return Ok(SourceRows::Other(sample));
+            }
+            SourceSetting::Images(images) => return Ok(SourceRows::Other(self.images(images)?)),
+            SourceSetting::Trips(trips) => return Ok(SourceRows::Tables(self.trips(trips)?)),
+            SourceSetting::Csv { .. } | SourceSetting::Parquet { .. } => {
+                return Ok(SourceRows::Tables(self.own_tables(data, columns)?));
+            }
+            SourceSetting::Dataset(name) => self.dataset(name)?,
+        };
+        Ok(SourceRows::Tables(vec![table]))
+    }
+}
+
+/// Which columns of a Parquet file are read; of text all are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// Those that the spec names.
+    Used,
+    /// All that a table can hold.
+    All,
+}
+
+/// The rows of a data section before its filters.
+pub(super) enum SourceRows<'d> {
+    /// Those of files, one after the other.
+    Tables(Vec<Table>),
+    /// Columns in the spec.
+    Inline(&'d BTreeMap<String, Vec<f64>>),
+    /// Rows that stand in no table.
+    Other(Sample),
+}
+
+/// The rows of all tables that pass the filters, as many of each person as are used.
+pub(super) fn joined(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Result<Sample, RunError> {
+    let (mut parts, mut persons) = (Vec::with_capacity(tables.len()), Vec::new());
+    for table in tables {
+        let part = part(table, data, chosen_by, &mut persons);
+        parts.push(part.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
+    }
+    let whole = match <[Sample; 1]>::try_from(parts) {
+        Ok([only]) => only,
+        Err(parts) => Sample::concat(&parts),
+    };
+    Ok(used_rows(whole, &persons, data, chosen_by))
+}
+
+/// The same for a private release, whose rows are refused by public rules alone.
+pub(super) fn joined_for_release(
+    tables: Vec<Table>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Result<Sample, RunError> {
+    let mut released_tables = Vec::with_capacity(tables.len());
+    for table in tables {
+        let table = released(table, data, chosen_by);
+        released_tables.push(table.map_err(|error| Box::new(data.offering_drop(error, chosen_by)))?);
+    }
+    joined(released_tables, data, chosen_by)
+}
+
+/// The rows of a table that are used, before those of a person are limited; whose they are follows in the list.
+fn part(
+    table: Table,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+    persons: &mut Vec<PersonId>,
+) -> Result<Sample, DataError> {
+    let table = match data.missing {
+        Missing::Refuse => filtered(table, data)?,
+        Missing::Drop => complete(table, data, chosen_by)?,
+    };
+    let sample = extracted(&table, data)?;
+    if let Some(limit) = data.person_limit() {
+        persons.extend(table.persons(limit.column)?);
+    }
+    Ok(sample)
+}
+
+/// The rows of columns in the spec that pass the filters, as many of each person as are used.
+pub(super) fn inline(
+    columns: &BTreeMap<String, Vec<f64>>,
+    data: &DataSetting,
+    chosen_by: ChosenBy,
+) -> Sample {
+    let mut kept: Vec<usize> = (0..columns.get(&data.target).map_or(0, Vec::len)).collect();
+    for filter in &data.filter {
+        let column = columns.get(&filter.column).map(Vec::as_slice).unwrap_or_default();
+        kept.retain(|&row| filter.is.holds(column[row].partial_cmp(&filter.value)));
+    }
+    let inputs: Vec<Vec<f64>> = data.inputs.iter().map(|name| rows_of(columns, name, &kept)).collect();
+    let sample = Sample::new(&inputs, rows_of(columns, &data.target, &kept));
+    let persons = data.person.iter().flat_map(|name| rows_of(columns, name, &kept));
+    // All numbers of a spec are finite.
+    let persons: Vec<PersonId> = persons.filter_map(PersonId::of_number).collect();
+    used_rows(sample, &persons, data, chosen_by)
+}
+
+/// As many rows of each person as are used; all rows where they are not those of persons.
+fn used_rows(sample: Sample, persons: &[PersonId], data: &DataSetting, chosen_by: ChosenBy) -> Sample {
+    match data.person_limit() {
+        Some(limit) => limited(&sample, persons, limit, chosen_by),
+        None => sample,
+    }
+}
+
+fn rows_of(columns: &BTreeMap<String, Vec<f64>>, name: &str, rows: &[usize]) -> Vec<f64> {
+    let column = columns.get(name).map(Vec::as_slice).unwrap_or_default();
+    rows.iter().filter_map(|&row| column.get(row).copied()).collect()
+}
+
+/// The rows of a table that pass the filters.
+pub(super) fn filtered(mut table: Table, data: &DataSetting) -> Result<Table, DataError> {
+    for filter in &data.filter {
+        let value = FilterValue::Number(filter.value);
+        table = table.filter(&Filter { column: filter.column.clone(), is: filter.is, value })?;
+    }
+    Ok(table)
+}
+
+/// Inputs and targets of a table.
+fn extracted(table: &Table, data: &DataSetting) -> Result<Sample, DataError> {
+    Ok(Sample::new(&input_columns(table, data)?, numbers(table, data, &data.target)?))
+}
+
+fn input_columns(table: &Table, data: &DataSetting) -> Result<Vec<Vec<f64>>, DataError> {
+    data.inputs.iter().map(|name| numbers(table, data, name)).collect()
+}
+
+/// A column as numbers, or as codes where it has some.
+pub(super) fn numbers(table: &Table, data: &DataSetting, name: &str) -> Result<Vec<f64>, DataError> {
+    match data.encode.get(name) {
+        Some(codes) => table.coded(name, codes),
+        None => table.numeric(name),
+    }
+}
+
+/// The columns that a data section reads, that of persons among them, each once.
+pub(super) fn parsed(data: &DataSetting) -> Vec<&str> {
+    let mut columns = used(data);
+    columns.extend(data.person.as_deref().filter(|person| !used(data).contains(person)));
+    columns
+}
+
+/// The columns whose numbers a data section reads, each once.
+pub(super) fn used(data: &DataSetting) -> Vec<&str> {
+    let filters = data.filter.iter().map(|filter| &filter.column);
+    let all = data.inputs.iter().chain([&data.target]).chain(filters);
+    let distinct: BTreeSet<&str> = all.map(String::as_str).collect();
+    distinct.into_iter().collect()
+}

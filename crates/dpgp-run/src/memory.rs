@@ -1,0 +1,103 @@
+//! How much memory a process may take.
+
+use std::path::Path;
+
+use super::RunError;
+use dpgp_task::{Experiment, ModelMemory};
+
+/// What is taken to be there where the system does not say: 16 GiB.
+const UNKNOWN: u64 = 16 << 30;
+
+/// The bytes that this process may still take: what Linux has without swapping, and no more than its control group and its limit on
+/// addresses (`ulimit -v`) leave. Where the system says nothing, 16 GiB.
+pub(super) fn available_memory() -> u64 {
+    let machine = read("/proc/meminfo".as_ref()).and_then(|text| of_machine(&text));
+    let group =
+        read("/proc/self/cgroup".as_ref()).and_then(|text| of_group(&text, "/sys/fs/cgroup".as_ref()));
+    let [limits, status] = ["/proc/self/limits", "/proc/self/status"].map(|path| read(path.as_ref()));
+    let process = limits.zip(status).and_then(|(limits, status)| of_process(&limits, &status));
+    machine.into_iter().chain(group).chain(process).min().unwrap_or(UNKNOWN)
+}
+
+/// Fails if the matrices of a model are too large for this machine.
+///
+/// # Errors
+/// [`RunError::Spec`] at the model.
+pub fn ensure_memory(experiment: &Experiment, memory: Option<ModelMemory>) -> Result<(), RunError> {
+    let Some(memory) = memory else { return Ok(()) };
+    let fits = memory.check(available_memory());
+    Ok(fits.map_err(|fault| Box::new(experiment.fault(&fault.path, fault.problem)))?)
+}
+
+fn read(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}
+
+fn number(path: &Path) -> Option<u64> {
+    read(path)?.trim().parse().ok()
+}
+
+/// `MemAvailable` of `/proc/meminfo`.
+fn of_machine(text: &str) -> Option<u64> {
+    kibibytes(text, "MemAvailable:")
+}
+
+/// A line that counts in KiB, as bytes.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// The limit on addresses less those in use; none where there is no limit.
+fn of_process(limits: &str, status: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kibibytes(status, "VmSize:")?))
+}
+
+/// The limit of a control group (version 2) less what it holds; files that were read and can be dropped do not count.
+fn of_group(groups: &str, root: &Path) -> Option<u64> {
+    let name = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    let folder = root.join(name);
+    let (limit, held) = (number(&folder.join("memory.max"))?, number(&folder.join("memory.current"))?);
+    let stat = read(&folder.join("memory.stat")).unwrap_or_default();
+    let dropped = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
+    Some(limit.saturating_sub(held.saturating_sub(dropped.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linux_says_what_there_is() {
+        let text = "MemTotal:       32617424 kB\nMemFree:  1 kB\nMemAvailable:   23739488 kB\n";
+        assert_eq!(of_machine(text), Some(23_739_488 * 1024));
+        assert_eq!(of_machine("MemTotal: 5 kB\n"), None);
+    }
+
+    #[test]
+    fn a_process_may_have_a_limit_on_addresses() {
+        let limits = "Max data size     unlimited    unlimited   bytes\nMax address space 5000000   unlimited    bytes\n";
+        assert_eq!(of_process(limits, "VmPeak:  9 kB\nVmSize:\t 1000 kB\n"), Some(5_000_000 - 1000 * 1024));
+        assert_eq!(of_process(&limits.replace("5000000", "unlimited"), "VmSize: 1 kB\n"), None);
+        assert_eq!(of_process("Max address space 10 20 bytes\n", "VmSize: 1 kB\n"), Some(0));
+    }
+
+    #[test]
+    fn a_control_group_may_allow_less() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("job/7");
+        std::fs::create_dir_all(&folder).unwrap();
+        let put = [
+            ("memory.max", "1000\n"),
+            ("memory.current", "600\n"),
+            ("memory.stat", "anon 200\ninactive_file 350\n"),
+        ];
+        put.iter().for_each(|(name, text)| std::fs::write(folder.join(name), text).unwrap());
+        assert_eq!(of_group("0::/job/7\n", root.path()), Some(1000 - (600 - 350)));
+        std::fs::write(folder.join("memory.max"), "max\n").unwrap();
+        assert_eq!(of_group("0::/job/7\n", root.path()), None);
+        assert_eq!(of_group("4:memory:/job/7\n", root.path()), None);
+    }
+}

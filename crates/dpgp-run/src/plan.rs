@@ -1,0 +1,156 @@
+//! What a run consists of, and what of it is stored.
+
+use super::store::{Key, RunHeader, Store, key};
+use super::{DataDigests, Shard};
+use dpgp_spec::Identity;
+use dpgp_task::Experiment;
+
+/// All replicates of all cells of an experiment, each with its key.
+///
+/// ```
+/// use dpgp::prelude::*;
+///
+/// # const SPEC: &str = r#"
+/// # experiment = { title = "planned", replicates = 3 }
+/// # data = { source.inline = { x = [0, 1, 2, 3], y = [1, 3, 2, 5] }, inputs = ["x"], target = "y" }
+/// # model = { noise_variance = 1.0, kernel.eq = { variance = 9.0, lengthscale = 5.0 } }
+/// # task.regression = { split.contiguous = 2, draws = 5 }
+/// # privacy = { epsilon = 1.0, delta = 0.01, change = 4.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
+/// # "#;
+/// let folder = tempfile::tempdir()?;
+/// let project = Project::at(folder.path().to_path_buf(), &DataPlaces::default())?;
+/// let experiment = project.parse("planned", SPEC)?; // one cell, three replicates
+/// let study = Study::open(&project, folder.path())?;
+/// let plan = study.plan(&experiment, None)?;
+/// assert_eq!((plan.total(), plan.done()), (3, 0));
+/// // Two shards share out the work.
+/// assert_eq!(plan.units("1/2".parse()?).len() + plan.units("2/2".parse()?).len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Plan<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// The seed.
+    pub seed: u32,
+    /// The digests of the data.
+    pub digests: DataDigests,
+    /// By cell and replicate; none while the data's digests are not known.
+    keys: Vec<Option<Key>>,
+    stored: Vec<bool>,
+}
+
+/// One replicate of one block: the piece of work that is computed at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// Index of the block.
+    pub block: usize,
+    /// The replicate, from 0.
+    pub replicate: u32,
+    /// The cells of the block that are not stored.
+    pub missing: Vec<usize>,
+}
+
+impl Unit {
+    /// The first replicate of all cells of a block.
+    pub(super) fn whole(experiment: &Experiment, block: usize) -> Self {
+        Self { block, replicate: 0, missing: experiment.blocks[block].cells.clone() }
+    }
+}
+
+impl<'a> Plan<'a> {
+    /// Looks up which results a store holds.
+    pub fn new(experiment: &'a Experiment, seed: u32, digests: DataDigests, store: &Store) -> Self {
+        let mut keys = Vec::with_capacity(experiment.cells.len() * experiment.meta.replicates as usize);
+        for cell in &experiment.cells {
+            let data = digests.of(&cell.data_id());
+            for replicate in 0..experiment.meta.replicates {
+                keys.push(data.map(|data| key(cell.id(), seed, replicate, data)));
+            }
+        }
+        let stored = keys.iter().map(|key| key.as_ref().is_some_and(|key| store.holds(key))).collect();
+        Self { experiment, seed, digests, keys, stored }
+    }
+
+    /// The key of a replicate of a cell.
+    pub fn key(&self, cell: usize, replicate: u32) -> Option<Key> {
+        self.keys[self.index(cell, replicate)]
+    }
+
+    /// Whether a replicate of a cell is stored.
+    pub fn is_stored(&self, cell: usize, replicate: u32) -> bool {
+        self.stored[self.index(cell, replicate)]
+    }
+
+    /// Replicates of cells in all.
+    pub fn total(&self) -> usize {
+        self.stored.len()
+    }
+
+    /// Replicates of cells that are stored.
+    pub fn done(&self) -> usize {
+        self.stored.iter().filter(|stored| **stored).count()
+    }
+
+    /// The cells of which every replicate is stored.
+    pub fn whole_cells(&self) -> Vec<usize> {
+        let replicates = self.experiment.meta.replicates;
+        let cells = 0..self.experiment.cells.len();
+        cells.filter(|cell| (0..replicates).all(|replicate| self.is_stored(*cell, replicate))).collect()
+    }
+
+    /// The keys of all replicates of some cells.
+    pub fn keys_of(&self, cells: &[usize]) -> Vec<Key> {
+        let replicates = 0..self.experiment.meta.replicates;
+        let all =
+            cells.iter().flat_map(|cell| replicates.clone().map(|replicate| self.key(*cell, replicate)));
+        all.flatten().collect()
+    }
+
+    /// The keys of what is stored.
+    pub fn stored_keys(&self) -> Vec<Key> {
+        let stored = self.keys.iter().zip(&self.stored).filter(|(_, stored)| **stored);
+        stored.filter_map(|(key, _)| *key).collect()
+    }
+
+    /// The units of a shard that have something left to compute. Shards deal out all units round-robin in the order
+    /// of their block's identity, whatever is stored, so that a shard is the same set at every resume.
+    pub fn units(&self, shard: Shard) -> Vec<Unit> {
+        let mut all: Vec<(Identity, u32, usize)> = Vec::new();
+        for (number, block) in self.experiment.blocks.iter().enumerate() {
+            all.extend((0..self.experiment.meta.replicates).map(|replicate| (block.id, replicate, number)));
+        }
+        if shard != Shard::WHOLE {
+            all.sort_unstable();
+        }
+        let mut units = Vec::new();
+        for (rank, (_, replicate, block)) in all.into_iter().enumerate() {
+            if shard.owns(rank) {
+                let mut unit = Unit { replicate, ..Unit::whole(self.experiment, block) };
+                unit.missing.retain(|&cell| !self.is_stored(cell, replicate));
+                units.push(unit);
+            }
+        }
+        units.retain(|unit| !unit.missing.is_empty());
+        units
+    }
+
+    /// What the store remembers of this run.
+    pub fn header(&self) -> RunHeader {
+        let experiment = self.experiment;
+        RunHeader {
+            experiment: experiment.name.clone(),
+            quick: experiment.quick,
+            spec: experiment.source.file().to_string_lossy().into_owned(),
+            spec_sha256: Identity::of(experiment.source.text()),
+            axes: experiment.axes.iter().map(|axis| axis.name.clone()).collect(),
+            seed: self.seed,
+            numerics: super::store::NUMERICS,
+            data: self.digests.files(),
+        }
+    }
+
+    fn index(&self, cell: usize, replicate: u32) -> usize {
+        cell * self.experiment.meta.replicates as usize + replicate as usize
+    }
+}

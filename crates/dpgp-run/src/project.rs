@@ -1,0 +1,379 @@
+//! A project: its folders, its specs and datasets, and what the user's names mean.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::RunError;
+use super::meant;
+use super::owner::ensure_own;
+use super::pool::Pool;
+use super::store::RunHeader;
+use dpgp_data::{Cache, DataError, Manifest};
+use dpgp_fs::folder_of;
+use dpgp_fs::{leads_out, refuse_links};
+use dpgp_spec::setting::SourceSetting;
+use dpgp_spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, PaperPage, SpecError, spec_name};
+use dpgp_task::Experiment;
+
+/// Where datasets are found. By default in the cache of the project, and fetched where they are missing.
+#[derive(Debug, Clone, Default)]
+pub struct DataPlaces {
+    /// A folder with datasets in the layout of the cache, whose files are used in place.
+    pub mirror: Option<PathBuf>,
+    /// The cache for downloads, if it is not the project's `data/cache`.
+    pub cache: Option<PathBuf>,
+    /// Whether missing data are an error.
+    pub offline: bool,
+    /// Whether the manifest may name this machine and its networks, and not the internet alone.
+    pub local_urls: bool,
+}
+
+impl DataPlaces {
+    /// Whether the environment lets a manifest name this machine and its networks: `DPGP_LOCAL_URLS=1`.
+    pub fn lets_local_urls() -> bool {
+        std::env::var_os("DPGP_LOCAL_URLS").is_some_and(|value| value == "1")
+    }
+}
+
+/// A folder with `experiments` and `data/datasets.toml`; or any folder, in which the experiments that come with the program run.
+///
+/// ```
+/// use dpgp_run::{DataPlaces, Project, RunError};
+///
+/// let empty = Project::at(std::env::temp_dir(), &DataPlaces::default())?;
+/// assert!(empty.is_shipped() && empty.only("smith2021/toy").is_ok());
+/// assert!(empty.manifest.get("howell1").is_ok());
+/// # Ok::<(), RunError>(())
+/// ```
+#[derive(Debug)]
+pub struct Project {
+    root: PathBuf,
+    catalogue: Catalogue,
+    shipped: bool,
+    /// The manifest of all datasets.
+    pub manifest: Manifest,
+    /// The cache that datasets are read from.
+    pub cache: Cache,
+}
+
+impl Project {
+    /// The nearest project from the working directory upwards; without one the working directory, with the
+    /// experiments that come with the program. The first that is found must be the user's own, or of one whom he trusts.
+    ///
+    /// # Errors
+    /// [`RunError::OtherOwner`]; as [`Project::at`].
+    pub fn open(places: &DataPlaces) -> Result<Self, RunError> {
+        let found = ancestors().into_iter().find(|folder| is_project(folder));
+        let is_found = found.is_some();
+        let root = found.unwrap_or_else(|| PathBuf::from("."));
+        ensure_own(&root, is_found)?;
+        Self::at(root, places)
+    }
+
+    /// The project in a folder, with the experiments and the manifest that come with the program if it has none of its own.
+    ///
+    /// # Errors
+    /// [`RunError`] if a folder or the manifest cannot be read.
+    pub fn at(root: PathBuf, places: &DataPlaces) -> Result<Self, RunError> {
+        let specs = root.join("experiments");
+        let shipped = !is_project(&root);
+        let catalogue = match shipped {
+            false => Catalogue::read(&specs).map_err(|cause| RunError::Io { path: specs, cause })?,
+            true => Catalogue::shipped(),
+        };
+        let directory = places.cache.clone().unwrap_or_else(|| root.join("data/cache"));
+        // A folder that the user names is his; of the project's own none may be a link.
+        let vouched = places.cache.clone().unwrap_or_else(|| root.clone());
+        let cache = Cache::new(directory, root.join("data"))
+            .within(vouched)
+            .with_local_urls(places.local_urls)
+            .with_mirror(places.mirror.clone().filter(|mirror| !mirror.as_os_str().is_empty()))
+            .with_offline(places.offline);
+        let path = root.join("data/datasets.toml");
+        let manifest = match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let shown = path.strip_prefix(".").unwrap_or(&path);
+                Manifest::parse(&text, shown).map_err(|error| unshown(error, &root, &path))?
+            }
+            Err(cause) if cause.kind() == ErrorKind::NotFound => Manifest::shipped().map_err(Box::new)?,
+            Err(cause) => return Err(RunError::Io { path, cause }),
+        };
+        Ok(Self { root, catalogue, shipped, manifest, cache })
+    }
+
+    /// The project's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether it was found in a folder above the working directory.
+    pub fn is_above(&self) -> bool {
+        self.root.is_absolute()
+            && std::env::current_dir().is_ok_and(|here| here != self.root && here.starts_with(&self.root))
+    }
+
+    /// Whether the experiments are those that come with the program, and not those of a folder.
+    pub fn is_shipped(&self) -> bool {
+        self.shipped
+    }
+
+    /// A path inside the project, as messages show it.
+    pub fn own(&self, name: &str) -> PathBuf {
+        let own = self.root.join(name);
+        own.strip_prefix(".").unwrap_or(&own).to_path_buf()
+    }
+
+    /// Fails if a link in the project leads to a store that would be written to. A store elsewhere is where the user says.
+    ///
+    /// # Errors
+    /// [`RunError::Io`].
+    pub fn ensure_no_links(&self, store: &Path) -> Result<(), RunError> {
+        let own = self.own("data/store");
+        if store != own {
+            return Ok(());
+        }
+        refuse_links(&self.root, &own).map_err(|cause| RunError::Io { path: own, cause })
+    }
+
+    /// The shipped specs.
+    ///
+    /// # Errors
+    /// [`RunError::NoProject`] if there are none.
+    pub fn specs(&self) -> Result<&[NamedSpec], RunError> {
+        if self.catalogue.specs().is_empty() { Err(RunError::NoProject) } else { Ok(self.catalogue.specs()) }
+    }
+
+    /// All shipped experiments.
+    ///
+    /// # Errors
+    /// [`RunError`] if a spec is wrong.
+    pub fn experiments(&self) -> Result<Vec<Experiment>, RunError> {
+        self.each_experiment()?.into_iter().collect()
+    }
+
+    /// All shipped experiments, or what is wrong with the spec of each, in the order of [`Project::specs`].
+    ///
+    /// # Errors
+    /// [`RunError::NoProject`] if there are none.
+    pub fn each_experiment(&self) -> Result<Vec<Result<Experiment, RunError>>, RunError> {
+        let specs = self.specs()?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match Pool::new(cores) {
+            Ok(pool) => Ok(pool.each(specs, |_, spec| self.load(spec))),
+            // Where the system gives no threads there is one.
+            Err(_) => Ok(specs.iter().map(|spec| self.load(spec)).collect()),
+        }
+    }
+
+    /// Whether an experiment reads rows of the user's own: a file, or columns in a spec that is not a shipped one.
+    pub fn reads_own_rows(&self, experiment: &Experiment) -> bool {
+        let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
+        sources.any(|source| source.own_file().is_some()) || self.reads_own_rows_of_spec(experiment)
+    }
+
+    /// Whether columns of rows stand in a spec that is not a shipped one.
+    pub fn reads_own_rows_of_spec(&self, experiment: &Experiment) -> bool {
+        let mut sources = experiment.cells.iter().map(|cell| &cell.setting().data.source);
+        let file = experiment.source.file();
+        sources.any(|source| matches!(source, SourceSetting::Inline(_)))
+            && !self.catalogue.specs().iter().any(|spec| is_at(spec, file))
+    }
+
+    /// The experiments that names mean, each once; all shipped ones without names; with reduced settings if `quick`.
+    ///
+    /// # Errors
+    /// [`RunError`] if a name means nothing, or two files have one name and so one place for results.
+    pub fn selected(&self, names: &[String], quick: bool) -> Result<Vec<Experiment>, RunError> {
+        let mut experiments: Vec<Experiment> = Vec::new();
+        if names.is_empty() {
+            experiments = self.experiments()?;
+        }
+        for name in names {
+            for experiment in self.find(name)? {
+                match experiments.iter().find(|e| e.name == experiment.name) {
+                    None => experiments.push(experiment),
+                    Some(other) if other.source.file() == experiment.source.file() => {}
+                    Some(_) => return Err(RunError::SameName(experiment.name)),
+                }
+            }
+        }
+        if quick { experiments.into_iter().map(|each| self.reduced(each)).collect() } else { Ok(experiments) }
+    }
+
+    /// The same experiments with other settings.
+    ///
+    /// # Errors
+    /// [`RunError::Spec`] if the settings are wrong.
+    pub fn changed(
+        &self,
+        experiments: Vec<Experiment>,
+        changes: &[Change],
+    ) -> Result<Vec<Experiment>, RunError> {
+        let changed = experiments.into_iter().map(|each| each.with_changes(changes, &self.manifest));
+        changed.map(|each| Ok(each.map_err(Box::new)?)).collect()
+    }
+
+    /// What of each paper is checked.
+    ///
+    /// # Errors
+    /// [`RunError::Coverage`] for a file that cannot be used.
+    pub fn coverage(&self) -> Result<Vec<Coverage>, RunError> {
+        let files = self.catalogue.coverage().iter();
+        files.map(|spec| Coverage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
+    }
+
+    /// What readers of each paper are told.
+    ///
+    /// # Errors
+    /// [`RunError::Coverage`] for a file that cannot be used.
+    pub fn pages(&self) -> Result<Vec<PaperPage>, RunError> {
+        let files = self.catalogue.pages().iter();
+        files.map(|spec| PaperPage::read(spec).map_err(|error| self.coverage_error(spec, error))).collect()
+    }
+
+    /// The experiments that a name means: a path, a shipped name, a prefix or a tag.
+    ///
+    /// # Errors
+    /// [`RunError::UnknownExperiment`] if it means none, or the error of the spec.
+    pub fn find(&self, name: &str) -> Result<Vec<Experiment>, RunError> {
+        let path = Path::new(name);
+        if path.extension().is_some_and(|ending| ending == "toml") {
+            return Ok(vec![self.load(&self.by_path(path))?]);
+        }
+        let named = self.catalogue.find(name);
+        if !named.is_empty() {
+            return named.into_iter().map(|spec| self.load(spec)).collect();
+        }
+        let mut tagged = self.experiments()?;
+        tagged.retain(|experiment| experiment.meta.tags.iter().any(|tag| tag == name));
+        if tagged.is_empty() { Err(self.unknown(name)) } else { Ok(tagged) }
+    }
+
+    /// The one experiment that a name means.
+    ///
+    /// # Errors
+    /// [`RunError::NotOne`] if it means several; as [`Project::find`].
+    pub fn only(&self, name: &str) -> Result<Experiment, RunError> {
+        let found = self.find(name)?;
+        let means: Vec<String> = found.iter().map(|experiment| experiment.name.clone()).collect();
+        let [only] = <[Experiment; 1]>::try_from(found)
+            .map_err(|_| RunError::NotOne { name: name.to_owned(), means })?;
+        Ok(only)
+    }
+
+    /// The experiment that a run was made from. Changes of the spec that touch no cell, such as a comment, do no harm.
+    ///
+    /// # Errors
+    /// [`RunError::SpecChanged`] if its spec is not here.
+    pub fn of_run(&self, header: &RunHeader) -> Result<Experiment, RunError> {
+        let mut found = self.find(&header.experiment).unwrap_or_default();
+        found.extend(self.find(&header.spec).unwrap_or_default());
+        match found.into_iter().find(|experiment| experiment.name == header.experiment) {
+            None => Err(RunError::spec_changed(header)),
+            Some(experiment) if header.quick => self.reduced(experiment),
+            Some(experiment) => Ok(experiment),
+        }
+    }
+
+    /// An experiment from the text of a spec; paths in it are relative to the project.
+    ///
+    /// # Errors
+    /// [`RunError::Spec`] with the place of the first thing that is wrong.
+    pub fn parse(&self, name: &str, text: &str) -> Result<Experiment, RunError> {
+        let file = self.own(&format!("{name}.toml"));
+        Ok(Experiment::parse(name, &file, text.to_owned(), &self.manifest).map_err(Box::new)?)
+    }
+
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// [`RunError`] if it cannot be read or is wrong.
+    pub fn load(&self, spec: &NamedSpec) -> Result<Experiment, RunError> {
+        let text = spec.text().map_err(|cause| unread(spec, cause))?;
+        let path = spec.path.strip_prefix(".").unwrap_or(&spec.path);
+        let parsed = Experiment::parse(&spec.name, path, text, &self.manifest);
+        parsed.map_err(|error| if self.is_linked(spec) { linked(&error) } else { Box::new(error).into() })
+    }
+
+    /// Whether a link leads to a spec from another folder: from the project, or from the folder that a path names.
+    fn is_linked(&self, spec: &NamedSpec) -> bool {
+        let is_own = spec.path.starts_with(self.root.join("experiments"));
+        let folder = if is_own { &self.root } else { folder_of(&spec.path) };
+        !spec.shipped && leads_out(folder, &spec.path)
+    }
+
+    fn coverage_error(&self, spec: &NamedSpec, error: CoverageError) -> RunError {
+        if !self.is_linked(spec) {
+            return error.into();
+        }
+        let why = "it cannot be used; no more is shown, because a link leads to it from another folder";
+        RunError::Io { path: spec.path.clone(), cause: std::io::Error::new(ErrorKind::InvalidData, why) }
+    }
+
+    fn reduced(&self, experiment: Experiment) -> Result<Experiment, RunError> {
+        Ok(experiment.reduced(&self.manifest).map_err(Box::new)?)
+    }
+
+    /// A shipped spec keeps its name however it is addressed; any other is named after its file.
+    fn by_path(&self, path: &Path) -> NamedSpec {
+        let known = self.catalogue.specs().iter().find(|spec| is_at(spec, path));
+        known.cloned().unwrap_or_else(|| NamedSpec::file(spec_name(path), path.to_path_buf()))
+    }
+
+    fn unknown(&self, name: &str) -> RunError {
+        let names = self.catalogue.specs().iter().map(|spec| spec.name.as_str());
+        let count = names.clone().count();
+        if count == 0 {
+            return RunError::NoProject;
+        }
+        let hint = match meant::experiment(name, names) {
+            Some(meant) => format!(" (did you mean {meant}?)"),
+            None if Path::new(name).with_added_extension("toml").is_file() => {
+                format!(" (did you mean the spec {name}.toml?)")
+            }
+            None if Path::new(name).is_file() => {
+                format!(". Rows have no spec of their own: `dpgp new --data {name}` writes one")
+            }
+            None => String::new(),
+        };
+        RunError::UnknownExperiment { name: name.to_owned(), count, hint }
+    }
+}
+
+/// The error of a manifest without the line that it shows, if a link leads to it from another folder.
+fn unshown(error: DataError, folder: &Path, path: &Path) -> Box<DataError> {
+    Box::new(if leads_out(folder, path) { DataError::linked_manifest(path) } else { error })
+}
+
+fn linked(error: &SpecError) -> RunError {
+    RunError::LinkedSpec { file: error.file.clone(), line: error.line, column: error.column }
+}
+
+fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {
+    let path = spec.path.clone();
+    if cause.kind() != ErrorKind::NotFound {
+        return RunError::Io { path, cause };
+    }
+    let hint = meant::spec(&path).map(|near| format!(" (did you mean {}?)", near.display()));
+    RunError::NoSpec { path, hint: hint.unwrap_or_default() }
+}
+
+fn is_project(folder: &Path) -> bool {
+    folder.join("experiments").is_dir() && folder.join("data/datasets.toml").is_file()
+}
+
+/// Whether a path means a spec of the catalogue. A file that is there is never one of those that come with the program.
+fn is_at(spec: &NamedSpec, path: &Path) -> bool {
+    if spec.shipped {
+        return spec.path == path && !path.exists();
+    }
+    std::fs::canonicalize(path)
+        .is_ok_and(|file| std::fs::canonicalize(&spec.path).is_ok_and(|own| own == file))
+}
+
+/// The working directory as `.`, then its parents.
+fn ancestors() -> Vec<PathBuf> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let above = here.ancestors().skip(1).map(Path::to_path_buf);
+    std::iter::once(PathBuf::from(".")).chain(above).collect()
+}

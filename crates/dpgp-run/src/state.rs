@@ -1,0 +1,152 @@
+//! The folder of what the program remembers of a user's own data, and its key.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rand::TryRng;
+#[expect(clippy::disallowed_types, reason = "the one file that makes keys")]
+use rand::rngs::SysRng;
+use thiserror::Error;
+
+use dpgp_data::DataKey;
+use dpgp_fs::{disk, folder_of};
+
+/// The file of the key in the folder.
+const KEY: &str = "key";
+
+/// Bytes of the key.
+const BYTES: usize = 32;
+
+/// A folder that its owner alone may read, with a key that never leaves it. Ledgers are kept there unless they are put
+/// elsewhere.
+///
+/// ```
+/// use dpgp_run::StateFolder;
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("state");
+/// let first = StateFolder::at(&path)?;
+/// assert_eq!(StateFolder::at(&path)?.key().name(), first.key().name()); // the key is made once
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct StateFolder {
+    path: PathBuf,
+    key: DataKey,
+}
+
+/// Why there is no such folder.
+#[derive(Debug, Error)]
+pub enum StateError {
+    /// Nothing says where.
+    #[error(
+        "there is no folder for the key of your data and for ledgers: set DPGP_STATE to one that stays, such as a volume \
+         of a container (or set XDG_STATE_HOME or HOME)"
+    )]
+    NoFolder,
+    /// The folder or the key cannot be used.
+    #[error("{}: {cause}; DPGP_STATE names another folder for the key of your data and for ledgers", path.display())]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The key is none.
+    #[error(
+        "{} is not a key of 32 bytes. Put a copy of the key there, which never changes: without it no ledger that it sealed can be used", .0.display()
+    )]
+    BadKey(PathBuf),
+    /// The operating system gives no randomness.
+    #[error("the operating system gave no randomness for the key of your data: {0}")]
+    Randomness(String),
+}
+
+impl StateFolder {
+    /// The folder that the environment names: `DPGP_STATE`, else `dpgp` in `XDG_STATE_HOME`, else `.local/state/dpgp` in
+    /// `HOME`. It is made with its key if it is not there.
+    ///
+    /// # Errors
+    /// [`StateError`].
+    pub fn open() -> Result<Self, StateError> {
+        Self::at(&named().ok_or(StateError::NoFolder)?)
+    }
+
+    /// The folder that the environment names, if it is there with its key: nothing is written.
+    ///
+    /// # Errors
+    /// [`StateError`] for a key that cannot be read.
+    pub fn existing() -> Result<Option<Self>, StateError> {
+        named().filter(|path| path.join(KEY).exists()).map(|path| Self::at(&path)).transpose()
+    }
+
+    /// The same, where a path says which.
+    ///
+    /// # Errors
+    /// [`StateError`].
+    pub fn at(path: &Path) -> Result<Self, StateError> {
+        disk::make_folder(path).map_err(StateError::io(path))?;
+        let file = path.join(KEY);
+        if !file.exists() {
+            make_key(&file)?;
+        }
+        let bytes = fs::read(&file).map_err(StateError::io(&file))?;
+        if bytes.len() != BYTES {
+            return Err(StateError::BadKey(file));
+        }
+        Ok(Self { path: path.to_path_buf(), key: DataKey::new(&bytes) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key.
+    pub fn key(&self) -> &DataKey {
+        &self.key
+    }
+}
+
+/// A key for one call, which compares its files by it: nothing is kept, and nothing is written.
+///
+/// # Errors
+/// [`StateError::Randomness`].
+pub fn passing_key() -> Result<DataKey, StateError> {
+    Ok(DataKey::new(&random_bytes()?))
+}
+
+impl StateError {
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path, cause }
+    }
+}
+
+fn named() -> Option<PathBuf> {
+    let dpgp = of_environment("DPGP_STATE");
+    let state = of_environment("XDG_STATE_HOME").map(|state| state.join("dpgp"));
+    dpgp.or(state).or_else(|| of_environment("HOME").map(|home| home.join(".local/state/dpgp")))
+}
+
+fn of_environment(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn random_bytes() -> Result<[u8; BYTES], StateError> {
+    let mut bytes = [0; BYTES];
+    SysRng.try_fill_bytes(&mut bytes).map_err(|cause| StateError::Randomness(cause.to_string()))?;
+    Ok(bytes)
+}
+
+/// Writes a new key, whole or not at all; of several processes one wins. Temporary files are private to their owner.
+fn make_key(path: &Path) -> Result<(), StateError> {
+    let key = random_bytes()?;
+    let mut file = disk::create(folder_of(path), 0o600).map_err(StateError::io(path))?;
+    let written = disk::write(&mut file, &key).and_then(|()| disk::sync(&file));
+    written.map_err(StateError::io(path))?;
+    match disk::place(file, path) {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(StateError::io(path)(cause)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,161 @@
+//! Where the lines of a segment stand, kept beside it, so that nobody has to read all of them to find one.
+//!
+//! An index is believed while its segment has the size and the time of modification that it had when all of it was read; each line that is
+//! looked up is still compared with its own checksum. Without an index, or with one that is not as it was written, the segment is read.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::Key;
+use super::line::Kind;
+use dpgp_fs::folder_of;
+use dpgp_fs::temporary_file;
+
+/// Segments of fewer bytes are read as fast as an index of theirs.
+const LEAST: u64 = 1 << 16;
+/// How an index begins.
+const BEGINNING: &[u8; 8] = b"dpgp-ix1";
+/// Bytes of size and time.
+const STAMP: usize = 8 + 8 + 4;
+/// Bytes of a line: its kind, its key, its offset and its length.
+const LINE: usize = 1 + 32 + 8 + 4;
+/// Bytes of the checksum at the end.
+const CHECK: usize = 4;
+
+/// A line, and where it stands in its segment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct IndexLine {
+    pub kind: Kind,
+    pub key: Key,
+    pub offset: u64,
+    pub length: u32,
+}
+
+/// What an index knows its segment by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Stamp {
+    size: u64,
+    seconds: u64,
+    nanoseconds: u32,
+}
+
+impl Stamp {
+    /// Of an open file; none where the system does not tell.
+    pub fn of(found: &fs::Metadata) -> Option<Self> {
+        let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let (seconds, nanoseconds) = (modified.as_secs(), modified.subsec_nanos());
+        Some(Self { size: found.len(), seconds, nanoseconds })
+    }
+
+    fn bytes(self) -> [u8; STAMP] {
+        let mut bytes = [0; STAMP];
+        bytes[..8].copy_from_slice(&self.size.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.seconds.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.nanoseconds.to_le_bytes());
+        bytes
+    }
+}
+
+/// The lines of a segment of this stamp, by its index.
+pub(super) fn read(segment: &Path, stamp: Stamp) -> Option<Vec<IndexLine>> {
+    if stamp.size < LEAST {
+        return None;
+    }
+    parse(&fs::read(path_of(segment)).ok()?, stamp)
+}
+
+/// Writes the index of a segment. Where that fails, the segment is read again the next time, and nothing is lost.
+pub(super) fn write(segment: &Path, stamp: Stamp, lines: &[IndexLine]) {
+    if stamp.size < LEAST {
+        return;
+    }
+    let Ok(mut file) = temporary_file(folder_of(segment), 0o600) else { return };
+    if file.write_all(&text(stamp, lines)).is_ok() {
+        let _ = file.persist(path_of(segment));
+    }
+}
+
+/// Deletes the index of a segment that is not what it says.
+pub(super) fn delete(segment: &Path) {
+    let _ = fs::remove_file(path_of(segment));
+}
+
+fn path_of(segment: &Path) -> PathBuf {
+    let mut name: OsString = segment.as_os_str().to_owned();
+    name.push(".index");
+    PathBuf::from(name)
+}
+
+fn text(stamp: Stamp, lines: &[IndexLine]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(BEGINNING.len() + STAMP + LINE * lines.len() + CHECK);
+    bytes.extend(BEGINNING);
+    bytes.extend(stamp.bytes());
+    for line in lines {
+        bytes.push(line.kind as u8);
+        bytes.extend(line.key.bytes());
+        bytes.extend(line.offset.to_le_bytes());
+        bytes.extend(line.length.to_le_bytes());
+    }
+    bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
+    bytes
+}
+
+fn parse(bytes: &[u8], stamp: Stamp) -> Option<Vec<IndexLine>> {
+    let (content, check) = bytes.split_last_chunk::<CHECK>()?;
+    let lines = content.strip_prefix(BEGINNING)?.strip_prefix(&stamp.bytes())?;
+    let whole = crc32fast::hash(content) == u32::from_le_bytes(*check) && lines.len() % LINE == 0;
+    whole.then(|| lines.chunks_exact(LINE).map(line).collect())?
+}
+
+fn line(bytes: &[u8]) -> Option<IndexLine> {
+    let (kind, rest) = bytes.split_first()?;
+    let (key, rest) = rest.split_first_chunk::<32>()?;
+    let (offset, length) = rest.split_first_chunk::<8>()?;
+    Some(IndexLine {
+        kind: *Kind::ALL.get(usize::from(*kind))?,
+        key: Key::from(*key),
+        offset: u64::from_le_bytes(*offset),
+        length: u32::from_le_bytes(length.try_into().ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: Stamp = Stamp { size: LEAST, seconds: 7, nanoseconds: 9 };
+
+    fn lines() -> [IndexLine; 3] {
+        [
+            IndexLine { kind: Kind::Run, key: Key::of(""), offset: 0, length: 90 },
+            IndexLine { kind: Kind::Text, key: Key::of("t"), offset: 90, length: u32::MAX },
+            IndexLine { kind: Kind::Done, key: Key::of("d"), offset: u64::MAX, length: 0 },
+        ]
+    }
+
+    #[test]
+    fn an_index_is_that_of_one_segment_at_one_time() {
+        let bytes = text(AT, &lines());
+        assert_eq!(parse(&bytes, AT).as_deref(), Some(&lines()[..]));
+        for other in
+            [Stamp { size: LEAST + 1, ..AT }, Stamp { seconds: 8, ..AT }, Stamp { nanoseconds: 8, ..AT }]
+        {
+            assert_eq!(parse(&bytes, other), None);
+        }
+    }
+
+    /// A checksum of 32 bits notices every burst of errors that is no longer.
+    #[test]
+    fn any_changed_byte_and_any_cut_is_noticed() {
+        let bytes = text(AT, &lines());
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 0x41;
+            assert_eq!(parse(&changed, AT), None, "{at}");
+            assert_eq!(parse(&bytes[..at], AT), None, "cut at {at}");
+        }
+    }
+}

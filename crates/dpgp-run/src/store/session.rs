@@ -1,0 +1,140 @@
+//! Writing to the store.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::line::{Kind, SegmentLine};
+use super::{Key, RunHeader, StoreError, StoredResult};
+use dpgp_spec::Identity;
+use dpgp_task::Cell;
+
+/// The segment that this process appends to.
+#[derive(Debug)]
+pub(super) struct Segment {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    /// The section texts that stand in it.
+    texts: BTreeSet<Identity>,
+}
+
+/// A line that was written: its key, its offset and its length.
+pub(super) type Written = (Kind, Key, u64, usize);
+
+/// One run's way into the store. Every result is on disk before [`Session::append`] returns.
+#[derive(Debug)]
+pub struct Session {
+    directory: PathBuf,
+    pub(super) header: RunHeader,
+    state: Mutex<SessionState>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct SessionState {
+    pub segment: Option<Segment>,
+    begun: bool,
+    pub written: Vec<Written>,
+}
+
+impl Session {
+    pub(super) fn new(directory: &Path, header: RunHeader, segment: Option<Segment>) -> Self {
+        let state = Mutex::new(SessionState { segment, ..SessionState::default() });
+        Self { directory: directory.to_path_buf(), header, state }
+    }
+
+    pub(super) fn into_parts(self) -> (RunHeader, SessionState) {
+        (self.header, self.state.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Says in the store that this run took place, even if nothing was left to compute.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn begin(&self) -> Result<(), StoreError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.begun(&mut state)
+    }
+
+    /// Appends one replicate of a cell.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn append(&self, key: Key, cell: &Cell, record: &StoredResult) -> Result<(), StoreError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.begun(&mut state)?;
+        let mut lines = Vec::new();
+        for (_, text) in cell.sections() {
+            if state.segment.as_mut().is_some_and(|segment| segment.texts.insert(text.id)) {
+                lines.push((Kind::Text, text.id, self.json(&text.canonical)?));
+            }
+        }
+        lines.push((Kind::Done, key, self.json(record)?));
+        self.write(&mut state, &lines)
+    }
+
+    fn begun(&self, state: &mut SessionState) -> Result<(), StoreError> {
+        if state.begun {
+            return Ok(());
+        }
+        if state.segment.is_none() {
+            state.segment = Some(self.create()?);
+        }
+        let json = self.json(&self.header)?;
+        self.write(state, &[(Kind::Run, Identity::of(&json), json)])?;
+        state.begun = true;
+        Ok(())
+    }
+
+    /// All lines in one write: a reader sees all of them, or a last one that is cut off.
+    fn write(&self, state: &mut SessionState, lines: &[(Kind, Key, String)]) -> Result<(), StoreError> {
+        let SessionState { segment: Some(segment), written, .. } = state else { return Ok(()) };
+        let mut text = String::new();
+        for (kind, key, json) in lines {
+            let line = SegmentLine { kind: *kind, key: *key, json }.to_string();
+            written.push((*kind, *key, segment.length + text.len() as u64, line.len()));
+            text.push_str(&line);
+        }
+        segment.file.write_all(text.as_bytes()).map_err(StoreError::io(&segment.path))?;
+        segment.length += text.len() as u64;
+        Ok(())
+    }
+
+    fn json(&self, value: &impl serde::Serialize) -> Result<String, StoreError> {
+        serde_json::to_string(value).map_err(|error| StoreError::io(&self.directory)(error.into()))
+    }
+
+    /// A new segment under a name that no process has: the time, the process, and a counter for what is left.
+    fn create(&self) -> Result<Segment, StoreError> {
+        std::fs::create_dir_all(&self.directory).map_err(StoreError::io(&self.directory))?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        let process = std::process::id();
+        for attempt in 0.. {
+            let path = self.directory.join(format!("{now:020}-{process}-{attempt}.{ENDING}"));
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true);
+            // Results may be those of private rows.
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            match options.open(&path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(StoreError::Io { path, cause }),
+                Ok(file) => return Ok(Segment { path, file, length: 0, texts: BTreeSet::new() }),
+            }
+        }
+        Err(StoreError::Gone { path: self.directory.clone() })
+    }
+}
+
+impl Segment {
+    /// Where it stands.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// The ending of segments.
+pub(super) const ENDING: &str = "segment";

@@ -1,0 +1,216 @@
+//! One way to run an experiment: what is stored is read, the rest is computed and stored.
+
+use std::path::Path;
+
+use super::execute::execute;
+use super::explain::explain;
+use super::load::Loader;
+use super::results::{results, results_beside};
+use super::store::{NUMERICS, RunHeader, Store};
+use super::{
+    DataDigests, Plan, Project, Provenance, Results, RunError, RunOptions, Shard, Stale, clipped_in_own_files,
+};
+use dpgp_data::{Progress, Silent};
+use dpgp_spec::Identity;
+use dpgp_task::Experiment;
+
+/// A project and a store of what was computed of its experiments.
+#[derive(Debug)]
+pub struct Study<'p> {
+    project: &'p Project,
+    store: Store,
+}
+
+/// What became of an experiment.
+#[derive(Debug)]
+pub struct StudyReport {
+    /// Replicates of cells that were stored before.
+    pub stored: usize,
+    /// Replicates of cells in all.
+    pub total: usize,
+    /// Blocks that were computed now.
+    pub computed: usize,
+    /// The results; none if some are missing, as when a shard leaves them to others.
+    pub results: Option<Results>,
+    /// Where they come from.
+    pub provenance: Provenance,
+    /// Why some cells have no results, if all others do.
+    pub failed: Option<RunError>,
+}
+
+impl<'p> Study<'p> {
+    /// Reads what the store in a folder holds; a folder that is not there holds nothing, and is made by the first run.
+    ///
+    /// # Errors
+    /// [`RunError::Store`] if the store cannot be read or contradicts itself.
+    pub fn open(project: &'p Project, store: &Path) -> Result<Self, RunError> {
+        // What is behind a link is read, and nothing is written there.
+        let is_linked = project.ensure_no_links(store).is_err();
+        Ok(Self { project, store: if is_linked { Store::read_only(store)? } else { Store::open(store)? } })
+    }
+
+    /// The project.
+    pub fn project(&self) -> &'p Project {
+        self.project
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What a run would consist of, and what of it is stored; nothing is fetched or computed.
+    ///
+    /// # Errors
+    /// [`RunError::Data`] if a file of the user's own cannot be read.
+    pub fn plan<'e>(&self, experiment: &'e Experiment, seed: Option<u32>) -> Result<Plan<'e>, RunError> {
+        let digests = DataDigests::known(experiment, self.project)?;
+        Ok(Plan::new(experiment, seed.unwrap_or(experiment.meta.seed), digests, &self.store))
+    }
+
+    /// Why each result that a plan lacks has to be computed.
+    ///
+    /// # Errors
+    /// [`RunError::Store`].
+    pub fn explain(&self, plan: &Plan<'_>) -> Result<Vec<Stale>, RunError> {
+        Ok(explain(plan, &self.store)?)
+    }
+
+    /// The seconds that the rest of a plan takes on so many threads, by what a result of this experiment took on average,
+    /// whatever has changed since, and by results that it shares with other experiments; none if there are none of them.
+    ///
+    /// # Errors
+    /// [`RunError::Store`].
+    pub fn seconds_left(&self, plan: &Plan<'_>, jobs: usize) -> Result<Option<f64>, RunError> {
+        let units = plan.units(Shard::WHOLE);
+        let missing: usize = units.iter().map(|unit| unit.missing.len()).sum();
+        if missing == 0 {
+            return Ok(Some(0.0));
+        }
+        let shared = self.store.results(&plan.stored_keys())?;
+        let own = self.store.of_experiment(&plan.experiment.name)?;
+        let own = own.iter().map(|stored| &stored.record);
+        let seconds: Vec<f64> = own.chain(&shared).map(|record| record.about.seconds).collect();
+        if seconds.is_empty() {
+            return Ok(None);
+        }
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        Ok(Some(mean * missing as f64 / jobs.min(units.len()) as f64))
+    }
+
+    /// Computes what is missing, stores it and reads the results. Missing data are fetched first.
+    ///
+    /// # Errors
+    /// [`RunError`]; what was finished before it is stored.
+    pub fn run(
+        &mut self,
+        experiment: &Experiment,
+        options: &RunOptions<'_>,
+    ) -> Result<StudyReport, RunError> {
+        let mut report = self.run_as_far(experiment, options)?;
+        match report.failed.take() {
+            None => Ok(report),
+            Some(failed) => Err(failed),
+        }
+    }
+
+    /// As [`Study::run`]; where only some cells failed the results of the others are read too, and the failure stands in the report.
+    ///
+    /// # Errors
+    /// As [`Study::run`], but for cells that failed.
+    pub fn run_as_far(
+        &mut self,
+        experiment: &Experiment,
+        options: &RunOptions<'_>,
+    ) -> Result<StudyReport, RunError> {
+        self.project.ensure_no_links(self.store.directory())?;
+        let downloads = options.watcher.downloads();
+        let digests = DataDigests::fetched(experiment, self.project, downloads)?;
+        let seed = options.seed.unwrap_or(experiment.meta.seed);
+        let before = Plan::new(experiment, seed, digests.clone(), &self.store);
+        let outcome = self.complete(&before, options);
+        let after = Plan::new(experiment, seed, digests, &self.store);
+        let (computed, failed) = match outcome {
+            Ok(computed) => (computed, None),
+            Err(error) => match error.computed_beside() {
+                Some(computed) if options.shard == Shard::WHOLE => (computed, Some(error)),
+                _ => return Err(error),
+            },
+        };
+        let report = self.report(&after, failed, downloads)?;
+        Ok(StudyReport { stored: before.done(), computed, ..report })
+    }
+
+    /// The experiment of an earlier run and what is stored of it; nothing is fetched or computed.
+    ///
+    /// # Errors
+    /// [`RunError::SpecChanged`] if the spec is not here, or has other cells than those that were stored.
+    pub fn stored(&self, header: &RunHeader) -> Result<(Experiment, StudyReport), RunError> {
+        let experiment = self.project.of_run(header)?;
+        let report = self.report(&self.plan(&experiment, Some(header.seed))?, None, &Silent)?;
+        if report.results.is_none() && Identity::of(experiment.source.text()) != header.spec_sha256 {
+            return Err(RunError::spec_changed(header));
+        }
+        Ok((experiment, report))
+    }
+
+    /// The blocks that were computed.
+    fn complete(&mut self, plan: &Plan<'_>, options: &RunOptions<'_>) -> Result<usize, RunError> {
+        let units = plan.units(options.shard);
+        if units.is_empty() && options.shard == Shard::WHOLE {
+            return Ok(0);
+        }
+        let progress = options.watcher.downloads();
+        let loader = Loader { experiment: plan.experiment, project: self.project, progress };
+        let samples = loader.samples(&units)?;
+        let session = self.store.session(plan.header());
+        // The session is ended whatever happens, so that what was finished can be read.
+        let outcome = match session.begin() {
+            Ok(()) => execute(plan, &samples, &session, options),
+            Err(error) => Err(error.into()),
+        };
+        self.store.end(session)?;
+        outcome
+    }
+
+    fn report(
+        &self,
+        plan: &Plan<'_>,
+        failed: Option<RunError>,
+        progress: &dyn Progress,
+    ) -> Result<StudyReport, RunError> {
+        let results = match &failed {
+            Some(failed) => results_beside(plan, &self.store, failed.failures())?,
+            None => results(plan, &self.store)?,
+        };
+        let clipped = match results {
+            Some(_) => clipped_in_own_files(plan.experiment, self.project, progress)?,
+            None => Vec::new(),
+        };
+        let provenance = Provenance {
+            data: plan.digests.public(),
+            own_rows: self.project.reads_own_rows(plan.experiment),
+            rows_in_spec: self.project.reads_own_rows_of_spec(plan.experiment),
+            project: self.project.root().to_path_buf(),
+            seed: plan.seed,
+            numerics: NUMERICS,
+            seconds: results.as_ref().map_or(0.0, |results| results.seconds),
+            finished: results.as_ref().map_or(0, |results| results.finished),
+            clipped,
+        };
+        Ok(StudyReport { stored: plan.done(), total: plan.total(), computed: 0, results, provenance, failed })
+    }
+}
+
+impl StudyReport {
+    /// One line on what was done.
+    pub fn summary(&self) -> String {
+        let Self { stored, total, computed, .. } = self;
+        let blocks = if *computed == 1 { "block" } else { "blocks" };
+        match (stored, computed) {
+            (_, 0) if stored == total => format!("nothing computed: all {total} results were stored"),
+            (0, _) => format!("{computed} {blocks} computed"),
+            _ => format!("{computed} {blocks} computed; {stored} of {total} results were stored"),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The product of the axes: from the base table to checked cells.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use toml::Table;
+
+use super::axis::Axis;
+use super::cell::{Block, Cell, INNER, Texts};
+use super::section::{Builder, Fault, Section, SectionText, known_section};
+use super::source::{SourceText, keys, plain};
+use super::{Problem, SpecError, TaskSection};
+use crate::setting::{
+    Checked, DataSetting, Fault as ValueFault, ModelSetting, NormaliseSetting, PrivacySetting, Sections,
+    Setting,
+};
+use dpgp_data::Manifest;
+
+/// The largest grid that is expanded.
+const MOST_CELLS: usize = 1_000_000;
+
+/// Expands the grid and checks every cell.
+pub(super) fn expand<T: TaskSection>(
+    base: &Table,
+    axes: &[Axis],
+    source: &SourceText,
+    manifest: &Manifest,
+) -> Result<Vec<Cell<T>>, SpecError> {
+    let total = axes.iter().try_fold(1usize, |n, axis| n.checked_mul(axis.labels.len()));
+    let total = total.unwrap_or(usize::MAX);
+    if total > MOST_CELLS {
+        let problem = Problem::TooManyCells { cells: total, most: MOST_CELLS };
+        return Err(source.error(&["grid"], problem));
+    }
+    for axis in axes {
+        for assignment in axis.values.iter().flatten() {
+            known_section(&assignment.path).map_err(|problem| {
+                let place: Vec<&str> = axis.place.iter().map(String::as_str).collect();
+                source.error(&place, problem)
+            })?;
+        }
+    }
+    check_base::<T>(base, source, manifest)?;
+    let mut builders = Builders::<T>::new(base, axes);
+    (0..total)
+        .map(|number| {
+            let at = coordinates(axes, number);
+            builders.cell(&Blame { axes, at: &at, source }, manifest)
+        })
+        .collect()
+}
+
+/// A base that is complete without the grid is checked as it stands: a mistake in a value that the grid
+/// replaces is still a mistake.
+fn check_base<T: TaskSection>(
+    base: &Table,
+    source: &SourceText,
+    manifest: &Manifest,
+) -> Result<(), SpecError> {
+    let blame = Blame { axes: &[], at: &[], source };
+    match Builders::<T>::new(base, &[]).setting(&blame) {
+        // A base that the grid completes has no form yet, but a number in it must have its range.
+        Err(error) if error.problem.is_range() => Err(error),
+        Err(_) => Ok(()),
+        Ok((setting, _)) => check(&setting, manifest).map_err(|fault| blame.value(fault)),
+    }
+}
+
+/// Checks a whole cell: first what the sections say by themselves, then what the task needs of them.
+fn check<T: TaskSection>(setting: &Setting<T>, manifest: &Manifest) -> Checked {
+    setting.check(manifest)?;
+    T::check(setting)
+}
+
+/// The position of a cell on each axis; the last axis varies fastest.
+fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
+    let mut at = vec![0; axes.len()];
+    for (i, axis) in axes.iter().enumerate().rev() {
+        at[i] = number % axis.labels.len();
+        number /= axis.labels.len();
+    }
+    at
+}
+
+/// The sections of all cells.
+struct Builders<T> {
+    data: Builder<DataSetting>,
+    model: Builder<ModelSetting>,
+    normalise: Builder<NormaliseSetting>,
+    privacy: Builder<PrivacySetting>,
+    task: Builder<T>,
+}
+
+impl<T: TaskSection> Builders<T> {
+    fn new(base: &Table, axes: &[Axis]) -> Self {
+        Self {
+            data: Builder::new("data", base, axes, &[]),
+            model: Builder::new("model", base, axes, &[]),
+            normalise: Builder::new("normalise", base, axes, &[]),
+            privacy: Builder::new("privacy", base, axes, &INNER),
+            task: Builder::new("task", base, axes, &[]),
+        }
+    }
+
+    fn cell(&mut self, blame: &Blame<'_>, manifest: &Manifest) -> Result<Cell<T>, SpecError> {
+        let (setting, texts) = self.setting(blame)?;
+        check(&setting, manifest).map_err(|fault| blame.value(fault))?;
+        let labels = blame.axes.iter().zip(blame.at).map(|(axis, &i)| axis.labels[i].clone()).collect();
+        Ok(Cell::new(labels, setting, texts))
+    }
+
+    fn setting(&mut self, blame: &Blame<'_>) -> Result<(Setting<T>, Texts), SpecError> {
+        let Blame { axes, at, .. } = *blame;
+        let data = self.data.at(axes, at).map_err(|fault| blame.fault("data", fault))?;
+        let normalise = self.normalise.at(axes, at).map_err(|fault| blame.fault("normalise", fault))?;
+        let model = self.model.at(axes, at).map_err(|fault| blame.fault("model", fault))?;
+        let task = self.task.at(axes, at).map_err(|fault| blame.fault("task", fault))?;
+        let privacy = self.privacy.at(axes, at).map_err(|fault| blame.fault("privacy", fault))?;
+        let data = data.ok_or_else(|| blame.missing("data"))?;
+        let task = task.ok_or_else(|| blame.missing("task"))?;
+        let privacy = privacy.ok_or_else(|| blame.missing("privacy"))?;
+        let texts = [
+            Some(data.text),
+            model.as_ref().map(text),
+            normalise.as_ref().filter(|section| *section.value != NormaliseSetting::None).map(text),
+            Some(privacy.text),
+            Some(task.text),
+        ];
+        let sections = Sections {
+            data: data.value,
+            normalise: normalise.map(|section| section.value).unwrap_or_default(),
+            model: model.map(|section| section.value),
+            privacy: privacy.value,
+        };
+        Ok((Setting { task: task.value, sections }, texts))
+    }
+}
+
+fn text<T>(section: &Section<T>) -> Arc<SectionText> {
+    Arc::clone(&section.text)
+}
+
+/// An error of value at a key path of the cell with this number.
+pub(super) fn blamed(number: usize, axes: &[Axis], source: &SourceText, fault: ValueFault) -> SpecError {
+    Blame { axes, at: &coordinates(axes, number), source }.value(fault)
+}
+
+/// Finds out where an error of a cell stands in the spec: at an axis, or at a key of the base.
+struct Blame<'a> {
+    axes: &'a [Axis],
+    at: &'a [usize],
+    source: &'a SourceText,
+}
+
+impl Blame<'_> {
+    fn missing(&self, section: &'static str) -> SpecError {
+        self.source.error(&[], Problem::MissingSection { section })
+    }
+
+    fn fault(&self, section: &str, fault: Fault) -> SpecError {
+        match fault {
+            Fault::Assign(axis, reason) => {
+                self.at_place(&self.axes[axis].place, Problem::UnknownPath { reason })
+            }
+            Fault::Form(error) => self.shape(section, &error),
+            Fault::Text(reason) => self.source.error(&[section], Problem::Shape(reason)),
+        }
+    }
+
+    /// An error of form. If serde blames a key that an axis brought in, the axis is at fault.
+    fn shape(&self, section: &str, error: &serde_path_to_error::Error<toml::de::Error>) -> SpecError {
+        let reason = plain(error.inner().message());
+        let inside = keys(error.path());
+        if let Some(problem) = Problem::range(&reason) {
+            let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
+            // A list is blamed as a whole, as by the checks of values.
+            while path.pop_if(|last| last.parse::<usize>().is_ok()).is_some() {}
+            return self.value(ValueFault { path: path.join("."), problem });
+        }
+        let mut path: Vec<String> = std::iter::once(section.to_owned()).chain(inside).collect();
+        let unknown = reason.strip_prefix("unknown field `").or(reason.strip_prefix("unknown variant `"));
+        if let Some(key) = unknown.and_then(|rest| rest.split('`').next())
+            && path.last().map(String::as_str) != Some(key)
+        {
+            path.push(key.to_owned());
+            let whole: Vec<&str> = path.iter().map(String::as_str).collect();
+            if self.axis_of(&path).is_none() && self.source.place(&whole).is_none() {
+                path.pop();
+            }
+        }
+        let written = || self.source.place(&path.iter().map(String::as_str).collect::<Vec<_>>()).is_some();
+        match self.axis_of(&path) {
+            // An axis that adds a key to a table of the text is not to blame for another that is missing there.
+            Some((_, length)) if length > path.len() && reason.starts_with("missing field") && written() => {
+                self.base(&path, Problem::Shape(reason))
+            }
+            Some((place, length)) if unknown.is_some() && length >= path.len() => {
+                self.at_place(&place, Problem::UnknownPath { reason })
+            }
+            Some((place, _)) => self.at_place(&place, Problem::BadAxisValue { reason }),
+            None => self.base(&path, Problem::Shape(reason)),
+        }
+    }
+
+    /// An error of value.
+    fn value(&self, fault: ValueFault) -> SpecError {
+        let path: Vec<String> = fault.path.split('.').map(str::to_owned).collect();
+        match self.axis_of(&path) {
+            Some((place, _)) => self.at_place(&place, fault.problem),
+            None => self.base(&path, fault.problem),
+        }
+    }
+
+    /// The place of the axis value that set `path` (or a table around or below it), and the length of its own path.
+    fn axis_of(&self, path: &[String]) -> Option<(Vec<String>, usize)> {
+        for (axis, &i) in self.axes.iter().zip(self.at) {
+            for assignment in &axis.values[i] {
+                if path.starts_with(&assignment.path) || assignment.path.starts_with(path) {
+                    let mut place = axis.place.clone();
+                    match axis.place[0].as_str() {
+                        "grid" => place.push(i.to_string()),
+                        _ => place.extend([axis.labels[i].clone(), assignment.path.join(".")]),
+                    }
+                    return Some((place, assignment.path.len()));
+                }
+            }
+        }
+        None
+    }
+
+    fn at_place(&self, place: &[String], problem: Problem) -> SpecError {
+        let place: Vec<&str> = place.iter().map(String::as_str).collect();
+        self.source.error(&place, problem)
+    }
+
+    fn base(&self, path: &[String], problem: Problem) -> SpecError {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        self.source.error(&path, problem)
+    }
+}
+
+/// Groups cells that differ only in what rescales the noise, in order of first appearance.
+pub(super) fn blocks<T: TaskSection>(cells: &[Cell<T>]) -> Vec<Block> {
+    let mut places = BTreeMap::new();
+    let mut blocks: Vec<Block> = Vec::new();
+    for (i, cell) in cells.iter().enumerate() {
+        let id = cell.block_id();
+        let place = *places.entry(id).or_insert(blocks.len());
+        if place == blocks.len() {
+            blocks.push(Block { id, cells: Vec::new() });
+        }
+        blocks[place].cells.push(i);
+    }
+    blocks
+}

@@ -1,0 +1,278 @@
+//! A checked experiment, ready to run.
+
+use std::path::Path;
+
+use super::axis::{Axis, axes};
+use super::broken::{Broken, RawBroken};
+use super::claim::Claim;
+use super::counterpart::Counterpart;
+use super::document::{Deviation, Document, Meta};
+use super::errata::{all_described, all_quoted, described_once};
+use super::expand::{blocks, expand};
+use super::figure::{FigureSetting, Named};
+use super::layout::TableLayout;
+use super::quick::reduced;
+use super::source::SourceText;
+use super::words::ErratumWords;
+use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
+use dpgp_data::Manifest;
+use dpgp_linalg::number::OutOfRange;
+
+/// A spec whose every value has been checked.
+#[derive(Debug, Clone)]
+pub struct Experiment<T> {
+    /// Its name, for example `smith2021/table1`.
+    pub name: String,
+    /// Whether the settings are the reduced ones of its `[quick]` table.
+    pub quick: bool,
+    /// What was changed for one run, in words; nothing in an experiment as its spec has it.
+    pub changes: Vec<String>,
+    /// Its text, for errors that turn up only when data are read.
+    pub source: SourceText,
+    /// What it is.
+    pub meta: Meta,
+    /// The axes of its grid.
+    pub axes: Vec<Axis>,
+    /// Its cells, in grid order.
+    pub cells: Vec<Cell<T>>,
+    /// Its cells grouped by what is computed together.
+    pub blocks: Vec<Block>,
+    /// The numbers that stand beside its own.
+    pub counterparts: Vec<Counterpart>,
+    /// The claims.
+    pub claims: Vec<Claim>,
+    /// The deviations.
+    pub deviations: Vec<Deviation>,
+    /// What its errata say, in words.
+    pub errata: Vec<ErratumWords>,
+    /// Breaks of privacy that it announces.
+    pub broken: Vec<Broken>,
+    /// Numbers and claims that a reduced or changed grid has no cells for.
+    pub left_out: usize,
+    /// How its table is laid out for people, if not as a list.
+    pub layout: Option<TableLayout>,
+    /// The figure, if it has one.
+    pub figure: Option<FigureSetting>,
+    /// The cells that it shows.
+    pub figure_cells: Selector,
+}
+
+impl<T: TaskSection> Experiment<T> {
+    /// Reads a spec from a text.
+    ///
+    /// # Errors
+    /// [`SpecError`] with the place of the first thing that is wrong.
+    pub fn parse(name: &str, file: &Path, text: String, manifest: &Manifest) -> Result<Self, SpecError> {
+        let source = SourceText::new(file, text)?;
+        let document = Document::parse(&source)?;
+        Self::check(name, source, document, manifest, false)
+    }
+
+    /// The experiment with the reduced settings of its `[quick]` table; itself if it has none. Published values
+    /// and claims about cells that the reduced grid lacks are left out.
+    ///
+    /// # Errors
+    /// [`SpecError`] inside `[quick]`.
+    pub fn reduced(self, manifest: &Manifest) -> Result<Self, SpecError> {
+        let source = self.source.with_quick();
+        match reduced(&source)? {
+            None => Ok(self),
+            Some(document) => {
+                Self::check(&self.name, source.clone(), document.check(&source)?, manifest, true)
+            }
+        }
+    }
+
+    pub(super) fn check(
+        name: &str,
+        source: SourceText,
+        document: Document,
+        manifest: &Manifest,
+        quick: bool,
+    ) -> Result<Self, SpecError> {
+        let axes = axes(&document, &source)?;
+        let cells = expand::<T>(&document.base(), &axes, &source, manifest)?;
+        let replicates = document.experiment.replicates;
+        let metrics = cells.first().map(|cell| cell.setting().task.metrics(replicates)).unwrap_or_default();
+        let context = Context { axes: &axes, cells: &cells, source: &source, metrics, quick };
+        let counterparts = context.counterparts(&document)?;
+        let claims = context.all(&document.claim, Context::claim)?;
+        let broken = context.all(&document.broken, Context::broken)?;
+        context.errata(&document.erratum)?;
+        context.layout(document.table.as_ref())?;
+        context.figure(document.figure.as_ref())?;
+        let figure_cells = match Selector::new(&document.figure_cells, &axes, &source, &["figure_cells"]) {
+            Err(_) if quick => Selector::default(),
+            resolved => resolved?,
+        };
+        let left_out = counterparts.left_out + document.claim.len() - claims.len();
+        Ok(Self {
+            left_out,
+            name: name.to_owned(),
+            quick,
+            changes: Vec::new(),
+            blocks: blocks(&cells),
+            deviations: document.deviations(),
+            meta: document.experiment,
+            errata: document.erratum,
+            layout: document.table,
+            figure: document.figure,
+            figure_cells,
+            counterparts: counterparts.found,
+            claims,
+            broken,
+            axes,
+            cells,
+            source,
+        })
+    }
+
+    /// Its folder below a results folder: the results of reduced settings stand beside the full ones.
+    pub fn folder(&self) -> String {
+        if self.quick { format!("{}/quick", self.name) } else { self.name.clone() }
+    }
+
+    /// An error at a key path of a cell that turned up only when its data were read. A path that the grid
+    /// sets is not in the text; then the nearest section is shown.
+    pub fn fault(&self, path: &str, problem: Problem) -> SpecError {
+        let segments: Vec<&str> = path.split('.').collect();
+        self.source.error(&segments, problem)
+    }
+
+    /// A path that the spec names, which is relative to the spec.
+    pub fn beside(&self, path: &str) -> std::path::PathBuf {
+        self.source.file().parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The names of the datasets that its cells use, without repetition.
+    pub fn datasets(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for cell in &self.cells {
+            if let Some(name) = cell.setting().data.source.dataset()
+                && !names.contains(&name)
+            {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// With so many replicates, rows show the quantiles of 2.5 and 97.5 per cent of their values.
+pub const FEWEST_FOR_QUANTILES: u32 = 100;
+
+/// What numbers, claims and figures are resolved against.
+pub(super) struct Context<'a, T> {
+    pub(super) axes: &'a [Axis],
+    pub(super) cells: &'a [Cell<T>],
+    pub(super) source: &'a SourceText,
+    /// What a cell measures.
+    metrics: Vec<String>,
+    pub(super) quick: bool,
+}
+
+impl<T: TaskSection> Context<'_, T> {
+    /// Checks each entry. With reduced settings one that fails is left out: the full spec has been checked.
+    fn all<R, C>(
+        &self,
+        raw: &[R],
+        one: fn(&Self, usize, &R) -> Result<C, SpecError>,
+    ) -> Result<Vec<C>, SpecError> {
+        let checked = raw.iter().enumerate().map(|(i, r)| one(self, i, r));
+        if self.quick { Ok(checked.flatten().collect()) } else { checked.collect() }
+    }
+
+    /// With reduced settings, more errata are described than are computed.
+    fn errata(&self, errata: &[ErratumWords]) -> Result<(), SpecError> {
+        all_quoted(errata, self.source)?;
+        if !self.quick {
+            described_once(errata, self.cells, self.source)?;
+        }
+        all_described(errata, self.cells, self.axes, self.source)
+    }
+
+    fn broken(&self, i: usize, raw: &RawBroken) -> Result<Broken, SpecError> {
+        let place = ["broken", &i.to_string(), "cells"];
+        let cells = Selector::new(&raw.cells, self.axes, self.source, &place)?;
+        Ok(Broken { cells, note: raw.note.clone() })
+    }
+
+    fn layout(&self, layout: Option<&TableLayout>) -> Result<(), SpecError> {
+        let Some(TableLayout { metric, rows, columns, .. }) = layout else { return Ok(()) };
+        self.metric(&["table", "metric"], metric)?;
+        rows.iter().try_for_each(|name| self.axis(&["table", "rows"], Some(name)))?;
+        columns.iter().try_for_each(|name| self.axis(&["table", "columns"], Some(name)))
+    }
+
+    fn figure(&self, figure: Option<&FigureSetting>) -> Result<(), SpecError> {
+        match figure {
+            None => Ok(()),
+            Some(FigureSetting::Intervals(intervals)) => {
+                let place = ["figure", "intervals", "metrics"];
+                if intervals.metrics.is_empty() {
+                    return Err(self.source.error(&place, Problem::Empty));
+                }
+                intervals.metrics.iter().try_for_each(|metric| self.metric(&place, metric))?;
+                self.axis(&["figure", "intervals", "groups"], intervals.groups.as_ref())
+            }
+            Some(FigureSetting::Lines(lines)) => {
+                self.metric(&["figure", "lines", "metric"], &lines.metric)?;
+                let named = self.axes.iter().find(|axis| axis.name == lines.x);
+                if named.is_some_and(|axis| axis.labels.iter().any(|label| label.parse::<f64>().is_err())) {
+                    let why = "the labels of this axis are not numbers".to_owned();
+                    return Err(self.source.error(&["figure", "lines", "x"], Problem::Shape(why)));
+                }
+                self.named(&lines.named())
+            }
+            Some(figure) => self.named(&figure.named()),
+        }
+    }
+
+    /// What the other kinds of figure name: axes and bounded numbers.
+    fn named(&self, named: &Named<'_>) -> Result<(), SpecError> {
+        named.axes.iter().try_for_each(|(key, axis)| self.axis(&["figure", named.kind, key], *axis))?;
+        let mut metrics = named.metrics.iter();
+        metrics.try_for_each(|(key, metric)| match metric {
+            Some(metric) => self.metric(&["figure", named.kind, key], metric),
+            None => Ok(()),
+        })?;
+        named
+            .families
+            .iter()
+            .try_for_each(|(key, family)| self.family(&["figure", named.kind, key], family))?;
+        let number = |key: &str, found: Option<f64>, bad: fn(f64) -> bool, range: &'static str| {
+            let Some(found) = found.filter(|found| !found.is_finite() || bad(*found)) else { return Ok(()) };
+            Err(self.source.error(&["figure", named.kind, key], OutOfRange::new(range, found).into()))
+        };
+        named.finite.iter().try_for_each(|(key, found)| number(key, *found, |_| false, "finite"))?;
+        let above = "greater than 0 and finite";
+        named.positive.iter().try_for_each(|(key, found)| number(key, *found, |found| found <= 0.0, above))
+    }
+
+    fn axis(&self, place: &[&str], name: Option<&String>) -> Result<(), SpecError> {
+        let unknown = name.filter(|name| self.axes.iter().all(|axis| axis.name != **name));
+        let Some(axis) = unknown.cloned() else { return Ok(()) };
+        let known = self.axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
+        Err(self.source.error(place, Problem::UnknownAxis { axis, known }))
+    }
+
+    /// Fails unless some metric is named after the family.
+    pub(super) fn family(&self, place: &[&str], family: &str) -> Result<(), SpecError> {
+        self.metric_that(place, family, |known| {
+            known.strip_prefix(family).is_some_and(|rest| rest.starts_with(['/', '@']))
+        })
+    }
+
+    pub(super) fn metric(&self, place: &[&str], metric: &str) -> Result<(), SpecError> {
+        self.metric_that(place, metric, |known| known == metric)
+    }
+
+    fn metric_that(&self, place: &[&str], metric: &str, is: impl Fn(&str) -> bool) -> Result<(), SpecError> {
+        let known = &self.metrics;
+        if known.iter().any(|known| is(known)) {
+            return Ok(());
+        }
+        let problem = Problem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };
+        Err(self.source.error(place, problem))
+    }
+}

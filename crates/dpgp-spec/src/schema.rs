@@ -1,0 +1,89 @@
+//! The JSON Schema of the spec language.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use super::broken::RawBroken;
+use super::claim::RawClaim;
+use super::document::{Deviations, Meta};
+use super::figure::FigureSetting;
+use super::layout::TableLayout;
+use super::value_table::ValueTable;
+use super::words::ErratumWords;
+use crate::setting::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting};
+use dpgp_data::toml_schema;
+
+/// An experiment: what is measured on which data with which model and mechanism, over which grid, and what the paper
+/// printed and claimed. Keys that a section needs may be left to the grid.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, title = "dpgp experiment")]
+#[allow(dead_code, reason = "only its schema is used")]
+struct Spec<T> {
+    experiment: Meta,
+    data: Option<DataSetting>,
+    normalise: Option<NormaliseSetting>,
+    model: Option<ModelSetting>,
+    task: Option<T>,
+    privacy: Option<PrivacySetting>,
+    /// Dotted paths of a cell, each with the list of values that it takes.
+    grid: Option<BTreeMap<String, Vec<Value>>>,
+    /// Named axes: for each label the dotted paths that it sets.
+    axis: Option<BTreeMap<String, Labels>>,
+    /// Numbers that the paper prints, in tables of one line a number.
+    published: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers of its authors' files or code, which it does not print.
+    authors: Option<BTreeMap<String, ValueTable>>,
+    /// Numbers of an independent computation.
+    reference: Option<BTreeMap<String, ValueTable>>,
+    claim: Option<Vec<RawClaim>>,
+    /// What is left open, corrected, replaced or not reproduced, by its sort: what it is about, and what was done, and why.
+    deviation: Option<Deviations>,
+    erratum: Option<Vec<ErratumWords>>,
+    broken: Option<Vec<RawBroken>>,
+    /// How the table is laid out for people, as the paper does.
+    table: Option<TableLayout>,
+    figure: Option<FigureSetting>,
+    /// The cells that the figure shows: labels of axes; all cells without it.
+    figure_cells: Option<Map<String, Value>>,
+    /// What `--quick` lays over the spec.
+    quick: Option<Map<String, Value>>,
+}
+
+/// The labels of an axis, each with the paths that it sets.
+type Labels = BTreeMap<String, BTreeMap<String, Value>>;
+
+/// Types that are always written in full; any other may be completed by the grid.
+const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken"];
+
+/// The schema of a spec whose task section is a `T`.
+pub fn schema<T: JsonSchema>() -> Value {
+    let mut schema = toml_schema::<Spec<T>>();
+    if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
+        let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
+        incomplete.for_each(|(_, definition)| relax(definition, false));
+    }
+    schema
+}
+
+/// Drops what is required, but for the name of a variant.
+fn relax(schema: &mut Value, variant: bool) {
+    match schema {
+        Value::Object(fields) => {
+            if !variant {
+                fields.remove("required");
+            }
+            for (key, value) in fields {
+                match value {
+                    Value::Array(variants) if key == "oneOf" || key == "anyOf" => {
+                        variants.iter_mut().for_each(|variant| relax(variant, true));
+                    }
+                    value => relax(value, false),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| relax(value, false)),
+        _ => {}
+    }
+}

@@ -1,0 +1,87 @@
+//! Gaussian noise on Fourier moments of records.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::rules::{Checked, dimension, fail, range};
+use super::super::{DataSetting, Problem};
+use dpgp_linalg::number::{Count, Positive};
+
+/// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
+/// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the
+/// number of rows and the budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MomentsSetting {
+    /// The public bound that targets are clipped to, on either side of zero.
+    pub target_bound: Positive,
+    /// The public box of the inputs: the ends of each, for at most four, or twelve with the kernel `additive`. An input outside counts as the nearest one inside.
+    pub domain: Vec<[f64; 2]>,
+    /// The longest wave, in sides of the box, at least 1; without it the better one of 1.2 and 1.6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<f64>,
+    /// About how many rows there are, from public knowledge, where their number is private: where filters choose them, persons
+    /// bring several, or missing cells leave some out. The noise is designed for so many, and the number itself is released with noise, at no cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Count<MOST_ROWS>>,
+}
+
+/// The most rows: sums in 64 bits hold four times as many.
+const MOST_ROWS: usize = 1_000_000_000_000;
+/// The most inputs that rows are counted by.
+const MOST_INPUTS: usize = 12;
+
+const PATH: &str = "privacy.mechanism.moments";
+
+impl MomentsSetting {
+    /// Checks the numbers, for data with so many inputs.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`](crate::setting::Problem::OutOfRange),
+    /// [`Problem::WrongDimension`](crate::setting::Problem::WrongDimension).
+    pub fn check(&self, inputs: usize) -> Checked {
+        let path = PATH;
+        let domain = format!("{path}.domain");
+        range("data.inputs", inputs <= MOST_INPUTS, "at most 12 inputs for moments", inputs as f64)?;
+        dimension(&domain, inputs, self.domain.len())?;
+        self.domain.iter().try_for_each(|[low, high]| {
+            range(&domain, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+        })?;
+        let Some(period) = self.period else { return Ok(()) };
+        // Longer waves are all but constant in the box.
+        range(&format!("{path}.period"), (1.0..=10.0).contains(&period), "from 1 to 10", period)
+    }
+
+    /// How many inputs (n x d) lie outside of the box: each counts as the nearest place in it.
+    pub fn outside(&self, inputs: &DMatrix<f64>) -> usize {
+        let mut outside = 0;
+        for input in inputs.row_iter() {
+            let inside = input.iter().zip(&self.domain).all(|(x, [low, high])| (*low..=*high).contains(x));
+            outside += usize::from(!inside);
+        }
+        outside
+    }
+
+    /// Fails where the number of rows is private and none is said.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`].
+    pub fn knows_rows(&self, data: &DataSetting) -> Checked {
+        let by = if !data.filter.is_empty() {
+            "data.filter, which makes the number of rows private,"
+        } else if data.person.is_some() {
+            "data.person, which makes the number of rows private,"
+        } else if data.drops_missing() {
+            "data.missing = \"drop\", which makes the number of rows private,"
+        } else {
+            return Ok(());
+        };
+        if self.rows.is_some() { Ok(()) } else { fail(PATH, Problem::MissingKey { key: "rows", by }) }
+    }
+
+    /// The sides of the box.
+    pub fn sides(&self) -> Vec<f64> {
+        self.domain.iter().map(|[low, high]| high - low).collect()
+    }
+}

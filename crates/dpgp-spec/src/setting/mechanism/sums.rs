@@ -1,0 +1,188 @@
+//! Gaussian noise on the two sums of a variational model.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::rules::{Checked, Fault, dimension, fail, range};
+use super::super::{Problem, RangeSetting};
+use dpgp_linalg::number::Positive;
+use dpgp_mechanisms::SumsRule;
+
+/// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SumsSetting {
+    /// The public bound that targets are clipped to, on either side of zero; labels need none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_bound: Option<Positive>,
+    /// The bound on the covariances of one input with the inducing inputs.
+    pub features: FeaturesSetting,
+    /// The ratio of the noise variances on the two sums; of an ellipsoid how much the trace of the second counts.
+    #[serde(default = "one")]
+    pub split: Positive,
+    /// How the sensitivity is bounded.
+    pub sensitivity: SumsRule,
+    /// What the second sum is released as. All but `all` are for simulations with the posterior `sites`.
+    #[serde(default, skip_serializing_if = "ProductsSetting::is_all")]
+    pub products: ProductsSetting,
+    /// The shape of the noise. All but `spherical` are for simulations with the posterior `sites`.
+    #[serde(default, skip_serializing_if = "SumsShape::is_spherical")]
+    pub noise: SumsShape,
+}
+
+/// What the second sum of a variational model is released as.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProductsSetting {
+    /// The products of all pairs of covariances.
+    #[default]
+    All,
+    /// The sums at the midpoints of pairs of inducing inputs, which all products follow from.
+    Midpoints,
+}
+
+impl ProductsSetting {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
+}
+
+/// The shape of the noise on the sums of a variational model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SumsShape {
+    /// The same along every direction, but for the split.
+    #[default]
+    Spherical,
+    /// The ellipsoid of least trace that holds all that one record of the public box can change.
+    Ellipsoid,
+}
+
+impl SumsShape {
+    fn is_spherical(&self) -> bool {
+        *self == Self::Spherical
+    }
+}
+
+fn one() -> Positive {
+    Positive::ONE
+}
+
+/// Bounds on the norm of the covariances of one input with the inducing inputs. On a product grid each but
+/// `trivial` and `separated` is the product of those of its sides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FeaturesSetting {
+    /// The number of inducing inputs.
+    Trivial,
+    /// By their spacing on a line, as printed in the paper.
+    PrintedLine,
+    /// The same without its two superfluous terms.
+    Line,
+    /// By their least distance.
+    Separated,
+    /// The supremum over a public box: its ends in each dimension.
+    Supremum(Vec<[f64; 2]>),
+}
+
+/// What is summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summed {
+    /// Numerical targets, which a bound clips.
+    Targets,
+    /// Labels of classes, which are bounded by themselves.
+    Labels,
+}
+
+impl SumsSetting {
+    /// Checks the numbers, for data with so many inputs, and that nothing is asked for that is for simulations alone.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`], [`Problem::OnlySites`].
+    pub fn check(&self, inputs: usize, summed: Summed) -> Checked {
+        self.is_plain()?;
+        self.check_bounds(inputs, summed)
+    }
+
+    /// Fails unless all products are released with spherical noise.
+    ///
+    /// # Errors
+    /// [`Problem::OnlySites`].
+    pub fn is_plain(&self) -> Checked {
+        match (self.products, self.noise) {
+            (ProductsSetting::Midpoints, _) => fail(PRODUCTS, Problem::OnlySites),
+            (_, SumsShape::Ellipsoid) => fail(NOISE, Problem::OnlySites),
+            (ProductsSetting::All, SumsShape::Spherical) => Ok(()),
+        }
+    }
+
+    /// The public box of the inputs.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`] where the features are bounded without one.
+    pub fn domain(&self) -> Result<&[[f64; 2]], Fault> {
+        let FeaturesSetting::Supremum(domain) = &self.features else {
+            let why =
+                "the posterior \"sites\" needs a public box of the inputs: features = { supremum = ... }";
+            return Err(Fault::new("privacy.mechanism.sums.features", Problem::Shape(why.to_owned())));
+        };
+        Ok(domain)
+    }
+
+    /// Checks what the noise of a simulation with the posterior `sites` needs, for so many sums in all.
+    ///
+    /// # Errors
+    /// [`Problem::Shape`], [`Problem::OutOfRange`].
+    pub fn check_shape(&self, inputs: usize, numbers: usize) -> Checked {
+        if self.is_plain().is_err() && self.sensitivity != SumsRule::Exact {
+            let why = "sums of midpoints and noise in an ellipsoid need sensitivity = \"exact\"".to_owned();
+            return fail("privacy.mechanism.sums.sensitivity", Problem::Shape(why));
+        }
+        if self.noise == SumsShape::Ellipsoid {
+            range(NOISE, inputs <= 2, "an ellipsoid for at most 2 inputs", inputs as f64)?;
+            let few = numbers <= MOST_IN_ELLIPSOID;
+            return range(NOISE, few, "an ellipsoid around at most 500 sums", numbers as f64);
+        }
+        Ok(())
+    }
+
+    /// Checks the numbers that have nothing to do with the shape of the noise.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`], [`Problem::OutOfRange`], [`Problem::WrongDimension`].
+    pub fn check_bounds(&self, inputs: usize, summed: Summed) -> Checked {
+        let path = "privacy.mechanism.sums";
+        match (self.target_bound, summed) {
+            (Some(_), _) | (None, Summed::Labels) => {}
+            (None, Summed::Targets) => {
+                return fail(path, Problem::MissingKey { key: "target_bound", by: "a numerical target" });
+            }
+        }
+        let FeaturesSetting::Supremum(domain) = &self.features else { return Ok(()) };
+        dimension(SUPREMUM, inputs, domain.len())?;
+        domain.iter().try_for_each(|[low, high]| {
+            range(SUPREMUM, low < high && low.is_finite() && high.is_finite(), "rising and finite", *high)
+        })
+    }
+
+    /// Fails unless the box of a supremum holds the inducing inputs. Then the bound holds for inputs anywhere: a step
+    /// towards the inducing inputs raises every covariance.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`].
+    pub fn holds(&self, inducing: &[RangeSetting]) -> Checked {
+        let FeaturesSetting::Supremum(domain) = &self.features else { return Ok(()) };
+        inducing.iter().zip(domain).try_for_each(|(inducing, [low, high])| {
+            range(SUPREMUM, *low <= inducing.from, "at most the first inducing input", *low)?;
+            range(SUPREMUM, *high >= inducing.to, "at least the last inducing input", *high)
+        })
+    }
+}
+
+/// The path of a public box.
+const SUPREMUM: &str = "privacy.mechanism.sums.features.supremum";
+const PRODUCTS: &str = "privacy.mechanism.sums.products";
+const NOISE: &str = "privacy.mechanism.sums.noise";
+
+/// The most sums that an ellipsoid is found for: it takes seconds.
+const MOST_IN_ELLIPSOID: usize = 500;

@@ -1,0 +1,121 @@
+//! The guarantee.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{Checked, Fault, fail, range};
+use super::{CloakingSetting, MechanismSetting, NormaliseSetting, Problem};
+use dpgp_accounting::{Calibration, Guarantee};
+use dpgp_linalg::number::{Delta, Epsilon, Positive};
+
+/// The guarantee and the mechanism.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrivacySetting {
+    /// Epsilon; `inf` for no privacy.
+    pub epsilon: Epsilon,
+    /// Delta.
+    pub delta: Delta,
+    /// Most that one target can change, in units of the target; for mechanisms that protect targets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Positive>,
+    /// Which targets the guarantee tells apart. Bounds on targets that are wider than `change` need `"metric"`.
+    #[serde(default, skip_serializing_if = "ChangeRelation::is_full")]
+    pub relation: ChangeRelation,
+    /// How noise is set from epsilon and delta.
+    #[serde(default = "analytic")]
+    pub calibration: Calibration,
+    /// The mechanism.
+    pub mechanism: MechanismSetting,
+}
+
+/// Which values of one target a guarantee hides from each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChangeRelation {
+    /// Any two within the bounds.
+    #[default]
+    Full,
+    /// Only two that differ by at most `change`, as in metric privacy; two that differ by k times as much are hidden with k times
+    /// the `mu`. Certificates then also state the guarantee for the whole width of the bounds.
+    Metric,
+}
+
+impl ChangeRelation {
+    fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+}
+
+impl PrivacySetting {
+    /// Fails if targets may differ by more than is protected, and the spec does not say so.
+    ///
+    /// # Errors
+    /// [`Problem::NarrowChange`].
+    pub(super) fn covers(&self, normalise: &NormaliseSetting) -> Checked {
+        let Some(change) = self.change.map(Positive::get) else { return Ok(()) };
+        match normalise.written_width_beyond(change) {
+            Some(width) if self.relation == ChangeRelation::Full => {
+                fail("privacy.change", Problem::NarrowChange { change, width })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The guarantee that the mechanism is set for.
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }
+    }
+
+    /// Fails unless epsilon says that nothing is protected; `why` names what is computed without privacy.
+    ///
+    /// # Errors
+    /// [`Problem::OutOfRange`].
+    pub fn protects_nothing(&self, why: &'static str) -> Checked {
+        range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
+    }
+
+    /// The settings of cloaking by noise on what a model predicts, the mechanism of most tasks.
+    ///
+    /// # Errors
+    /// [`Problem::WrongMechanism`] with another mechanism, [`Problem::OnlyPredictions`] with the objective risk, or what is wrong
+    /// with the settings.
+    pub fn cloaking(&self) -> Result<&CloakingSetting, Fault> {
+        let cloaking = self.predictions()?;
+        cloaking.options().map(|_| cloaking)
+    }
+
+    /// The settings of cloaking, with any objective, for tasks that release predictions.
+    ///
+    /// # Errors
+    /// As [`PrivacySetting::cloaking`], but for the objective.
+    pub fn predictions(&self) -> Result<&CloakingSetting, Fault> {
+        let MechanismSetting::Cloaking(cloaking) = &self.mechanism else {
+            return Err(self.wrong("cloaking"));
+        };
+        self.has_change("cloaking")?;
+        if !cloaking.is_risk() {
+            cloaking.options()?;
+        }
+        Ok(cloaking)
+    }
+
+    /// Fails unless the most that a target can change is said, which `by` needs.
+    ///
+    /// # Errors
+    /// [`Problem::MissingKey`].
+    pub fn has_change(&self, by: &'static str) -> Checked {
+        let missing = Problem::MissingKey { key: "change", by };
+        if self.change.is_some() { Ok(()) } else { fail("privacy", missing) }
+    }
+
+    /// The fault of a mechanism that the task does not know.
+    pub fn wrong(&self, needed: &'static str) -> Fault {
+        Fault::new("privacy.mechanism", Problem::WrongMechanism { needed })
+    }
+}
+
+/// The classic calibration is not proved beyond epsilon = 1, and adds more noise than it must below.
+fn analytic() -> Calibration {
+    Calibration::Analytic
+}

@@ -1,0 +1,119 @@
+//! Where rows come from.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::SyntheticSetting;
+use dpgp_data::TextLayout;
+use dpgp_linalg::number::Count;
+
+/// The source of the rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum SourceSetting {
+    /// A dataset of the manifest `data/datasets.toml`, by name.
+    Dataset(String),
+    /// CSV files of the user's own, their path relative to the spec.
+    Csv {
+        /// Path of the file, or of a folder of part files, or a pattern with `*`, `?`, `[a-z]` or `**`. Folders `name=value` in
+        /// the path of a part file are columns.
+        path: String,
+        /// The separator, one character.
+        #[serde(default = "comma", skip_serializing_if = "is_comma")]
+        separator: char,
+        /// The names of the columns, in their order, of files without a header. With a header it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        columns: Option<Vec<String>>,
+    },
+    /// Parquet files of the user's own.
+    Parquet {
+        /// Path of the file, of a folder or a pattern of part files, relative to the spec.
+        path: String,
+    },
+    /// Columns in the spec itself.
+    Inline(BTreeMap<String, Vec<f64>>),
+    /// Data that are generated, anew in each replicate.
+    Synthetic(SyntheticSetting),
+    /// Grey images of a dataset, and their labels as targets. The one name in `inputs` stands for all pixels.
+    Images(ImagesSetting),
+    /// Trips of a bike share, with columns for their stations' places, their time of the week and their duration.
+    Trips(TripsSetting),
+}
+
+/// Trips of a bike share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TripsSetting {
+    /// The dataset of the manifest.
+    pub dataset: String,
+    /// The path of its file of trips, as the manifest lists it: CSV, or a zip archive with one CSV file. Without it, all
+    /// files but the list of stations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journeys: Option<String>,
+    /// The path of its list of stations, which trips without places are joined with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stations: Option<String>,
+}
+
+/// Images of a dataset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImagesSetting {
+    /// The dataset of the manifest.
+    pub dataset: String,
+    /// The path of the file of images, as the manifest lists it.
+    pub images: String,
+    /// The path of the file of labels.
+    pub labels: String,
+    /// Pixels along each side after scaling down (bilinear, antialiased).
+    pub side: Count,
+}
+
+impl ImagesSetting {
+    /// The pixels of a scaled image.
+    pub fn pixels(&self) -> usize {
+        self.side.get().saturating_mul(self.side.get())
+    }
+}
+
+impl SourceSetting {
+    /// The dataset of the manifest that the rows come from, if they do.
+    pub fn dataset(&self) -> Option<&str> {
+        match self {
+            Self::Dataset(name)
+            | Self::Images(ImagesSetting { dataset: name, .. })
+            | Self::Trips(TripsSetting { dataset: name, .. }) => Some(name),
+            Self::Csv { .. } | Self::Parquet { .. } | Self::Inline(_) | Self::Synthetic(_) => None,
+        }
+    }
+
+    /// The path of the user's own file or files, as written.
+    pub fn own_file(&self) -> Option<&str> {
+        match self {
+            Self::Csv { path, .. } | Self::Parquet { path } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// How the user's own text files are laid out; the usual layout of any other source.
+    pub fn text_layout(&self) -> TextLayout {
+        match self {
+            Self::Csv { separator, columns, .. } => TextLayout {
+                // The checks of a spec let no other through.
+                separator: u8::try_from(*separator).unwrap_or(b','),
+                columns: columns.clone(),
+            },
+            _ => TextLayout::default(),
+        }
+    }
+}
+
+fn comma() -> char {
+    ','
+}
+
+fn is_comma(separator: &char) -> bool {
+    *separator == ','
+}

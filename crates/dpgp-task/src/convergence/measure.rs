@@ -1,0 +1,78 @@
+//! The distance from the mode after each step.
+
+use nalgebra::DVector;
+
+use crate::ConvergenceTask;
+use crate::classification::{Classifier, Steps};
+use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
+use dpgp_gp::newton_path;
+use dpgp_spec::setting::PrivacySetting;
+
+/// Newton steps after which the mode is found to rounding.
+const TO_THE_MODE: usize = 100;
+
+/// Why `first-step-share` is undefined.
+const NO_WAY: &str = "the mode is zero, where the first step begins";
+
+/// The metrics `first-step-share` (what the first step does of the way from zero to the mode, in the sum of absolute
+/// values) and `accuracy` (of the last step, on the test rows). Frame `trace`: the absolute distance of each latent value
+/// from the mode after each step.
+impl Task for ConvergenceTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let classifier = Classifier::new(job, self.train.get(), &self.positive, &[])?;
+        let mode = newton_path(&classifier.features.training, &classifier.labels, TO_THE_MODE)?;
+        let mode =
+            classifier.latent(mode.last().unwrap_or(&DVector::zeros(classifier.features.training.ncols())));
+        job.cells.iter().map(|cell| self.cell(job, cell, &classifier, &mode)).collect()
+    }
+}
+
+impl ConvergenceTask {
+    fn cell(
+        &self,
+        job: &Job<'_>,
+        cell: &PrivacySetting,
+        classifier: &Classifier,
+        mode: &DVector<f64>,
+    ) -> Result<Measured, TaskError> {
+        let target = OneTarget::of(cell)?;
+        if !target.is_private() {
+            let path = newton_path(&classifier.features.training, &classifier.labels, self.steps.get())?;
+            return Ok(measured(classifier, mode, &path, Certified::nothing()));
+        }
+        // Each step spends the whole budget, and the claim is that of all of them.
+        let mut steps = Steps::new(job, target, self.steps.get());
+        let mut path: Vec<DVector<f64>> = Vec::with_capacity(self.steps.get());
+        for place in 0..self.steps.get() {
+            let latent = match path.last() {
+                Some(weights) => classifier.latent(weights),
+                None => DVector::zeros(classifier.labels.len()),
+            };
+            let step = classifier.step(&latent)?;
+            steps.see(place, &step);
+            path.push(steps.weights(&step));
+        }
+        Ok(measured(classifier, mode, &path, steps.certified()?))
+    }
+}
+
+fn measured(
+    classifier: &Classifier,
+    mode: &DVector<f64>,
+    path: &[DVector<f64>],
+    certified: Certified,
+) -> Measured {
+    let mut distances = vec![mode.abs()];
+    distances.extend(path.iter().map(|weights| (classifier.latent(weights) - mode).abs()));
+    let way = mode.abs().sum();
+    let share =
+        distances.get(1).map_or(0.0, |first| if way > 0.0 { 1.0 - first.sum() / way } else { f64::NAN });
+    let accuracy = path.last().map_or(0.0, |weights| classifier.accuracy(weights));
+    let mut frame = Frame::new("trace").with("iteration", (0..distances.len()).map(|i| i as f64));
+    for i in 0..mode.len() {
+        frame = frame.with(format!("element{}", i + 1), distances.iter().map(|d| d[i]));
+    }
+    let metrics = ConvergenceTask::METRICS.into_iter().zip([share, accuracy]);
+    let measured = certified.measured(classifier.features.jitter, metrics);
+    measured.undefined_where_nan(ConvergenceTask::METRICS[0], NO_WAY).with_frames(vec![frame])
+}

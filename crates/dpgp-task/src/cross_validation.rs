@@ -1,0 +1,122 @@
+//! Folds of a cross-validation.
+
+use nalgebra::DMatrix;
+use rand::seq::SliceRandom;
+
+use super::against_constant::unless_rounding;
+use super::normalise::Normalised;
+use super::{Sample, Streams};
+use crate::ScoreSetting;
+use dpgp_spec::setting::SplitSetting;
+
+/// The test rows of each fold; together they hold every row once. Contiguous folds differ in size by at
+/// most one, the larger ones first.
+pub(super) fn folds(rows: usize, split: SplitSetting, streams: &Streams) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    match split {
+        SplitSetting::Interleaved(count) => {
+            (0..count).map(|fold| (fold..rows).step_by(count).collect()).collect()
+        }
+        SplitSetting::Contiguous(count) => cut(&order, count),
+        SplitSetting::Tail(tested) => vec![order.split_off(rows.saturating_sub(tested))],
+        SplitSetting::Shuffled(count) => {
+            order.shuffle(&mut streams.of_data("split"));
+            cut(&order, count)
+        }
+    }
+}
+
+fn cut(order: &[usize], count: usize) -> Vec<Vec<usize>> {
+    let (size, larger) = (order.len() / count, order.len() % count);
+    let mut from = 0;
+    let folds = (0..count).map(|fold| {
+        let to = from + size + usize::from(fold < larger);
+        order[std::mem::replace(&mut from, to)..to].to_vec()
+    });
+    folds.collect()
+}
+
+/// The rows that are not in the fold, in file order.
+pub(super) fn others(rows: usize, fold: &[usize]) -> Vec<usize> {
+    let mut inside = vec![false; rows];
+    fold.iter().for_each(|&row| inside[row] = true);
+    (0..rows).filter(|&row| !inside[row]).collect()
+}
+
+/// The rows of one fold.
+pub(super) struct FoldRows {
+    /// Its place among the folds.
+    pub number: usize,
+    /// The inputs that train.
+    pub inputs: DMatrix<f64>,
+    /// Their targets, on the scale of the model.
+    pub targets: Vec<f64>,
+    /// The inputs that are held out.
+    pub test: DMatrix<f64>,
+    /// Their targets on the same scale, clipped or not as the score says.
+    pub truth: Vec<f64>,
+}
+
+impl FoldRows {
+    /// The mean squared error of the constant that a method without privacy would predict, the mean of the training targets, on the scale
+    /// of the model.
+    pub fn error_of_constant(&self) -> f64 {
+        let mean = self.targets.iter().sum::<f64>() / self.targets.len() as f64;
+        let squares: f64 = self.truth.iter().map(|y| (y - mean) * (y - mean)).sum();
+        let largest = self.targets.iter().chain(&self.truth).fold(0.0, |most: f64, y| most.max(y.abs()));
+        unless_rounding(squares / self.truth.len() as f64, largest, self.targets.len())
+    }
+
+    /// The folds of a sample, one after the other.
+    pub fn of<'a>(
+        sample: &'a Sample,
+        normalised: &'a Normalised,
+        split: SplitSetting,
+        score: ScoreSetting,
+        streams: &Streams,
+    ) -> impl Iterator<Item = Self> + use<'a> {
+        folds(sample.rows(), split, streams).into_iter().enumerate().map(move |(number, test)| {
+            let training = others(sample.rows(), &test);
+            Self {
+                number,
+                inputs: sample.inputs.select_rows(&training),
+                targets: normalised.of(&training),
+                test: sample.inputs.select_rows(&test),
+                truth: match score {
+                    ScoreSetting::Clipped => normalised.of(&test),
+                    ScoreSetting::Original => normalised.unclipped(&test),
+                },
+            }
+        })
+    }
+
+    /// The name of its random streams.
+    pub fn purpose(&self) -> String {
+        format!("fold {}", self.number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn streams() -> Streams {
+        Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 }
+    }
+
+    #[test]
+    fn every_row_is_tested_once() {
+        for split in [SplitSetting::Shuffled(4), SplitSetting::Contiguous(4), SplitSetting::Interleaved(4)] {
+            let mut rows: Vec<usize> = folds(11, split, &streams()).concat();
+            rows.sort_unstable();
+            assert_eq!(rows, (0..11).collect::<Vec<_>>(), "{split:?}");
+        }
+    }
+
+    #[test]
+    fn folds_are_cut_as_said() {
+        assert_eq!(folds(5, SplitSetting::Contiguous(2), &streams()), [vec![0, 1, 2], vec![3, 4]]);
+        assert_eq!(folds(4, SplitSetting::Interleaved(2), &streams()), [vec![0, 2], vec![1, 3]]);
+        assert_eq!(others(5, &[1, 4]), [0, 2, 3]);
+    }
+}

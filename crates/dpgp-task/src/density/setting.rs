@@ -1,0 +1,156 @@
+//! What a spec says of the density of records.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Described;
+use dpgp_gp::kernel::Observed;
+use dpgp_linalg::number::{Count, Positive};
+use dpgp_spec::setting::rules::{dimension, fail, grid};
+use dpgp_spec::setting::{
+    Checked, CutSetting, MechanismSetting, PrivacySetting, Problem, RangeSetting, Sections, cuts,
+};
+
+/// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
+/// a row says how many records it stands for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DensityTask {
+    /// The bins that are counted, along each input.
+    pub bins: Vec<CutSetting>,
+    /// The bins whose densities are predicted at their centres, along each input.
+    pub test: Vec<CutSetting>,
+    /// How the density is estimated.
+    pub estimate: DensityEstimate,
+    /// Draws of the privacy noise.
+    pub draws: Count,
+    /// Whether each epsilon has draws of its own. Otherwise all epsilons share them, so that they compare alike, but one unlucky set of
+    /// draws moves them all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_draws: bool,
+    /// Where the figure shows the estimate; in one dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<RangeSetting>,
+}
+
+/// How a density is estimated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum DensityEstimate {
+    /// The noisy density of the bin that holds a point; needs mechanism.histogram.
+    Histogram {},
+    /// Regression on the noisy histogram, its variances fitted by maximum likelihood; needs mechanism.histogram.
+    Process(ProcessSetting),
+    /// Regression on the densities of the bins by the process of `[model]`, with noise on the mean function; needs
+    /// mechanism.function.
+    Function {
+        /// Whether the mean of all densities is subtracted first, which is private and not paid for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        centred: bool,
+    },
+}
+
+/// Regression on a histogram.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessSetting {
+    /// What a bin's density is of the latent function: its average over the bin (the integral kernel), or its value at
+    /// the centre. The kernel is `exp(-r^2 / l^2)`, without the factor 2.
+    pub observed: Observed,
+    /// Fixed lengthscales, one per input; fitted without them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengthscales: Option<Vec<Positive>>,
+    /// Lengthscales that the searches begin with, in widths of a bin; the best fit of all counts.
+    #[serde(default = "one_width", skip_serializing_if = "is_one_width")]
+    pub widths: Vec<Positive>,
+    /// Whether the noisy densities are centred and scaled by their own mean and standard deviation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub standardise: bool,
+}
+
+fn one_width() -> Vec<Positive> {
+    vec![Positive::ONE]
+}
+
+fn is_one_width(widths: &Vec<Positive>) -> bool {
+    *widths == [Positive::ONE]
+}
+
+impl ProcessSetting {
+    fn check(&self, path: &str, inputs: usize) -> Checked {
+        let widths = format!("{path}.widths");
+        if self.widths.is_empty() {
+            return fail(&widths, Problem::Empty);
+        }
+        let path = format!("{path}.lengthscales");
+        let Some(lengthscales) = &self.lengthscales else { return Ok(()) };
+        dimension(&path, inputs, lengthscales.len())
+    }
+}
+
+impl DensityTask {
+    /// The purpose of a stream of draws at an epsilon.
+    pub(super) fn purpose(&self, draws: &str, epsilon: f64) -> String {
+        if self.own_draws { format!("{draws} at {epsilon:?}") } else { draws.to_owned() }
+    }
+
+    /// The mechanism of a density must be that of its estimate.
+    fn check_mechanism(&self, setting: &Sections) -> Checked {
+        let privacy = &setting.privacy;
+        match (&self.estimate, &privacy.mechanism) {
+            (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) => {
+                privacy.has_change("function")
+            }
+            (DensityEstimate::Function { .. }, _) => Err(privacy.wrong("function")),
+            (_, MechanismSetting::Histogram(histogram)) => {
+                // Without a bound on what a row stands for there is none on what a person does.
+                let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
+                let missing = Problem::MissingKey { key: "most_per_row", by: "data.person" };
+                if unbounded {
+                    fail("privacy.mechanism.histogram", missing)
+                } else {
+                    self.check_denoise(privacy)
+                }
+            }
+            (_, _) => Err(privacy.wrong("histogram")),
+        }
+    }
+}
+
+impl DensityTask {
+    /// The counts of a histogram are no prediction: only a process makes one of them.
+    fn check_denoise(&self, privacy: &PrivacySetting) -> Checked {
+        let process = matches!(self.estimate, DensityEstimate::Process(_));
+        if process || !privacy.mechanism.denoises_experiments() {
+            return Ok(());
+        }
+        let needed = "estimate.process: counts alone are no prediction";
+        fail("privacy.mechanism.histogram.denoise", Problem::NotDenoised { needed })
+    }
+}
+
+impl Described for DensityTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        let (path, inputs) = ("task.density", setting.data.dimensions());
+        if matches!(self.estimate, DensityEstimate::Function { .. }) {
+            setting.regression_model("task.density.estimate.function")?;
+        }
+        cuts(&format!("{path}.bins"), &self.bins, inputs)?;
+        cuts(&format!("{path}.test"), &self.test, inputs)?;
+        if let Some(curve) = self.curve {
+            grid(&format!("{path}.curve"), &[curve], inputs)?;
+        }
+        if let DensityEstimate::Process(process) = &self.estimate {
+            process.check(&format!("{path}.estimate.process"), inputs)?;
+        }
+        self.check_mechanism(setting)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        matches!(mechanism, MechanismSetting::Histogram(_))
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec()
+    }
+}

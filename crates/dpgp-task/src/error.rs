@@ -1,0 +1,74 @@
+//! Why a cell could not be measured.
+
+use thiserror::Error;
+
+use dpgp_accounting::AccountingError;
+use dpgp_linalg::LinalgError;
+use dpgp_linalg::number::OutOfRange;
+use dpgp_noise::PrivacyError;
+
+/// A failure while a cell is measured.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum TaskError {
+    /// A factorisation failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+    /// A number overflowed on the way to a metric.
+    #[error("{metric} is not a finite number: a setting is too large or too small for the arithmetic")]
+    NotFinite {
+        /// The metric.
+        metric: String,
+    },
+    /// A target that names no class.
+    #[error("the target {target} is none of the classes 0 to {last}")]
+    UnknownClass {
+        /// The target.
+        target: f64,
+        /// The last class.
+        last: usize,
+    },
+    /// Fewer rows of a kind than a quota asks for.
+    #[error(
+        "a quota asks for {wanted} rows with target {target} and inputs {inputs:?}, but the data have {found}"
+    )]
+    TooFewRows {
+        /// The target of the rows.
+        target: f64,
+        /// The inputs of the rows.
+        inputs: Vec<f64>,
+        /// Rows asked for.
+        wanted: usize,
+        /// Rows there are.
+        found: usize,
+    },
+    /// The task needs something that its setting does not have, which the checks of a spec refuse.
+    #[error("this task needs {needed}")]
+    Missing {
+        /// What it needs.
+        needed: &'static str,
+    },
+    /// A claim that an audit cannot judge.
+    #[error("this task claims privacy, but shows nothing that it sampled")]
+    NoEvidence,
+    /// A setting that describes no release of predictions.
+    #[error("no predictions can be released: {reason}")]
+    NotReleasable {
+        /// Why.
+        reason: &'static str,
+    },
+    /// The search for the mode did not end.
+    #[error("the mode of the posterior was not found: its gradient stays above {tolerance:e}")]
+    NoMode {
+        /// The largest element that was wanted.
+        tolerance: f64,
+    },
+    /// An accountant gave no number.
+    #[error(transparent)]
+    Accounting(#[from] AccountingError),
+    /// A number is none of a guarantee, which the checks of a spec refuse.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A release was refused.
+    #[error(transparent)]
+    Privacy(#[from] PrivacyError),
+}

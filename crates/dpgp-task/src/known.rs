@@ -1,0 +1,80 @@
+//! What is computed once for all jobs of a run.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use nalgebra::DMatrix;
+
+use super::model::CentresQuestion;
+use super::moments::DesignQuestion;
+use super::posterior::{Price, PriceQuestion};
+use super::site_sums::EllipsoidQuestion;
+use dpgp_accounting::AccountingError;
+use dpgp_gp::kernel::BoxKernel;
+use dpgp_linalg::LinalgError;
+use dpgp_mechanisms::{Ellipsoid, MomentsDesign};
+use dpgp_noise::PrivacyError;
+
+/// Answers that replicates, blocks, folds and threads share, because each depends on its question alone. A run owns one.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The answers of accountants, which take seconds.
+    pub(super) prices: Answers<PriceQuestion, Result<Price, AccountingError>>,
+    /// Centres of k-means.
+    pub(super) centres: Answers<CentresQuestion, DMatrix<f64>>,
+    /// Designs of releases of moments.
+    pub(super) designs: Answers<DesignQuestion, Result<Arc<MomentsDesign>, PrivacyError>>,
+    /// The matrices of the kernels of a grid among the sites of the box.
+    pub(super) kernels: Answers<BoxKernel, Arc<Vec<DMatrix<f64>>>>,
+    /// Shapes of noise on sums.
+    pub(super) ellipsoids: Answers<EllipsoidQuestion, Result<Arc<Ellipsoid>, LinalgError>>,
+}
+
+/// The answers to questions, each computed once.
+#[derive(Debug)]
+pub(super) struct Answers<Q, A> {
+    /// A list, since there are few questions and they have no order.
+    known: Mutex<Vec<(Q, Arc<OnceLock<A>>)>>,
+}
+
+impl<Q, A> Default for Answers<Q, A> {
+    fn default() -> Self {
+        Self { known: Mutex::default() }
+    }
+}
+
+impl<Q: Clone + PartialEq, A: Clone> Answers<Q, A> {
+    /// The known answer, or that of `compute`, which has to depend on the question alone.
+    pub fn of(&self, question: &Q, compute: impl FnOnce() -> A) -> A {
+        // The lock is not held while an answer is computed: other questions do not wait for it.
+        self.place(question).get_or_init(compute).clone()
+    }
+
+    fn place(&self, question: &Q) -> Arc<OnceLock<A>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, answer)) = known.iter().find(|(asked, _)| asked == question) {
+            return Arc::clone(answer);
+        }
+        let answer = Arc::default();
+        known.push((question.clone(), Arc::clone(&answer)));
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_answered_once() {
+        let answers = Answers::default();
+        let computed = Mutex::new(0);
+        let mut found = Vec::new();
+        for question in [3, 5, 3, 5, 3] {
+            found.push(answers.of(&question, || {
+                *computed.lock().unwrap() += 1;
+                question * question
+            }));
+        }
+        assert_eq!((found, *computed.lock().unwrap()), (vec![9, 25, 9, 25, 9], 2));
+    }
+}

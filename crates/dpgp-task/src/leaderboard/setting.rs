@@ -1,0 +1,230 @@
+//! What a spec says of a regression among others, scored by its predictive distribution.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::moments::stationary;
+use crate::selection::{GpGrid, NoiseScale, SelectionTask};
+use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
+use dpgp_gp::variational::{Correction, Regularisation};
+use dpgp_linalg::number::{Count, Epsilon, Positive, Probability};
+use dpgp_mechanisms::SensitivityRule;
+use dpgp_spec::setting::rules::fail;
+use dpgp_spec::setting::{
+    Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
+    SplitSetting, Summed,
+};
+
+/// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
+/// intervals hold them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaderboardTask {
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// Runs of the mechanism in each fold.
+    pub draws: Count,
+    /// Which held-out targets predictions are compared with.
+    #[serde(default)]
+    pub score: ScoreSetting,
+    /// What is scored instead of a private regression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineSetting>,
+    /// The public inducing inputs of noisy sums, a range for each input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inducing: Vec<RangeSetting>,
+    /// How the posterior follows from noisy sums.
+    #[serde(default, skip_serializing_if = "BoardPosterior::is_noise_aware")]
+    pub posterior: BoardPosterior,
+    /// The lengthscale is chosen from the private targets, for a share of the budget; without it that of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choose: Option<ChooseSetting>,
+    /// Intervals of noisy moments are held to their coverage, for a share of the budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrate: Option<CalibrateSetting>,
+}
+
+/// How a posterior follows from noisy sums.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoardPosterior {
+    /// By a regularised inverse, the covariance corrected for the noise to first order.
+    #[default]
+    NoiseAware,
+    /// By the process on the public box, given how many rows may lie near public sites: that is inferred from the noisy sums, no row is read
+    /// again, and the guarantee is the same.
+    Sites,
+}
+
+impl BoardPosterior {
+    fn is_noise_aware(&self) -> bool {
+        *self == Self::NoiseAware
+    }
+}
+
+/// What private regressions are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BaselineSetting {
+    /// The mean of the training targets after clipping, at every input and every epsilon. It hides nothing and has no noise.
+    Constant,
+    /// The same with Gaussian noise: the mean of n targets moves by at most `change / n`.
+    Mean,
+}
+
+/// Two noisy counts of the training rows outside their 90 % intervals, by which intervals become wider or narrower. Epsilon and delta of the
+/// whole stay as they are.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrateSetting {
+    /// The share of the squared noise ratio `mu^2` of the guarantee that both counts spend: the noise on the moments grows by
+    /// `1 / sqrt(1 - share)`.
+    pub share: Probability,
+}
+
+/// A private choice of the lengthscale by the exponential mechanism on cross-validated errors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChooseSetting {
+    /// The lengthscales to choose from.
+    pub lengthscales: Vec<Positive>,
+    /// The share of epsilon that the choice spends.
+    pub share: Probability,
+    /// Folds of its cross-validation of the training rows.
+    pub folds: usize,
+}
+
+impl LeaderboardTask {
+    /// What is measured.
+    pub const METRICS: [&'static str; 5] = ["rmse", "r2", "log-score", "crps", "coverage-90"];
+
+    /// How posteriors follow from noisy sums.
+    pub const POSTERIOR: NoiseAwareSetting =
+        NoiseAwareSetting { regularisation: Regularisation::Tight, correction: Correction::FirstOrder };
+}
+
+impl ChooseSetting {
+    /// The selection among Gaussian processes that differ from the model in their lengthscale.
+    pub fn task(&self, model: &ModelSetting) -> SelectionTask {
+        let grid = GpGrid {
+            lengthscales: self.lengthscales.iter().map(|l| l.get()).collect(),
+            noise_variances: model.noise_variance.iter().map(|noise| noise.get()).collect(),
+            variances: model.exponentiated_quadratic().iter().map(|(variance, _)| *variance).collect(),
+        };
+        SelectionTask {
+            rows: None,
+            split: SplitSetting::Contiguous(self.folds),
+            candidates: Vec::new(),
+            gp: Some(grid),
+            epsilon: Epsilon::NONE,
+            clip: Some(SelectionTask::CORRECTED_CLIP),
+            sensitivity: SensitivityRule::Corrected,
+            threshold: None,
+            draws: None,
+            noise_scale: NoiseScale::Delta,
+            entries: Vec::new(),
+            each_fold: false,
+            summary: true,
+        }
+    }
+}
+
+impl ChooseSetting {
+    fn check(&self, setting: &Sections) -> Checked {
+        let path = "task.leaderboard.choose";
+        if self.lengthscales.is_empty() {
+            return fail(&format!("{path}.lengthscales"), Problem::Empty);
+        }
+        SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
+        let model = setting.model("task.leaderboard")?;
+        let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
+        match (&setting.privacy.mechanism, whole) {
+            (MechanismSetting::Cloaking(_), true) => setting.privacy.cloaking().map(drop),
+            _ => {
+                let why = "a choice needs cloaking and an exact model with the kernel eq";
+                fail(path, Problem::Shape(why.to_owned()))
+            }
+        }
+    }
+}
+
+impl LeaderboardTask {
+    /// A baseline takes the place of the mechanism, whose settings say nothing then.
+    fn check_baseline(&self, setting: &Sections) -> Checked {
+        if self.choose.is_some() {
+            let why = "a baseline has no lengthscale to choose";
+            return fail("task.leaderboard.choose", Problem::Shape(why.to_owned()));
+        }
+        setting.privacy.has_change("a mean")
+    }
+}
+
+impl LeaderboardTask {
+    fn check_posterior(&self, setting: &Sections) -> Checked {
+        let sums = matches!(setting.privacy.mechanism, MechanismSetting::Sums(_)) && self.baseline.is_none();
+        if sums || self.posterior.is_noise_aware() {
+            return Ok(());
+        }
+        let why = "only noisy sums have a rule for the posterior";
+        fail("task.leaderboard.posterior", Problem::Shape(why.to_owned()))
+    }
+
+    fn check_calibrate(&self, setting: &Sections) -> Checked {
+        let moments = matches!(setting.privacy.mechanism, MechanismSetting::Moments(_));
+        if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
+            return Ok(());
+        }
+        let why = "only intervals of noisy moments are calibrated";
+        fail("task.leaderboard.calibrate", Problem::Shape(why.to_owned()))
+    }
+}
+
+impl Described for LeaderboardTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        let path = "task.leaderboard";
+        let inputs = setting.data.dimensions();
+        setting.regression_model(path)?;
+        self.split.check(&format!("{path}.split"))?;
+        self.choose.as_ref().map_or(Ok(()), |choose| choose.check(setting))?;
+        self.check_posterior(setting)?;
+        self.check_calibrate(setting)?;
+        if self.baseline.is_some() {
+            return self.check_baseline(setting);
+        }
+        match &setting.privacy.mechanism {
+            MechanismSetting::Sums(_) => {
+                sums_model::model(path, setting)?.has_noise("noisy sums")?;
+                sums_model::inducing(path, &self.inducing, setting)?;
+                match self.posterior {
+                    BoardPosterior::NoiseAware => sums_model::mechanism(setting, Summed::Targets).map(drop),
+                    BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
+                }
+            }
+            MechanismSetting::Moments(moments) => {
+                setting.model(path)?.has_noise("noisy moments")?;
+                moments.check(inputs)?;
+                setting.normalise.keeps_targets(moments.target_bound.get())?;
+                stationary(setting)
+            }
+            MechanismSetting::Binning(binning) => {
+                setting.privacy.has_change("binning")?;
+                binning.check(inputs)
+            }
+            MechanismSetting::Function(_) => setting.privacy.has_change("function"),
+            _ => setting.privacy.predictions().map(drop),
+        }
+    }
+
+    fn metrics(&self, replicates: u32) -> Vec<String> {
+        let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
+        Self::METRICS.iter().flat_map(|metric| ends.iter().map(move |end| format!("{metric}{end}"))).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        self.split.check_rows("task.leaderboard.split", rows)
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        self.baseline.is_none().then(|| FittedRows::of_split(self.split, rows))
+    }
+}

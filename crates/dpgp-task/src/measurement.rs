@@ -1,0 +1,235 @@
+//! The outcome of one replicate of one cell.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Frame, Job, Sampled, TaskError};
+use dpgp_accounting::{Caveat, Certificate};
+
+/// One metric of one cell in one replicate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The metric.
+    pub metric: String,
+    /// Its values, one a fold; a single one where it is exact. One that is undefined is NaN.
+    #[serde(deserialize_with = "or_nan")]
+    pub values: Vec<f64>,
+    /// Why some of them are undefined; none if all are numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undefined: Option<String>,
+    /// What is guaranteed about the release behind it.
+    pub certificate: Certificate,
+    /// The largest jitter that a factorisation needed; zero if none did.
+    pub jitter: f64,
+}
+
+/// JSON has no NaN: it is written as null.
+fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
+}
+
+impl Measurement {
+    fn is_finite(&self) -> bool {
+        self.values.iter().all(|value| value.is_finite() || (value.is_nan() && self.undefined.is_some()))
+            && self.certificate.is_finite()
+    }
+}
+
+/// What one replicate of one cell yields. There is no other way to one than a certificate with its evidence.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Its metrics, which share one certificate.
+    pub metrics: Vec<Measurement>,
+    /// What its figure shows beyond them.
+    pub frames: Vec<Frame>,
+    evidence: Vec<Sampled>,
+}
+
+impl Measured {
+    /// What was sampled under the certificate: never empty where an audited job claims privacy.
+    pub fn evidence(&self) -> &[Sampled] {
+        &self.evidence
+    }
+
+    /// With what the figure shows.
+    #[must_use]
+    pub(super) fn with_frames(self, frames: Vec<Frame>) -> Self {
+        Self { frames, ..self }
+    }
+
+    /// With the reason why a metric may have no value, said where one is NaN.
+    #[must_use]
+    pub(super) fn undefined_where_nan(mut self, metric: &str, reason: &str) -> Self {
+        for one in self.metrics.iter_mut().filter(|one| one.metric == metric) {
+            if one.values.iter().any(|value| value.is_nan()) {
+                one.undefined = Some(reason.to_owned());
+            }
+        }
+        self
+    }
+
+    /// # Errors
+    /// [`TaskError::NotFinite`] with the first metric or frame that holds a number which is not finite.
+    pub(super) fn ensure_finite(&self) -> Result<(), TaskError> {
+        let metrics = self.metrics.iter().filter(|metric| !metric.is_finite()).map(|metric| &metric.metric);
+        let frames = self.frames.iter().filter(|frame| !frame.is_finite()).map(|frame| &frame.name);
+        match metrics.chain(frames).next() {
+            Some(metric) => Err(TaskError::NotFinite { metric: metric.clone() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is guaranteed about one cell, with what was sampled for it.
+///
+/// Obligation: no [`Measured`] claims privacy but through this type, and a claim takes its evidence along: what an audit
+/// judges is what the certificate is about.
+#[derive(Debug, Clone)]
+pub struct Certified {
+    certificate: Certificate,
+    /// Kept for an audit alone: the matrices of all cells of a block would stay in memory.
+    evidence: Vec<Sampled>,
+}
+
+impl Job<'_> {
+    /// A claim about what was sampled, which is built only if the job is audited. Without a claim there is nothing to show.
+    ///
+    /// # Errors
+    /// [`TaskError::NoEvidence`] if there is nothing to judge the claim by.
+    pub fn certify(
+        &self,
+        certificate: Certificate,
+        sampled: impl FnOnce() -> Vec<Sampled>,
+    ) -> Result<Certified, TaskError> {
+        if certificate.guarantee.is_none() {
+            return Ok(Certified::nothing());
+        }
+        let evidence = if self.audited { sampled() } else { Vec::new() };
+        if self.audited && (evidence.is_empty() || evidence.iter().any(Sampled::is_empty)) {
+            return Err(TaskError::NoEvidence);
+        }
+        Ok(Certified { certificate, evidence })
+    }
+}
+
+impl Certified {
+    /// No noise, and no claim.
+    pub fn nothing() -> Self {
+        Self { certificate: Certificate::none(), evidence: Vec::new() }
+    }
+
+    /// Together with another release of the same kind: the worse of both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.certificate.absorb(&other.certificate);
+        self.evidence.extend(other.evidence);
+        self
+    }
+
+    /// With those caveats that apply to a claim.
+    #[must_use]
+    pub fn with_caveats(self, caveats: &[(Caveat, bool)]) -> Self {
+        match self.certificate.guarantee {
+            None => self,
+            Some(_) => Self { certificate: self.certificate.with_caveats(caveats), ..self },
+        }
+    }
+
+    /// Metrics with one value each, and the largest jitter of a factorisation behind them.
+    pub fn measured<Name: Into<String>>(
+        self,
+        jitter: f64,
+        metrics: impl IntoIterator<Item = (Name, f64)>,
+    ) -> Measured {
+        self.measured_often(jitter, metrics.into_iter().map(|(name, value)| (name, vec![value])))
+    }
+
+    /// Metrics with several values each: one a fold, or one a draw of the noise.
+    pub fn measured_often<Name: Into<String>>(
+        self,
+        jitter: f64,
+        metrics: impl IntoIterator<Item = (Name, Vec<f64>)>,
+    ) -> Measured {
+        let Self { certificate, evidence } = self;
+        let metrics = metrics.into_iter().map(|(name, values)| Measurement {
+            metric: name.into(),
+            values,
+            undefined: None,
+            certificate: certificate.clone(),
+            jitter,
+        });
+        Measured { metrics: metrics.collect(), frames: Vec::new(), evidence }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+    use crate::{Known, LinearRelease, Sample, Streams};
+    use dpgp_accounting::Guarantee;
+    use dpgp_accounting::Relation;
+    use dpgp_data::Manifest;
+    use nalgebra::DMatrix;
+
+    const SPEC: &str = r#"experiment.title = "a claim"
+data = { source.inline = { x = [0, 1, 2], y = [0, 1, 0] }, inputs = ["x"], target = "y" }
+model = { noise_variance = 1.0, kernel.eq = { variance = 1.0, lengthscale = 1.0 } }
+task.regression = { split.contiguous = 3, draws = 1 }
+privacy = { epsilon = 1.0, delta = 0.01, change = 1.0, mechanism.cloaking = { objective = "trace", rank_tolerance = 1e-8 } }
+"#;
+
+    fn certify(
+        audited: bool,
+        certificate: Certificate,
+        sampled: Vec<Sampled>,
+    ) -> Result<Certified, TaskError> {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let setting = spec.cells[0].setting();
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let (sample, known) = (Sample::new(&[], Vec::new()), Known::default());
+        let (sample, streams, known) = (&sample, &streams, &known);
+        Job { setting, cells: &[], sample, streams, known, audited }.certify(certificate, || sampled)
+    }
+
+    /// Also a sequence of releases that lacks one of them is no evidence: the missing one may tell everything.
+    #[test]
+    fn a_claim_without_evidence_is_refused() {
+        let claim = || Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 });
+        let release = LinearRelease { columns: DMatrix::identity(1, 1), factor: DMatrix::identity(1, 1) };
+        let linear = |places| vec![Sampled::Linear { places, scale: 1.0, change: 1.0 }];
+        let holed = linear(vec![vec![release.clone()], Vec::new()]);
+        for nothing in [Vec::new(), linear(Vec::new()), holed] {
+            assert!(certify(false, claim(), nothing.clone()).is_ok());
+            assert_eq!(certify(true, claim(), nothing.clone()).unwrap_err(), TaskError::NoEvidence);
+            assert!(certify(true, Certificate::none(), nothing).is_ok());
+        }
+        let whole = certify(true, claim(), linear(vec![vec![release.clone()], vec![release]])).unwrap();
+        assert_eq!(whole.measured(0.0, [("m", 1.0)]).evidence().len(), 1);
+    }
+
+    /// What is NaN without a reason, or infinite, overflowed. What is undefined is read as it was written.
+    #[test]
+    fn a_metric_without_a_value_has_a_reason() {
+        let of = |value: f64| Certified::nothing().measured(0.0, [("a", 1.0), ("r2", value)]);
+        assert!(of(f64::NAN).ensure_finite().is_err());
+        let explained = of(f64::NAN).undefined_where_nan("r2", "nothing varies");
+        explained.ensure_finite().unwrap();
+        assert!(of(f64::INFINITY).undefined_where_nan("r2", "nothing varies").ensure_finite().is_err());
+        assert_eq!(of(0.5).undefined_where_nan("r2", "nothing varies").metrics[1].undefined, None);
+        let text = serde_json::to_string(&explained.metrics).unwrap();
+        let read: Vec<Measurement> = serde_json::from_str(&text).unwrap();
+        assert!(read[1].values[0].is_nan() && read[0].values == [1.0]);
+        assert_eq!((&read[0].undefined, read[1].undefined.as_deref()), (&None, Some("nothing varies")));
+    }
+
+    #[test]
+    fn a_run_keeps_no_evidence() {
+        let counts = vec![Sampled::Counts { sd: 1.0, bins: 2, relation: Relation::AddRemove, records: 1 }];
+        let measured =
+            certify(false, Certificate::private_selection(Guarantee { epsilon: 1.0, delta: 0.01 }), counts)
+                .unwrap();
+        assert!(measured.measured(0.0, [("m", 1.0)]).evidence().is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! The memory that the matrices of a Gaussian process take, known before the first of them is begun.
+
+use super::{FittedRows, Setting, TaskSetting};
+use dpgp_spec::setting::rules::fail;
+use dpgp_spec::setting::{Checked, MechanismSetting, ModelSetting, Problem, SparseSetting};
+
+/// What the matrices of one block of an experiment, or of a release, take.
+///
+/// An estimate of the most that is held at once, in numbers of 8 bytes, for n rows, p points, t points of all folds and m inducing
+/// inputs. Exact regression: `n^2 + max(n^2, 3 n p) + n (t - p)`, and `2 n^2` more for a mean function of its own. FITC:
+/// `4 m n + 6 n p + n (t - p)`. Exact classification: `3 n^2 + 2 n p`; a subset of regressors: `4 m n + 2 m p`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModelMemory {
+    fitted: FittedRows,
+    bytes: f64,
+    way_out: &'static str,
+}
+
+impl ModelMemory {
+    /// That of a block of an experiment on so many rows; none where no matrix grows with them.
+    pub fn of_block(setting: &Setting, rows: usize) -> Option<Self> {
+        let fitted = setting.task.task().fitted_rows(rows)?;
+        Self::new(setting, fitted)
+    }
+
+    /// That of a release of predictions at so many points.
+    pub fn of_release(setting: &Setting, rows: usize, points: usize) -> Option<Self> {
+        match &*setting.task {
+            TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
+                Self::new(setting, FittedRows::of_test(rows, points))
+            }
+            _ => None,
+        }
+    }
+
+    fn new(setting: &Setting, fitted: FittedRows) -> Option<Self> {
+        let mechanism = &setting.privacy.mechanism;
+        let fits_all_rows = match mechanism {
+            MechanismSetting::Cloaking(_) | MechanismSetting::Function(_) => true,
+            // Means of bins are denoised by a process on all rows.
+            MechanismSetting::Binning(_) => mechanism.denoises_experiments(),
+            _ => false,
+        };
+        if !fits_all_rows {
+            return None;
+        }
+        let classifies =
+            matches!(&*setting.task, TaskSetting::Classification(_) | TaskSetting::Convergence(_));
+        let sparse = setting.model.as_deref().and_then(|model: &ModelSetting| model.sparse.as_ref());
+        let numbers = match (sparse, classifies) {
+            (Some(sparse), _) => sparse_numbers(sparse, fitted),
+            (None, true) => exact_features(fitted),
+            (None, false) => exact_map(fitted, mechanism),
+        };
+        let way_out = match (sparse, &*setting.task) {
+            (Some(_), _) => FEWER,
+            (None, TaskSetting::Selection(_)) => FEWER_CANDIDATES,
+            (None, _) if classifies => SOR,
+            (None, _) => FITC,
+        };
+        Some(Self { fitted, bytes: 8.0 * numbers, way_out })
+    }
+
+    /// Fails unless as many bytes are available.
+    ///
+    /// # Errors
+    /// [`Problem::Memory`].
+    pub fn check(&self, available: u64) -> Checked {
+        if self.bytes <= available as f64 {
+            return Ok(());
+        }
+        let [needed, available] = [self.bytes, available as f64].map(|bytes| bytes / GIB);
+        let FittedRows { training: rows, points, .. } = self.fitted;
+        fail("model", Problem::Memory { rows, points, needed, available, way_out: self.way_out })
+    }
+}
+
+const GIB: f64 = (1 << 30) as f64;
+
+const FITC: &str = "inducing inputs need far less (model.sparse.fitc.inducing.kmeans = { centres = 10 }), and sums over the rows need \
+    the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
+const SOR: &str = "inducing inputs need far less (model.sparse.sor.inducing.kmeans = { centres = 10 }), and so do fewer rows to train on";
+const FEWER_CANDIDATES: &str = "its candidates are exact models: compare them on fewer rows (data.draw.rows = 2000), or let noisy moments \
+    average hyperparameters at no budget (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
+const FEWER: &str = "predict at fewer points or test fewer rows at once (split.tail = 200), take fewer inducing inputs, or sums over the \
+    rows, which need the same for any number of them (task.surface, or a spec of `dpgp new --data FILE --private-inputs`)";
+
+fn exact_map(fitted: FittedRows, mechanism: &MechanismSetting) -> f64 {
+    let Sizes { n, p, kept } = fitted.into();
+    let function = if matches!(mechanism, MechanismSetting::Function(_)) { 2.0 * n * n } else { 0.0 };
+    n * n + (n * n).max(3.0 * n * p) + n * kept + function
+}
+
+fn exact_features(fitted: FittedRows) -> f64 {
+    let Sizes { n, p, .. } = fitted.into();
+    3.0 * n * n + 2.0 * n * p
+}
+
+fn sparse_numbers(sparse: &SparseSetting, fitted: FittedRows) -> f64 {
+    let Sizes { n, p, kept } = fitted.into();
+    match sparse {
+        SparseSetting::Fitc { inducing } => 4.0 * inducing.most() as f64 * n + 6.0 * n * p + n * kept,
+        SparseSetting::Sor { inducing, .. } => inducing.most() as f64 * (4.0 * n + 2.0 * p),
+    }
+}
+
+/// The numbers of rows and points as floating point.
+struct Sizes {
+    n: f64,
+    p: f64,
+    /// Points of other fits, whose maps are kept.
+    kept: f64,
+}
+
+impl From<FittedRows> for Sizes {
+    fn from(fitted: FittedRows) -> Self {
+        let FittedRows { training, points, all_points } = fitted;
+        Self { n: training as f64, p: points as f64, kept: (all_points - points) as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+    use dpgp_data::Manifest;
+
+    const SPEC: &str = r#"experiment.title = "large"
+data = { source.csv.path = "rows.csv", inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0 }
+model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }
+task.regression = { split.shuffled = 5, draws = 1 }
+privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic", mechanism.cloaking.objective = "risk" }
+"#;
+    const SPARSE: &str = "noise_variance = 0.2, sparse.fitc.inducing.kmeans = { centres = 10 }";
+
+    fn memory(spec: &str, rows: usize, points: Option<usize>) -> Option<ModelMemory> {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), spec.to_owned(), &manifest).unwrap();
+        let setting = spec.cells[0].setting();
+        match points {
+            None => ModelMemory::of_block(setting, rows),
+            Some(points) => ModelMemory::of_release(setting, rows, points),
+        }
+    }
+
+    fn needed(spec: &str, rows: usize, points: Option<usize>) -> f64 {
+        memory(spec, rows, points).unwrap().bytes
+    }
+
+    /// 100 rows in 5 folds: 80 of them are fitted at a time, and 20 predicted.
+    #[test]
+    fn the_largest_matrices_are_counted() {
+        let folds = 8.0 * (80.0 * 80.0 + 80.0 * 80.0 + 80.0 * 80.0);
+        assert_eq!(needed(SPEC, 100, None), folds);
+        // The covariances and their factor; far more points outweigh the first.
+        assert_eq!(needed(SPEC, 100, Some(3)), 8.0 * 20_000.0);
+        assert_eq!(needed(SPEC, 100, Some(1000)), 8.0 * (10_000.0 + 300_000.0));
+        let sparse = SPEC.replace("noise_variance = 0.2", SPARSE);
+        assert_eq!(needed(&sparse, 100, Some(3)), 8.0 * (4_000.0 + 1_800.0));
+        let tail = SPEC.replace("split.shuffled = 5", "split.tail = 10");
+        assert_eq!(needed(&tail, 100, None), 8.0 * 2.0 * 90.0 * 90.0);
+        let bins = SPEC.replace(
+            "mechanism.cloaking.objective = \"risk\"",
+            "mechanism.binning = { bins = 6, statistic = \"mean\", estimate = { bin = {} }, denoise = true }",
+        );
+        assert_eq!(needed(&bins, 100, None), folds);
+        assert!(memory(&bins.replace(", denoise = true", ""), 100, None).is_none());
+        // It is no more than what two matrices of a terabyte each would need.
+        assert!(needed(SPEC, 546_712, Some(4)) > 4e12 && needed(&sparse, 546_712, Some(4)) < 3e8);
+    }
+
+    /// Candidates of a selection have no inducing inputs.
+    #[test]
+    fn a_selection_needs_fewer_rows() {
+        let spec = SPEC
+            .replace("model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }\n", "")
+            .replace(
+                "task.regression = { split.shuffled = 5, draws = 1 }",
+                "task.selection = { split.shuffled = 5, epsilon = 1.0, sensitivity = \"corrected\", clip = 4.0, \
+                 gp = { lengthscales = [2.0], noise_variances = [0.2], variances = [3.0] } }",
+            )
+            .replace(", calibration = \"analytic\", mechanism.cloaking.objective = \"risk\"", ", mechanism.cloaking = { objective = \"trace\", rank_tolerance = 1e-9 }");
+        let message = memory(&spec, 1 << 15, None).unwrap().check(1 << 30).unwrap_err().problem.to_string();
+        assert!(message.contains("data.draw.rows") && !message.contains("kmeans"), "{message}");
+    }
+
+    #[test]
+    fn what_does_not_fit_says_the_way_out() {
+        let memory = memory(SPEC, 1 << 15, Some(4)).unwrap();
+        memory.check(1 << 34).unwrap();
+        let fault = memory.check((1 << 34) - 1).unwrap_err();
+        assert_eq!(fault.path, "model");
+        let message = fault.problem.to_string();
+        assert!(
+            message.starts_with("32768 rows and 4 points need about 16.0 GiB of memory, and 16.0 GiB are"),
+            "{message}"
+        );
+        assert!(
+            message.contains("model.sparse.fitc.inducing.kmeans") && message.contains("--private-inputs")
+        );
+    }
+}

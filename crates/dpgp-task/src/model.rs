@@ -1,0 +1,164 @@
+//! From the words of a spec to kernels and models.
+
+use nalgebra::DMatrix;
+use rand_pcg::Pcg64;
+use sha2::{Digest, Sha256};
+
+use super::grid::grid;
+use super::{Known, Streams, TaskError};
+use dpgp_gp::kernel::Kernel;
+use dpgp_gp::{
+    Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
+    exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
+};
+use dpgp_linalg::number::Positive;
+use dpgp_spec::setting::{InducingSetting, ModelSetting, SparseSetting};
+
+/// Most Lloyd steps of one k-means restart.
+const KMEANS_STEPS: usize = 300;
+
+/// What places the inducing inputs of a training set.
+#[derive(Clone, Copy)]
+pub(super) struct Placing<'a> {
+    pub streams: &'a Streams,
+    pub known: &'a Known,
+    /// Tells the random streams of different training sets apart.
+    pub purpose: &'a str,
+}
+
+impl Placing<'_> {
+    fn inducing_inputs(&self, setting: &InducingSetting, training: &DMatrix<f64>) -> DMatrix<f64> {
+        match setting {
+            InducingSetting::Kmeans { centres, restarts } => {
+                let options =
+                    KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
+                self.centres(options, training)
+            }
+            InducingSetting::Grid(ranges) => grid(ranges),
+            InducingSetting::Points(points) => {
+                DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
+            }
+        }
+    }
+
+    /// Blocks that differ in their kernels alone share their centres.
+    fn centres(&self, options: KMeans, training: &DMatrix<f64>) -> DMatrix<f64> {
+        let mut stream = self.streams.of_data(&format!("inducing {}", self.purpose));
+        let question = CentresQuestion { inputs: digest(training), options, stream: stream.clone() };
+        self.known.centres.of(&question, || kmeans(training, options, &mut stream))
+    }
+}
+
+/// All that centres of k-means depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CentresQuestion {
+    /// Of the inputs that they are the centres of.
+    inputs: [u8; 32],
+    options: KMeans,
+    /// Where the random numbers begin.
+    stream: Pcg64,
+}
+
+/// The SHA-256 digest of shape and values.
+fn digest(inputs: &DMatrix<f64>) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(inputs.nrows().to_le_bytes());
+    inputs.iter().for_each(|value| digest.update(value.to_bits().to_le_bytes()));
+    digest.finalize().into()
+}
+
+/// A Gaussian process on training inputs.
+pub(super) struct Process<'a> {
+    setting: &'a ModelSetting,
+    pub kernel: &'a dyn Kernel,
+    training: &'a DMatrix<f64>,
+    /// The inducing inputs of a sparse model.
+    pub inducing: Option<DMatrix<f64>>,
+}
+
+/// What a process says of test inputs.
+pub(super) struct Fitted {
+    /// From training targets to predictions.
+    pub map: LinearMap,
+    /// Of the latent function, in squared units of the normalised target.
+    pub variance: Vec<f64>,
+}
+
+impl<'a> Process<'a> {
+    /// The process of a model.
+    pub fn new(
+        setting: &'a ModelSetting,
+        kernel: &'a dyn Kernel,
+        training: &'a DMatrix<f64>,
+        placing: Placing<'_>,
+    ) -> Self {
+        let inducing = setting.sparse.as_ref().map(|sparse| match sparse {
+            SparseSetting::Fitc { inducing } | SparseSetting::Sor { inducing, .. } => {
+                placing.inducing_inputs(inducing, training)
+            }
+        });
+        Self { setting, kernel, training, inducing }
+    }
+
+    /// The map from training targets to predictions at test inputs.
+    pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact(self.kernel, noise, self.training, test)?,
+            Some(inducing) => fitc(self.kernel, noise, inducing, self.training, test)?,
+        })
+    }
+
+    /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
+    pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => {
+                let exact = Exact::new(self.kernel, noise, self.training)?;
+                Fitted { map: exact.map(test), variance: exact.variance(test) }
+            }
+            Some(inducing) => {
+                let fitc = Fitc::new(self.kernel, noise, inducing, self.training)?;
+                Fitted { map: fitc.map(test), variance: fitc.variance(test) }
+            }
+        })
+    }
+
+    /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
+    pub fn moments(&self, test: &DMatrix<f64>, map: &LinearMap) -> Result<PriorMoments, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact_moments(self.kernel, noise, self.training, test, map),
+            Some(inducing) => fitc_moments(self.kernel, noise, inducing, test, self.training, map)?,
+        })
+    }
+
+    /// The mean as a function of the inputs.
+    pub fn representer(&self) -> Result<Representer, TaskError> {
+        let noise = noise_variance(self.setting)?;
+        Ok(match &self.inducing {
+            None => exact_representer(self.kernel, noise, self.training)?,
+            Some(inducing) => fitc_representer(self.kernel, noise, inducing, self.training)?,
+        })
+    }
+
+    /// The features of a model of latent values at training and test inputs.
+    pub fn features(&self, test: &DMatrix<f64>) -> Result<Features, TaskError> {
+        let jitter = match self.setting.sparse {
+            Some(SparseSetting::Sor { jitter, .. }) => jitter.get(),
+            Some(SparseSetting::Fitc { .. }) | None => 0.0,
+        };
+        Ok(match &self.inducing {
+            None => exact_features(self.kernel, self.training, test)?,
+            Some(inducing) => regressor_features(self.kernel, jitter, inducing, self.training, test)?,
+        })
+    }
+}
+
+/// The variance of the observations about the process.
+///
+/// # Errors
+/// [`TaskError::Missing`], which the checks of a spec rule out for all tasks but classification.
+pub(super) fn noise_variance(model: &ModelSetting) -> Result<f64, TaskError> {
+    model.noise_variance.map(Positive::get).ok_or(TaskError::Missing { needed: "model.noise_variance" })
+}

@@ -1,0 +1,227 @@
+//! The mechanism that adds noise to the sums of a variational model, from the words of a spec.
+
+use nalgebra::DMatrix;
+
+use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
+use dpgp_accounting::Relation;
+use dpgp_accounting::{Certificate, GaussianEvent, Mechanism, Neighbours, Release};
+use dpgp_gp::kernel::Interval;
+use dpgp_gp::variational::{FeatureBound, grid_supremum};
+use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsRule};
+use dpgp_spec::setting::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
+
+/// The bounds that noise is scaled by.
+pub(super) struct NoisySums<'a> {
+    pub setting: &'a SumsSetting,
+    /// On the norm of one input's covariances with the inducing inputs, as the spec asks for.
+    pub features: f64,
+    /// The least that is known, which certificates use: the supremum over all inputs, which is reached between
+    /// the inducing inputs.
+    pub least: f64,
+    pub inducing: &'a [RangeSetting],
+    /// Variance and lengthscale.
+    pub kernel: (f64, f64),
+}
+
+/// Bounds on what one record moves in the sums.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sensitivity {
+    /// The one that noise is scaled by.
+    pub assumed: f64,
+    /// The least that is known to be enough.
+    pub least: f64,
+}
+
+impl Sensitivity {
+    /// Of so many records that are replaced, those of one person: they move the sums as far as each of them does, all together.
+    pub fn times(self, records: u64) -> Self {
+        Self { assumed: self.assumed * records as f64, least: self.least * records as f64 }
+    }
+}
+
+impl<'a> NoisySums<'a> {
+    /// For an exponentiated quadratic kernel and a product grid of inducing inputs.
+    pub fn new(
+        setting: &'a SumsSetting,
+        inducing: &'a [RangeSetting],
+        variance: f64,
+        lengthscale: f64,
+    ) -> Self {
+        let sides = Sides { inducing, lengthscale };
+        let squared = match &setting.features {
+            FeaturesSetting::Trivial => sides.bound(FeatureBound::Trivial),
+            FeaturesSetting::PrintedLine => sides.product_of(FeatureBound::PrintedLine),
+            FeaturesSetting::Line => sides.product_of(FeatureBound::Line),
+            FeaturesSetting::Separated => sides.bound(FeatureBound::Separated),
+            FeaturesSetting::Supremum(domain) => sides.supremum(domain),
+        };
+        let between: Vec<[f64; 2]> = inducing.iter().map(|range| [range.from, range.to]).collect();
+        let least = squared.min(sides.supremum(&between));
+        Self {
+            setting,
+            features: variance * squared.sqrt(),
+            least: variance * least.sqrt(),
+            inducing,
+            kernel: (variance, lengthscale),
+        }
+    }
+
+    /// What one record moves in `(A, sqrt(c) B)`, for targets within a bound.
+    pub fn sensitivity(&self, target: f64) -> Sensitivity {
+        let SumsSetting { sensitivity, split, .. } = *self.setting;
+        let assumed = sensitivity.sensitivity(RecordBounds { features: self.features, target }, split.get());
+        let least = SumsRule::Exact.sensitivity(RecordBounds { features: self.least, target }, split.get());
+        Sensitivity { assumed, least }
+    }
+
+    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    pub fn noise(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> SumsNoise {
+        let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
+        SumsNoise::new(sigma * sensitivity.assumed, self.setting.split.get())
+    }
+
+    /// One pair of sums with noise on it, which records with these labels enter.
+    pub fn sampled(&self, noise: SumsNoise, labels: Vec<WeightedLabel>) -> SumsRelease {
+        SumsRelease { noise, kernel: self.kernel, inducing: self.inducing.to_vec(), labels }
+    }
+
+    /// Pairs of sums of the same records.
+    pub fn together(&self, sums: Vec<SumsRelease>) -> RecordReleases {
+        let domain = match &self.setting.features {
+            FeaturesSetting::Supremum(domain) => Some(domain.clone()),
+            _ => None,
+        };
+        RecordReleases { sums, domain, records: 1 }
+    }
+
+    /// What is guaranteed about a release of a cell with privacy.
+    pub fn certificate(&self, cell: &PrivacySetting, sensitivity: Sensitivity) -> Certificate {
+        noisy_sums(Release::Posterior, cell, sensitivity.least / sensitivity.assumed)
+    }
+}
+
+/// The certificate of noise on sums; `excess` is the least known bound on their sensitivity over the one that noise is
+/// scaled by.
+pub(super) fn noisy_sums(release: Release, cell: &PrivacySetting, excess: f64) -> Certificate {
+    let event = GaussianEvent {
+        release,
+        neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
+        mechanism: Mechanism::NoisySums,
+        calibration: cell.calibration,
+        guarantee: cell.guarantee(),
+        sensitivity: excess,
+    };
+    event.certificate()
+}
+
+/// Noisy sums of targets within a public bound.
+pub(super) struct TargetSums<'a> {
+    pub sums: NoisySums<'a>,
+    /// On either side of zero.
+    pub bound: f64,
+    pub sensitivity: Sensitivity,
+    /// The records that neighbours differ in.
+    records: u64,
+}
+
+impl<'a> TargetSums<'a> {
+    /// With the bound of the mechanism.
+    ///
+    /// # Errors
+    /// [`TaskError::Missing`] without one, which the checks of a spec rule out.
+    pub fn new(
+        setting: &'a SumsSetting,
+        inducing: &'a [RangeSetting],
+        variance: f64,
+        lengthscale: f64,
+    ) -> Result<Self, TaskError> {
+        let bound =
+            setting.target_bound.ok_or(TaskError::Missing { needed: "mechanism.sums.target_bound" })?;
+        Ok(Self::within(bound.get(), NoisySums::new(setting, inducing, variance, lengthscale)))
+    }
+
+    /// Of targets within a bound.
+    pub fn within(bound: f64, sums: NoisySums<'a>) -> Self {
+        Self { sensitivity: sums.sensitivity(bound), sums, bound, records: 1 }
+    }
+
+    /// Where neighbours differ in so many records.
+    pub fn of_records(self, records: u64) -> Self {
+        Self { sensitivity: self.sensitivity.times(records), records, ..self }
+    }
+
+    /// The noise for the guarantee of a cell; none where epsilon is infinite.
+    pub fn noise(&self, cell: &PrivacySetting) -> SumsNoise {
+        self.sums.noise(cell, self.sensitivity)
+    }
+
+    /// The sums with noise on them. Distances are convex in a target, so that its ends are the labels that matter.
+    pub fn released(&self, noise: SumsNoise) -> SumsRelease {
+        self.sums.sampled(noise, [-self.bound, self.bound].map(|a| WeightedLabel { a, b: 1.0 }).to_vec())
+    }
+
+    /// What is sampled with this noise.
+    pub fn sampled(&self, noise: SumsNoise) -> Sampled {
+        let releases = self.sums.together(vec![self.released(noise)]);
+        Sampled::Records(RecordReleases { records: self.records, ..releases })
+    }
+
+    pub fn certificate(&self, cell: &PrivacySetting) -> Certificate {
+        self.sums.certificate(cell, self.sensitivity)
+    }
+
+    /// What is guaranteed about one release for a cell.
+    pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
+        job.certify(self.certificate(cell), || vec![self.sampled(self.noise(cell))])
+    }
+}
+
+/// A product grid of inducing inputs, side by side.
+struct Sides<'a> {
+    inducing: &'a [RangeSetting],
+    lengthscale: f64,
+}
+
+impl Sides<'_> {
+    /// One bound for all points of the grid.
+    fn bound(&self, of: FeatureBound) -> f64 {
+        let total = self.inducing.iter().map(|range| range.points).product();
+        let nearest = self.inducing.iter().map(spacing).fold(f64::INFINITY, f64::min);
+        of.squared(total, nearest, |distance| self.correlation(distance))
+    }
+
+    /// The product of the bounds of the sides.
+    fn product_of(&self, of: FeatureBound) -> f64 {
+        let sides = self.inducing.iter();
+        sides
+            .map(|range| of.squared(range.points, spacing(range), |distance| self.correlation(distance)))
+            .product()
+    }
+
+    /// The supremum over a box, by its ends along each side.
+    fn supremum(&self, domain: &[[f64; 2]]) -> f64 {
+        let sides = self.inducing.iter().zip(domain);
+        sides
+            .map(|(range, &[low, high])| {
+                grid_supremum(&points(range), self.lengthscale, Interval { low, high })
+            })
+            .product()
+    }
+
+    fn correlation(&self, distance: f64) -> f64 {
+        (-0.5 * (distance / self.lengthscale).powi(2)).exp()
+    }
+}
+
+fn spacing(range: &RangeSetting) -> f64 {
+    (range.to - range.from) / (range.points - 1) as f64
+}
+
+fn points(range: &RangeSetting) -> Vec<f64> {
+    (0..range.points).map(|place| range.at(place)).collect()
+}
+
+/// The training rows of a sample and the others.
+pub(super) fn split(inputs: &DMatrix<f64>, train: usize) -> (DMatrix<f64>, DMatrix<f64>) {
+    (inputs.rows(0, train).into_owned(), inputs.rows(train, inputs.nrows() - train).into_owned())
+}

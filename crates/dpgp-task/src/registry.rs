@@ -1,0 +1,100 @@
+//! All tasks. A new one is a folder of this room and a line here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CalibrationTask, ClassificationTask, ConvergenceTask, DensityTask, DirichletTask, ErrataTask,
+    HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
+    SurfaceTask, Task, TutorialTask,
+};
+use dpgp_spec::TaskSection;
+use dpgp_spec::setting::rules::fail;
+use dpgp_spec::setting::{Checked, Problem};
+
+/// The setting of a cell.
+pub type Setting = dpgp_spec::setting::Setting<TaskSetting>;
+
+/// A checked point of the grid.
+pub type Cell = dpgp_spec::Cell<TaskSetting>;
+
+/// A spec whose every value has been checked.
+pub type Experiment = dpgp_spec::Experiment<TaskSetting>;
+
+macro_rules! tasks {
+    ($($(#[$doc:meta])* $name:ident($setting:ty),)*) => {
+        /// What is measured.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum TaskSetting {
+            $($(#[$doc])* $name($setting),)*
+        }
+
+        impl TaskSetting {
+            /// The task itself.
+            pub(super) fn task(&self) -> &dyn Task {
+                match self {
+                    $(Self::$name(task) => task,)*
+                }
+            }
+        }
+    };
+}
+
+tasks! {
+    /// Root mean squared error of held-out targets.
+    Regression(RegressionTask),
+    /// Selection of a configuration by the exponential mechanism.
+    Selection(SelectionTask),
+    /// Test accuracy of a classifier whose posterior is approximated.
+    Posterior(PosteriorTask),
+    /// Predictions of a regression on a grid.
+    Prediction(PredictionTask),
+    /// The density of records over their inputs.
+    Density(DensityTask),
+    /// Binary classification by the Laplace approximation.
+    Classification(ClassificationTask),
+    /// The way of the Laplace approximation to its mode.
+    Convergence(ConvergenceTask),
+    /// A Gaussian process at two places, before or after an observation.
+    Tutorial(TutorialTask),
+    /// How well predictions from noisy sums are calibrated.
+    Calibration(CalibrationTask),
+    /// How often private selection finds the true hyperparameters.
+    Hyperparameters(HyperparametersTask),
+    /// Test accuracy of classification by regression on Dirichlet labels.
+    Dirichlet(DirichletTask),
+    /// Scores of the predictive distributions of a private regression.
+    Leaderboard(LeaderboardTask),
+    /// A surface from the sums over all rows, and what privacy changes in it.
+    Surface(SurfaceTask),
+    /// A statement of a paper, or a remark, against computed numbers.
+    Errata(ErrataTask),
+}
+
+/// Why a key about persons is refused.
+const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; those that protect persons are task.regression with \
+    mechanism.cloaking, task.prediction with cloaking or function, task.surface and task.dirichlet with sums, and task.density \
+    with histogram";
+
+impl TaskSection for TaskSetting {
+    fn check(setting: &Setting) -> Checked {
+        let task = setting.task.task();
+        if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {
+            return fail("data.person", Problem::Shape(NO_PERSONS.to_owned()));
+        }
+        task.check(setting)
+    }
+
+    fn metrics(&self, replicates: u32) -> Vec<String> {
+        self.task().metrics(replicates)
+    }
+
+    fn erratum(&self) -> Option<&str> {
+        self.task().erratum()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        self.task().check_rows(rows)
+    }
+}

@@ -1,0 +1,282 @@
+//! One private release of predictions by a model that is fitted to all rows.
+
+mod constant;
+mod means;
+mod moments;
+mod points;
+mod preview;
+mod refusal;
+mod sums;
+
+use rand::Rng;
+
+use super::{Sample, Streams, TaskError};
+use crate::{Setting, TaskSetting};
+use dpgp_accounting::Certificate;
+use dpgp_noise::RoundedNoise;
+use dpgp_spec::setting::MechanismSetting;
+use means::Means;
+use moments::BareMoments;
+pub use points::Points;
+pub use preview::{Expected, Foreknown, Preview, PreviewedOver};
+pub use refusal::refusal;
+use sums::BareSums;
+
+/// The stream of the inducing inputs, which depend on public inputs alone.
+const PURPOSE: &str = "release";
+
+/// Half the width of a central interval of 95 % over the standard deviation.
+const CENTRAL_95: f64 = 1.959_963_984_540_054;
+
+/// Predictions before their noise, which must never be shown, and the noise that they get.
+#[derive(Debug, Clone)]
+pub struct PreparedRelease {
+    form: BeforeNoise,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// The noise that it gets.
+    pub noise: RoundedNoise,
+}
+
+/// What gets the noise.
+#[derive(Debug, Clone)]
+enum BeforeNoise {
+    /// The predictions themselves.
+    Means(Box<Means>),
+    /// The sums that predictions follow from.
+    Sums(Box<BareSums>),
+    /// The rows whose moments they follow from.
+    Moments(Box<BareMoments>),
+}
+
+/// Predictions with their noise, in units of the target, a value for each point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// The mean with the noise on it.
+    pub mean: Vec<f64>,
+    /// Standard deviation of the latent function under the model.
+    pub gp_sd: Vec<f64>,
+    /// Standard deviation of the noise.
+    pub noise_sd: Vec<f64>,
+}
+
+impl Predictions {
+    /// The central interval of 95 % of the latent function at a point, the variances of model and noise added.
+    pub fn interval(&self, point: usize) -> (f64, f64) {
+        let half = CENTRAL_95 * self.gp_sd[point].hypot(self.noise_sd[point]);
+        (self.mean[point] - half, self.mean[point] + half)
+    }
+}
+
+impl PreparedRelease {
+    /// Fits the model to all rows of the sample and designs the noise at the points.
+    ///
+    /// # Errors
+    /// [`TaskError`] if a factorisation fails, a release is refused or a number overflows.
+    pub fn new(
+        setting: &Setting,
+        sample: &Sample,
+        points: &Points,
+        streams: &Streams,
+    ) -> Result<Self, TaskError> {
+        if let Some(reason) = refusal(setting) {
+            return Err(TaskError::NotReleasable { reason });
+        }
+        let release = match &*setting.task {
+            TaskSetting::Surface(_) => match &setting.privacy.mechanism {
+                MechanismSetting::Moments(_) => BareMoments::prepared(setting, sample, &points.inputs)?,
+                _ => BareSums::prepared(setting, sample, &points.inputs)?,
+            },
+            _ => Means::prepared(setting, sample, points, streams)?,
+        };
+        let finite = match &release.form {
+            BeforeNoise::Means(means) => means.is_finite(),
+            BeforeNoise::Sums(sums) => sums.is_finite(),
+            // Its size is that of the record.
+            BeforeNoise::Moments(_) => true,
+        };
+        if finite && release.certificate.is_finite() && release.noise.is_sound() {
+            return Ok(release);
+        }
+        Err(TaskError::NotFinite { metric: "a prediction".to_owned() })
+    }
+
+    /// Draws the noise. Who knows the state of `random` can subtract it: a release needs the operating system's.
+    ///
+    /// # Errors
+    /// [`TaskError::Linalg`] if the matrix of the noisy sums cannot be inverted.
+    pub fn draw(&self, random: &mut impl Rng) -> Result<Predictions, TaskError> {
+        match &self.form {
+            BeforeNoise::Means(means) => Ok(means.draw(random)),
+            BeforeNoise::Sums(sums) => sums.draw(random),
+            BeforeNoise::Moments(moments) => moments.draw(random),
+        }
+    }
+}
+
+impl PreparedRelease {
+    /// The predictions without noise, where noise is added to predictions and not to sums; never to be shown. An attacker who
+    /// knows the data has them, too.
+    pub fn without_noise(&self) -> Option<Vec<f64>> {
+        match &self.form {
+            BeforeNoise::Means(means) => Some(means.exact().as_slice().to_vec()),
+            BeforeNoise::Sums(_) | BeforeNoise::Moments(_) => None,
+        }
+    }
+}
+
+/// Why targets without public bounds are not released.
+const NO_BOUNDS: &str =
+    "its targets have no public bounds; set normalise.bounds, which the targets are clipped to";
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::DMatrix;
+
+    use super::*;
+    use crate::Experiment;
+    use dpgp_data::Manifest;
+    use dpgp_gp::exact;
+    use dpgp_gp::kernel::ExponentiatedQuadratic;
+
+    const SPEC: &str = r#"experiment.title = "release"
+data = { source.inline = { x = [0, 1, 2, 3, 4, 5, 6, 7], y = [1, 9, 2, 5, 4, 6, 12, -3] }, inputs = ["x"], target = "y" }
+normalise.bounds = { low = 0.0, high = 10.0, scale = 2.0 }
+model = { noise_variance = 0.2, kernel.eq = { variance = 3.0, lengthscale = 2.0 } }
+task.prediction = { grid = [{ from = 0.0, to = 7.0, points = 8 }] }
+privacy = { epsilon = 1.0, delta = 0.01, change = 10.0, calibration = "analytic", mechanism.MECHANISM }
+"#;
+
+    fn prepared(mechanism: &str, targets: Vec<f64>) -> PreparedRelease {
+        prepared_of(&SPEC.replace("MECHANISM", mechanism), targets)
+    }
+
+    fn prepared_of(spec: &str, targets: Vec<f64>) -> PreparedRelease {
+        let spec = spec.to_owned();
+        let manifest = Manifest::shipped().unwrap();
+        let experiment = Experiment::parse("release", "release.toml".as_ref(), spec, &manifest).unwrap();
+        let inputs: Vec<f64> = (0..8).map(f64::from).collect();
+        let points = points();
+        let streams = Streams { seed: 1, data: "d".into(), block: "b".into(), replicate: 0 };
+        let sample = Sample::new(&[inputs], targets);
+        PreparedRelease::new(experiment.cells[0].setting(), &sample, &Points::even(points), &streams).unwrap()
+    }
+
+    fn points() -> DMatrix<f64> {
+        DMatrix::from_fn(5, 1, |i, _| 1.7 * i as f64)
+    }
+
+    fn means(release: &PreparedRelease) -> &Means {
+        let BeforeNoise::Means(means) = &release.form else { panic!("noise on sums") };
+        means
+    }
+
+    /// For every pair of neighbours, also with targets outside the bounds, what is released moves by at most mu in standard
+    /// deviations of its noise, which one pair reaches. A coarse rank rule makes sure that directions are dropped.
+    #[test]
+    fn the_noise_covers_all_neighbours() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+            "cloaking.objective = \"risk\"",
+        ] {
+            let release = prepared(mechanism, targets.clone());
+            let mut largest = 0.0f64;
+            for row in 0..targets.len() {
+                let moved = |y: f64| {
+                    let mut targets = targets.clone();
+                    targets[row] = y;
+                    means(&prepared(mechanism, targets)).in_deviations()
+                };
+                largest = largest.max((moved(-50.0) - moved(60.0)).norm());
+            }
+            assert!(largest <= release.noise.mu() * (1.0 + 1e-12), "{mechanism}: {largest}");
+            // A function has its sensitivity at all inputs; five of them see a part.
+            let reached = if mechanism.starts_with("function") { 0.5 } else { 0.999_999 };
+            assert!(largest >= reached * release.noise.mu(), "{mechanism}: {largest}");
+            assert!(release.certificate.caveats.is_empty());
+        }
+    }
+
+    /// The same for all targets of a person, in all directions together; noise for one row would be too little.
+    #[test]
+    fn the_noise_covers_all_rows_of_a_person() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        let persons: [&[usize]; 3] = [&[0, 1, 2], &[3, 7], &[4, 5, 6]];
+        for mechanism in [
+            "cloaking = { objective = \"trace\", rank_tolerance = 0.05 }",
+            "cloaking = { objective = \"log-det\", rank_tolerance = 0.05, release = \"jitter\" }",
+            "function.sensitivity = \"exact\"",
+        ] {
+            let of_persons = SPEC.replace("MECHANISM", mechanism).replace(
+                "12, -3] }, inputs",
+                "12, -3], id = [5, 5, 5, 6, 7, 7, 7, 6] }, person = \"id\", rows_per_person = 3, inputs",
+            );
+            let release = prepared_of(&of_persons, targets.clone());
+            let mut largest = 0.0f64;
+            for rows in persons {
+                for signs in 0..1 << rows.len() {
+                    let moved = |up: bool| {
+                        let mut targets = targets.clone();
+                        for (place, row) in rows.iter().enumerate() {
+                            targets[*row] = if (signs >> place & 1 == 1) == up { 60.0 } else { -50.0 };
+                        }
+                        means(&prepared_of(&of_persons, targets)).in_deviations()
+                    };
+                    largest = largest.max((moved(true) - moved(false)).norm());
+                }
+            }
+            let mu = release.noise.mu();
+            assert!(largest <= mu * (1.0 + 1e-12), "{mechanism}: {largest} {mu}");
+            assert!(largest > 1.2 * mu / 3.0, "{mechanism}: {largest} {mu}");
+            assert!((mu / prepared(mechanism, targets.clone()).noise.mu() - 1.0).abs() < 1e-9);
+            let text = release.certificate.to_string();
+            assert!(
+                text.ends_with(
+                    "the targets of one person (\"id\", at most 3 rows each) change by <= 10.0 each"
+                ),
+                "{text}"
+            );
+        }
+    }
+
+    /// Whole numbers cost no accuracy: apart from the noise, predictions are those of the model in floating point, about the
+    /// middle of the bounds and about another mean of the prior.
+    #[test]
+    fn predictions_are_those_of_the_model() {
+        let targets = vec![1.0, 9.0, 2.0, 5.0, 4.0, 6.0, 12.0, -3.0];
+        let kernel = ExponentiatedQuadratic::isotropic(3.0, 2.0);
+        let inputs = DMatrix::from_fn(8, 1, |i, _| i as f64);
+        let map = exact(&kernel, 0.2, &inputs, &points()).unwrap();
+        for (bounds, centre) in [("high = 10", 5.0), ("high = 10, centre = 3", 3.0)] {
+            let clipped = targets.iter().map(|y: &f64| (y.clamp(0.0, 10.0) - centre) / 2.0);
+            let expected = (map.predict(&clipped.collect::<Vec<f64>>()) * 2.0).add_scalar(centre);
+            for mechanism in [
+                "cloaking = { objective = \"trace\", rank_tolerance = 1e-14, denoise = false }",
+                "cloaking = { objective = \"log-det\", rank_tolerance = 1e-14, release = \"jitter\", denoise = false }",
+                "function = { sensitivity = \"exact\", denoise = false }",
+            ] {
+                let spec = SPEC.replace("MECHANISM", mechanism).replace("high = 10", bounds);
+                let release = prepared_of(&spec, targets.clone());
+                let (found, noise_sd) = (means(&release).exact(), &means(&release).noise_sd);
+                for (i, sd) in noise_sd.iter().enumerate() {
+                    let error = (found[i] - expected[i]).abs();
+                    assert!(error < 1e-6 * sd, "{mechanism}: {} {}", found[i], expected[i]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn settings_that_release_nothing_are_refused() {
+        let none = SPEC
+            .replace("MECHANISM", "function.sensitivity = \"exact\"")
+            .replace("epsilon = 1.0", "epsilon = inf");
+        let experiment =
+            Experiment::parse("release", "release.toml".as_ref(), none, &Manifest::shipped().unwrap())
+                .unwrap();
+        assert!(refusal(experiment.cells[0].setting()).is_some_and(|why| why.contains("infinite")));
+    }
+}

@@ -1,0 +1,118 @@
+//! What predictions with a guarantee would be worth, from public things alone.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::constant::squared_errors_of_mean;
+use super::{PURPOSE, Points};
+use crate::model::{Fitted, Placing, Process, noise_variance};
+use crate::noises::Designer;
+use crate::normalise::normalise;
+use crate::{Known, OneTarget, Streams, TaskError};
+use dpgp_linalg::number::Epsilon;
+use dpgp_spec::setting::Sections;
+
+/// What may be known before a release: no target is among it.
+pub struct Foreknown<'a> {
+    /// The setting of the release.
+    pub setting: &'a Sections,
+    /// The inputs of the rows (n x d), which are public.
+    pub inputs: &'a DMatrix<f64>,
+    /// The points to predict at.
+    pub points: &'a Points,
+    /// The streams of inducing inputs.
+    pub streams: &'a Streams,
+}
+
+/// What is expected of predictions under the model, as root (weighted) mean squares over the points, or over the whole box where moments
+/// are released, in units of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Expected {
+    /// Epsilon.
+    pub epsilon: Epsilon,
+    /// The standard deviation of the privacy noise.
+    pub noise: f64,
+    /// The error, of model and noise together.
+    pub error: f64,
+    /// The error of one number for all points: the mean of all targets with the noise of the same guarantee.
+    pub constant: f64,
+    /// What the error of no other weights of the moments is below; none for other mechanisms, whose certificates hold the gap of their noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<f64>,
+    /// How many noisy numbers the predictions follow from.
+    pub released: usize,
+}
+
+/// What errors are means over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PreviewedOver {
+    /// The points to predict at, by their weights.
+    Points,
+    /// The box of private inputs, with rows spread over it; points have no say.
+    Box,
+}
+
+/// What is expected at each epsilon, and at both ends.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Preview {
+    /// What all errors below are means over.
+    pub over: PreviewedOver,
+    /// The error of the prior mean, which says nothing of the rows.
+    pub prior: f64,
+    /// By epsilon, in the order asked for.
+    pub expected: Vec<Expected>,
+    /// The error of the model without privacy.
+    pub without_privacy: f64,
+}
+
+impl Foreknown<'_> {
+    /// At each epsilon, of which none is infinite.
+    ///
+    /// # Errors
+    /// [`TaskError`] if the setting describes no release of predictions, or a factorisation fails.
+    pub fn preview(&self, epsilons: &[Epsilon]) -> Result<Preview, TaskError> {
+        let Some(model) = self.setting.model.as_deref() else {
+            return Err(TaskError::NotReleasable { reason: "it has no model" });
+        };
+        // Public bounds set the scale, whatever the targets are.
+        let unit = normalise(&[], &self.setting.normalise).scale;
+        let kernel = model.kernel.covariance(self.inputs);
+        let placing = Placing { streams: self.streams, known: &Known::default(), purpose: PURPOSE };
+        let process = Process::new(model, kernel.as_ref(), self.inputs, placing);
+        let points = &self.points.inputs;
+        let Fitted { map, variance } = process.fitted(points)?;
+        let mechanism = &self.setting.privacy.mechanism;
+        let denoise = mechanism.denoises_releases();
+        let weights = self.points.weights.as_deref();
+        let designer = Designer { mechanism, process: &process, test: points, map: &map, denoise, weights };
+        let target = OneTarget::of_unit(&self.setting.privacy, &self.setting.data)?;
+        let of_mean = squared_errors_of_mean(kernel.as_ref(), noise_variance(model)?, self.inputs, points);
+        let mut expected = Vec::with_capacity(epsilons.len());
+        for &epsilon in epsilons {
+            let scale = target.spending(epsilon.get()).scale() / unit;
+            let noise = designer.noise(scale)?;
+            let added = noise.standard_deviations().map(|sd| (scale * sd).powi(2)).as_slice().to_vec();
+            let model = noise.model_variances(variance.clone(), scale);
+            let total: Vec<f64> = model.iter().zip(&added).map(|(model, added)| model + added).collect();
+            // A target moves the mean of all by an n-th of itself.
+            let of_mean = of_mean.iter().map(|error| error + (scale / self.inputs.nrows() as f64).powi(2));
+            expected.push(Expected {
+                least: None,
+                epsilon,
+                constant: self.points.root_mean(&of_mean.collect::<Vec<f64>>()) * unit,
+                noise: self.points.root_mean(&added) * unit,
+                error: self.points.root_mean(&total) * unit,
+                released: noise.map.ncols(),
+            });
+        }
+        let prior = self.points.root_mean(&kernel.diagonal(points)) * unit;
+        Ok(Preview {
+            over: PreviewedOver::Points,
+            prior,
+            expected,
+            without_privacy: self.points.root_mean(&variance) * unit,
+        })
+    }
+}

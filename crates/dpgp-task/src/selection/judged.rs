@@ -1,0 +1,139 @@
+//! The exponential mechanism on the errors of candidates.
+
+use nalgebra::DMatrix;
+
+use super::fold::CandidateFold;
+use super::selected::Selected;
+use crate::SelectionTask;
+use crate::{OneTarget, Sampled};
+use dpgp_linalg::largest;
+use dpgp_mechanisms::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
+use dpgp_spec::setting::{NormaliseSetting, prior_mean};
+
+/// The candidates, and how they are judged.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'a> {
+    pub task: &'a SelectionTask,
+    pub candidates: &'a [Vec<CandidateFold>],
+    /// Targets.
+    pub rows: usize,
+    /// Units of the target per unit of the model.
+    pub scale: f64,
+    /// The range of targets on the scale of the model, where they are clipped.
+    pub range: Option<(f64, f64)>,
+}
+
+/// What the mechanism made of the candidates.
+pub(super) struct Judged {
+    /// Of each candidate: its clipped error, that without noise and clip, the error in units of the target, the most that
+    /// one target moves a prediction (units of the target), its sensitivity, its probability.
+    pub sse: Vec<f64>,
+    pub clean_sse: Vec<f64>,
+    pub rmse: Vec<f64>,
+    pub most_moved: Vec<f64>,
+    pub sensitivity: Vec<f64>,
+    pub probability: Vec<f64>,
+    /// Those within the threshold, and their largest sensitivity.
+    pub allowed: Vec<usize>,
+    pub bound: f64,
+}
+
+impl Judge<'_> {
+    /// The choice with a budget, among releases for the guarantee of `target`.
+    pub fn judged(&self, target: OneTarget, epsilon: f64) -> Judged {
+        let (noise, clip) = (self.noise(target), self.clip(target));
+        let sse: Vec<f64> = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, clip)).collect();
+        let unclipped = self.candidates.iter().map(|folds| sum_of_squares(folds, noise, f64::INFINITY));
+        let rmse = unclipped.map(|sse| self.scale * (sse / self.rows as f64).sqrt()).collect();
+        let clean_sse =
+            self.candidates.iter().map(|folds| sum_of_squares(folds, 0.0, f64::INFINITY)).collect();
+        let most_moved = self.candidates.iter().map(|folds| target.change * largest_entry(folds)).collect();
+        let change = self.change(target);
+        let sensitivity: Vec<f64> =
+            self.candidates.iter().map(|folds| self.sensitivity(folds, change)).collect();
+        let allowed: Vec<usize> =
+            (0..self.candidates.len()).filter(|&i| self.is_allowed(&self.candidates[i], change)).collect();
+        let bound = match self.task.sensitivity {
+            // As it was run: of all configurations, what is above the threshold counted as nothing.
+            SensitivityRule::LargestDropped => largest(sensitivity.iter().copied()),
+            _ => largest(allowed.iter().map(|&i| sensitivity[i])),
+        };
+        let of_allowed: Vec<f64> = allowed.iter().map(|&i| sse[i]).collect();
+        let mut probability = vec![0.0; self.candidates.len()];
+        for (&i, chance) in allowed.iter().zip(&selection_probabilities(&of_allowed, bound, epsilon)) {
+            probability[i] = *chance;
+        }
+        Judged { sse, clean_sse, rmse, most_moved, sensitivity, probability, allowed, bound }
+    }
+
+    /// What is chosen from.
+    pub fn sampled(&self, target: OneTarget, epsilon: f64, judged: &Judged) -> Sampled {
+        Sampled::Exponential(Box::new(Selected {
+            candidates: judged.allowed.iter().map(|&i| self.candidates[i].clone()).collect(),
+            rows: self.rows,
+            noise: self.noise(target),
+            clip: self.clip(target),
+            change: self.change(target),
+            epsilon,
+            sensitivity: judged.bound,
+            range: self.range,
+        }))
+    }
+
+    /// The most that a target changes, on the scale of the model.
+    fn change(&self, target: OneTarget) -> f64 {
+        target.change / self.scale
+    }
+
+    /// What multiplies the noise of each prediction.
+    fn noise(&self, target: OneTarget) -> f64 {
+        self.change(target) * target.sigma()
+    }
+
+    /// What errors are clipped to.
+    fn clip(&self, target: OneTarget) -> f64 {
+        self.task.clip.map_or(f64::INFINITY, |clip| clip.get() * self.change(target))
+    }
+
+    fn is_allowed(&self, folds: &[CandidateFold], change: f64) -> bool {
+        folds.iter().all(|fold| self.is_below(fold, change))
+    }
+
+    /// Whether no target moves the predictions of a fold by more than the threshold.
+    fn is_below(&self, fold: &CandidateFold, change: f64) -> bool {
+        self.task.threshold.is_none_or(|threshold| change * change * fold.longest <= threshold.get())
+    }
+
+    fn sensitivity(&self, folds: &[CandidateFold], change: f64) -> f64 {
+        let rule = self.task.sensitivity;
+        let nothing = FoldColumns { columns: DMatrix::zeros(0, 0), rows: Vec::new() };
+        let counted = |fold| rule != SensitivityRule::LargestDropped || self.is_below(fold, change);
+        let columns: Vec<&FoldColumns> =
+            folds.iter().map(|fold| if counted(fold) { &fold.columns } else { &nothing }).collect();
+        sse_sensitivity(rule, &columns, self.rows, change)
+    }
+}
+
+/// The sum over folds of squared errors with the noise, errors clipped.
+fn sum_of_squares(folds: &[CandidateFold], noise: f64, clip: f64) -> f64 {
+    folds.iter().map(|fold| fold.squares(&fold.errors, noise, clip)).sum()
+}
+
+/// The most that a prediction of any fold changes with one target.
+fn largest_entry(folds: &[CandidateFold]) -> f64 {
+    largest(folds.iter().map(|fold| fold.columns.columns.amax()))
+}
+
+/// The range of targets in units of `scale`, where they are clipped.
+pub(super) fn clipped_range(normalise: &NormaliseSetting, scale: f64) -> Option<(f64, f64)> {
+    let half = match *normalise {
+        NormaliseSetting::Bounds { low, high, centre, .. } => {
+            let centre = prior_mean(low, high, centre);
+            return Some(((low.get() - centre) / scale, (high.get() - centre) / scale));
+        }
+        NormaliseSetting::Standardised { low, high } => 0.5 * (high.get() - low.get()),
+        NormaliseSetting::Private { clip, .. } => clip?.get(),
+        NormaliseSetting::None | NormaliseSetting::Constants { .. } => return None,
+    };
+    Some((-half / scale, half / scale))
+}

@@ -1,0 +1,284 @@
+//! What a spec says of a selection.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Described, FittedRows};
+use dpgp_linalg::number::{Count, Epsilon, Positive};
+use dpgp_mechanisms::SensitivityRule;
+use dpgp_spec::label;
+use dpgp_spec::setting::rules::{fail, positive, range};
+use dpgp_spec::setting::{Checked, Problem, Sections, SplitSetting};
+
+/// Selection among candidates by cross-validated expected squared error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelectionTask {
+    /// The rows that are used; normalisation is by all of them. All rows without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<RowsSetting>,
+    /// How rows are split into folds.
+    pub split: SplitSetting,
+    /// The configurations to choose from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Candidate>,
+    /// More of them: Gaussian processes with all combinations of some hyperparameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gp: Option<GpGrid>,
+    /// Budget of the exponential mechanism.
+    pub epsilon: Epsilon,
+    /// Clip errors at this many times the largest change of a target; no clip without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<Positive>,
+    /// The bound on the change of the summed squared error.
+    pub sensitivity: SensitivityRule,
+    /// Only candidates are allowed of which one target moves the predictions of a fold by at most the root of this
+    /// (norm, on the scale of the model).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<Positive>,
+    /// Draws of the noise that the errors are averaged over; without it their expectation is exact.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draws: Option<Count>,
+    /// What the noise in the errors is scaled by.
+    #[serde(default, skip_serializing_if = "NoiseScale::is_delta")]
+    pub noise_scale: NoiseScale,
+    /// Pairs of rows, counted from 0 among those that are used: how much the prediction at the first moves when the target of the
+    /// second moves by 1 is measured too; 0 where the second does not train that prediction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<[usize; 2]>,
+    /// Whether the error of each fold without noise is measured too, not only their sum.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_fold: bool,
+    /// Whether only what is about all candidates together is measured, not each of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub summary: bool,
+}
+
+/// What the noise of predictions is scaled by besides the change of a target and the multiplier of the calibration. `Delta^2` is
+/// the largest `c' M^-1 c` of the columns c, with the covariance M that the solver ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseScale {
+    /// By Delta, the sensitivity, as the paper says and a proof needs.
+    #[default]
+    Delta,
+    /// By its square, an error of the authors' code: too much noise where Delta is above 1, too little below.
+    DeltaSquared,
+}
+
+impl NoiseScale {
+    fn is_delta(&self) -> bool {
+        *self == Self::Delta
+    }
+}
+
+/// Rows in their order, from one number (counted from 0) to before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RowsSetting {
+    /// The first row.
+    pub from: usize,
+    /// The row after the last.
+    pub to: usize,
+}
+
+/// All combinations of some hyperparameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpGrid {
+    /// Lengthscales, in units of the inputs.
+    pub lengthscales: Vec<f64>,
+    /// Variances of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variances: Vec<f64>,
+    /// Variances of the kernel.
+    pub variances: Vec<f64>,
+}
+
+/// A Gaussian process with an exponentiated quadratic kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpCandidate {
+    /// Lengthscale, in units of the inputs.
+    pub lengthscale: f64,
+    /// Variance of the Gaussian likelihood, in squared units of the normalised target.
+    pub noise_variance: f64,
+    /// Variance of the kernel.
+    pub variance: f64,
+}
+
+/// A configuration that can be selected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Candidate {
+    /// Least squares on monomials up to this degree.
+    Polynomial(u32),
+    /// A Gaussian process.
+    Gp(GpCandidate),
+}
+
+impl GpGrid {
+    /// Every combination; variances vary fastest, then noise variances.
+    fn candidates(&self) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        for &lengthscale in &self.lengthscales {
+            for &noise_variance in &self.noise_variances {
+                all.extend(
+                    self.variances.iter().map(|&variance| {
+                        Candidate::Gp(GpCandidate { lengthscale, noise_variance, variance })
+                    }),
+                );
+            }
+        }
+        all
+    }
+
+    fn check(&self) -> Checked {
+        let Self { lengthscales, noise_variances, variances } = self;
+        let lists =
+            [("lengthscales", lengthscales), ("noise_variances", noise_variances), ("variances", variances)];
+        for (key, values) in lists {
+            let path = format!("task.selection.gp.{key}");
+            if values.is_empty() {
+                return fail(&path, Problem::Empty);
+            }
+            values.iter().try_for_each(|value| positive(&path, *value))?;
+        }
+        let size = lengthscales.len().saturating_mul(noise_variances.len()).saturating_mul(variances.len());
+        range("task.selection.gp", size <= MOST_CANDIDATES, "at most 10000 combinations", size as f64)
+    }
+}
+
+/// The most candidates of a selection.
+const MOST_CANDIDATES: usize = 10_000;
+
+impl Candidate {
+    /// A short name, as metrics show it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Polynomial(degree) => format!("polynomial-{degree}"),
+            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                let [l, n, v] =
+                    [lengthscale, noise_variance, variance].map(|x| label(&toml::Value::Float(*x)));
+                format!("l={l} noise={n} variance={v}")
+            }
+        }
+    }
+
+    fn check(&self, path: &str) -> Checked {
+        match self {
+            Self::Polynomial(degree) => range(path, *degree <= 20, "at most 20", f64::from(*degree)),
+            Self::Gp(GpCandidate { lengthscale, noise_variance, variance }) => {
+                [lengthscale, noise_variance, variance].into_iter().try_for_each(|x| positive(path, *x))
+            }
+        }
+    }
+}
+
+impl SelectionTask {
+    /// How many of so many rows are used.
+    fn rows_of(&self, rows: usize) -> usize {
+        self.rows.map_or(rows, |chosen| rows.min(chosen.to).saturating_sub(chosen.from))
+    }
+
+    /// The metrics of each candidate.
+    pub const OF_EACH: [&str; 6] =
+        ["sse", "sse-without-noise", "most-moved", "sensitivity", "probability", "rmse"];
+
+    /// The metrics that are about all candidates together.
+    pub const OF_ALL: [&str; 6] = [
+        "expected-rmse",
+        "mean-rmse",
+        "allowed",
+        "largest-sensitivity",
+        "largest-probability",
+        "uniform-rmse",
+    ];
+
+    /// What the choice and the release of predictions after it spend, where both are private.
+    pub const TOTAL: &str = "total-epsilon";
+
+    /// The only clip, in largest changes of a target, that the corrected sensitivity is proved for.
+    pub const CORRECTED_CLIP: Positive = Positive::constant(4.0);
+
+    /// The name of an entry of the map of a candidate.
+    pub fn of_entry(name: &str, [test, training]: [usize; 2]) -> String {
+        format!("map/{name}/{test} from {training}")
+    }
+
+    /// The name of the error without noise of a candidate in a fold, counted from 1.
+    pub fn of_fold(name: &str, fold: usize) -> String {
+        format!("sse-without-noise/{name}/fold-{fold}")
+    }
+
+    /// The name of the probability of a lengthscale.
+    pub fn of_lengthscale(lengthscale: f64) -> String {
+        format!("lengthscale/{}", label(&toml::Value::Float(lengthscale)))
+    }
+
+    /// Every configuration, those of the grid last.
+    pub fn all_candidates(&self) -> Vec<Candidate> {
+        let grid = self.gp.iter().flat_map(GpGrid::candidates);
+        self.candidates.iter().cloned().chain(grid).collect()
+    }
+
+    fn check_candidates(&self) -> Checked {
+        let path = "task.selection.candidates";
+        self.gp.as_ref().map_or(Ok(()), GpGrid::check)?;
+        let all = self.all_candidates();
+        if all.is_empty() {
+            return fail(path, Problem::Empty);
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for candidate in &all {
+            candidate.check(path)?;
+            if !seen.insert(candidate.name()) {
+                return fail(path, Problem::DuplicateValue { label: candidate.name() });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Described for SelectionTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        self.split.check("task.selection.split")?;
+        if let Some(rows) = self.rows {
+            range("task.selection.rows.to", rows.to > rows.from, "greater than from", rows.to as f64)?;
+        }
+        self.check_candidates()?;
+        if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
+            return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
+        }
+        setting.privacy.cloaking().map(drop)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        let each = if self.summary { Vec::new() } else { self.all_candidates() };
+        let names: Vec<String> = each.iter().map(Candidate::name).collect();
+        let each = Self::OF_EACH
+            .into_iter()
+            .flat_map(|metric| names.iter().map(move |name| format!("{metric}/{name}")));
+        let lengthscales = self.gp.iter().flat_map(|grid| &grid.lengthscales);
+        let lengthscales = lengthscales.map(|l| SelectionTask::of_lengthscale(*l));
+        let entries =
+            names.iter().flat_map(|name| self.entries.iter().map(|entry| Self::of_entry(name, *entry)));
+        let folds = if self.each_fold { self.split.parts() } else { 0 };
+        let of_folds = names.iter().flat_map(|name| (1..=folds).map(move |fold| Self::of_fold(name, fold)));
+        let of_all = Self::OF_ALL.into_iter().chain([Self::TOTAL]).map(str::to_owned);
+        each.chain(entries).chain(of_folds).chain(lengthscales).chain(of_all).collect()
+    }
+
+    fn check_rows(&self, rows: usize) -> Checked {
+        let last = self.entries.iter().flatten().copied().max();
+        let used = self.rows_of(rows);
+        let allowed = "rows that are used, counted from 0";
+        let inside = last.is_none_or(|last| last < used);
+        range("task.selection.entries", inside, allowed, last.unwrap_or(0) as f64)?;
+        self.split.check_rows("task.selection.split", self.rows_of(rows))
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let exact = self.all_candidates().iter().any(|candidate| matches!(candidate, Candidate::Gp(_)));
+        exact.then(|| FittedRows::of_split(self.split, self.rows_of(rows)))
+    }
+}

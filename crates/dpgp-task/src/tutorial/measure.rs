@@ -1,0 +1,96 @@
+//! The function at two places, and its joint distribution.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::TutorialTask;
+use crate::grid::grid;
+use crate::model::noise_variance;
+use crate::streams::normal_vector;
+use crate::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError};
+use dpgp_gp::kernel::Kernel;
+use dpgp_linalg::{Cholesky, normal_pdf, thin_svd};
+
+/// Standard deviations on either side of the mean that the density is shown for.
+const REACH: f64 = 4.0;
+/// Points of the density.
+const POINTS: usize = 161;
+
+/// The metrics `mean` and `sd` of the function at the second place, and its `correlation` with that at the first. Frames:
+/// `draws` of the function, `pair` (the two places, their means, standard deviations and correlation), `marginal` (the density at
+/// the second place), `data`.
+impl Task for TutorialTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let (model, sample) = (job.model()?, job.sample);
+        let kernel = model.kernel.covariance(&sample.inputs);
+        let seen = if self.observed { sample.clone() } else { sample.select(&[]) };
+        let process = Conditioned { kernel: kernel.as_ref(), noise: noise_variance(model)?, seen: &seen };
+        let (mean, covariance) = process.at(&DMatrix::from_row_slice(2, 1, &self.pair))?;
+        let sd = [covariance[(0, 0)].sqrt(), covariance[(1, 1)].sqrt()];
+        let correlation = covariance[(0, 1)] / (sd[0] * sd[1]);
+        let [first, second] = self.pair;
+        let pair = [
+            ("x1", first),
+            ("x2", second),
+            ("mean1", mean[0]),
+            ("mean2", mean[1]),
+            ("sd1", sd[0]),
+            ("sd2", sd[1]),
+            ("correlation", correlation),
+        ];
+        let pair =
+            pair.into_iter().fold(Frame::new("pair"), |frame, (name, value)| frame.with(name, [value]));
+        let data = Frame::new("data").with_points(&seen.inputs).with("y", seen.targets.iter().copied());
+        let frames = vec![draws(self, &process, job.streams)?, pair, marginal(mean[1], sd[1]), data];
+        let metrics = Self::METRICS.into_iter().zip([mean[1], sd[1], correlation]);
+        let measured = Certified::nothing().measured(0.0, metrics).with_frames(frames);
+        Ok(vec![measured; job.cells.len()])
+    }
+}
+
+/// The density of a Gaussian variable.
+fn marginal(mean: f64, sd: f64) -> Frame {
+    let steps = (0..POINTS).map(|i| 2.0 * i as f64 / (POINTS - 1) as f64 - 1.0);
+    let values: Vec<f64> = steps.map(|step| mean + sd * REACH * step).collect();
+    let density: Vec<f64> = values.iter().map(|f| normal_pdf((f - mean) / sd) / sd).collect();
+    Frame::new("marginal").with("value", values).with("density", density)
+}
+
+/// A prior and what is known of it.
+struct Conditioned<'a> {
+    kernel: &'a dyn Kernel,
+    noise: f64,
+    seen: &'a Sample,
+}
+
+impl Conditioned<'_> {
+    /// Mean and covariance of the function at some inputs (Rasmussen and Williams 2006, Eq. 2.22 to 2.24).
+    fn at(&self, inputs: &DMatrix<f64>) -> Result<(DVector<f64>, DMatrix<f64>), TaskError> {
+        let prior = self.kernel.matrix(inputs, inputs);
+        if self.seen.rows() == 0 {
+            return Ok((DVector::zeros(inputs.nrows()), prior));
+        }
+        let mut k = self.kernel.matrix(&self.seen.inputs, &self.seen.inputs);
+        (0..k.nrows()).for_each(|i| k[(i, i)] += self.noise);
+        let factor = Cholesky::new("K + sigma^2 I", &k)?;
+        let across = factor.half_solve(&self.kernel.matrix(&self.seen.inputs, inputs));
+        let targets = DMatrix::from_column_slice(self.seen.rows(), 1, &self.seen.targets);
+        let mean = across.tr_mul(&factor.half_solve(&targets)).column(0).into_owned();
+        Ok((mean, prior - across.tr_mul(&across)))
+    }
+}
+
+/// Functions drawn on the grid, by the singular value decomposition of their covariance: on a fine grid it is singular to
+/// rounding, which a Cholesky factorisation does not stand.
+fn draws(task: &TutorialTask, process: &Conditioned<'_>, streams: &Streams) -> Result<Frame, TaskError> {
+    let grid = grid(&[task.grid]);
+    let (mean, covariance) = process.at(&grid)?;
+    let svd = thin_svd("the covariance on the grid", &covariance)?;
+    let root = &svd.u * DMatrix::from_diagonal(&svd.s.map(f64::sqrt));
+    let mut stream = streams.of_block("draws");
+    let mut frame = Frame::new("draws").with_points(&grid);
+    for number in 1..=task.draws.get() {
+        let unit = normal_vector(root.ncols(), &mut stream);
+        frame = frame.with(format!("draw{number}"), (&mean + &root * unit).iter().copied());
+    }
+    Ok(frame)
+}

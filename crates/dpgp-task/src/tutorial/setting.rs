@@ -1,0 +1,41 @@
+//! What a spec says of a Gaussian process at two places.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Described;
+use dpgp_linalg::number::Count;
+use dpgp_spec::setting::rules::{dimension, grid};
+use dpgp_spec::setting::{Checked, RangeSetting, Sections};
+
+/// A Gaussian process at two places, before or after the observations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TutorialTask {
+    /// Whether the observations are known.
+    pub observed: bool,
+    /// The two places.
+    pub pair: [f64; 2],
+    /// Where functions are drawn.
+    pub grid: RangeSetting,
+    /// How many are drawn.
+    pub draws: Count<1000, 0>,
+}
+
+impl TutorialTask {
+    /// The metrics.
+    pub const METRICS: [&str; 3] = ["mean", "sd", "correlation"];
+}
+
+impl Described for TutorialTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        setting.regression_model("task.tutorial")?;
+        dimension("data.inputs", 1, setting.data.dimensions())?;
+        grid("task.tutorial.grid", &[self.grid], 1)?;
+        setting.privacy.cloaking().map(drop)
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        Self::METRICS.map(str::to_owned).to_vec()
+    }
+}

@@ -1,0 +1,48 @@
+//! The page on the architecture names every crate, and those that others may use stand without the product.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::Table;
+
+use crate::support::shipped::{root, shipped};
+
+/// The crates that are for others, too.
+const ALONE: [&str; 6] =
+    ["dpgp-accounting", "dpgp-audit", "dpgp-cloaking", "dpgp-gp", "dpgp-linalg", "dpgp-noise"];
+
+/// What those must not bring: readers of files, and the network.
+const HEAVY: [&str; 4] = ["clap", "parquet", "polars", "reqwest"];
+
+/// The dependencies of each crate, without those of its tests.
+fn crates() -> BTreeMap<String, BTreeSet<String>> {
+    let folders = std::fs::read_dir(root().join("crates")).unwrap();
+    let names = folders.map(|folder| folder.unwrap().file_name().into_string().unwrap());
+    names
+        .map(|name| {
+            let manifest: Table = shipped(&format!("crates/{name}/Cargo.toml")).parse().unwrap();
+            assert_eq!(manifest["package"]["name"].as_str(), Some(&*name));
+            let needed = manifest.get("dependencies").and_then(|value| value.as_table());
+            (name, needed.into_iter().flat_map(Table::keys).cloned().collect())
+        })
+        .collect()
+}
+
+#[test]
+fn the_architecture_has_a_row_for_each_crate() {
+    let page = shipped("docs/architecture.md");
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `dpgp-")?.split('`').next());
+    let told: BTreeSet<String> = rows.map(|name| format!("dpgp-{name}")).collect();
+    assert_eq!(told, crates().into_keys().collect());
+}
+
+#[test]
+fn crates_for_others_need_no_product() {
+    let crates = crates();
+    for name in ALONE {
+        let needed = &crates[name];
+        let ours: Vec<&String> = needed.iter().filter(|one| one.starts_with("dpgp-")).collect();
+        assert!(ours.iter().all(|one| ALONE.contains(&one.as_str())), "{name} needs {ours:?}");
+        let heavy: Vec<&&str> = HEAVY.iter().filter(|one| needed.contains(**one)).collect();
+        assert!(heavy.is_empty(), "{name} needs {heavy:?}");
+    }
+}
