@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lengthscales::fit;
-use super::{ExponentiatedQuadratic, Kernel, NamedKernel, SumKernel, Unfit, UnfitKey};
+use super::{
+    BoxScale, ExponentiatedQuadratic, Kernel, NamedKernel, StationaryKernel, SumKernel, Unfit, UnfitKey,
+};
 use dpgp_linalg::number::{NonNegative, Positive};
 
 /// `k(x, x') = sum_l v_l c_l + sum_p v_p c_l c_m` with `c_l = exp(-(x_l - x'_l)^2 / (2 lengthscale_l^2))` and pairs p = (l, m): a sum of functions
@@ -87,7 +89,7 @@ impl AdditiveSetting {
     }
 
     /// The covariance function, its variance over a number, with lengthscales in some unit for each input.
-    pub(super) fn over(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
+    fn over(&self, over: f64, units: &[f64]) -> Box<dyn Kernel> {
         let parts = self.parts(units).into_iter();
         let parts = parts.map(|part| EqPart { variance: part.variance / over, ..part }.covariance());
         Box::new(SumKernel(parts.collect()))
@@ -123,6 +125,33 @@ impl NamedKernel for AdditiveSetting {
 
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         self.over(1.0, &vec![1.0; inputs.ncols()])
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for AdditiveSetting {
+    fn total_variance(&self) -> f64 {
+        self.height()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::of(sides).lengthscales(&self.lengthscales)
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let units: Vec<f64> = scaled.sides.iter().map(|side| side / scaled.stretch).collect();
+        self.over(scaled.over, &units)
+    }
+
+    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
+        Some(self.parts(sides))
+    }
+
+    fn is_additive(&self) -> bool {
+        true
     }
 }
 

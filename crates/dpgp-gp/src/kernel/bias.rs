@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, NamedKernel};
+use super::in_box::Constant;
+use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
 use dpgp_linalg::number::Positive;
 
 /// `k(x, x') = variance`: an unknown constant, for sums.
@@ -35,5 +36,23 @@ impl NamedKernel for Bias {
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for Bias {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, _: &[f64]) -> Vec<f64> {
+        Vec::new()
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        Box::new(Constant(self.variance.get() / scaled.over))
     }
 }

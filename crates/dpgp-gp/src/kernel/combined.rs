@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, KernelSetting, NamedKernel, Unfit, UnfitKey};
+use super::in_box::Constant;
+use super::{BoxScale, Kernel, KernelSetting, NamedKernel, StationaryKernel, Unfit, UnfitKey};
 
 /// `k(x, x') = sum_i k_i(x, x')`: the sum of independent processes.
 ///
@@ -44,6 +45,24 @@ impl NamedKernel for SumSetting {
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(SumKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        (stationary(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    }
+}
+
+impl StationaryKernel for SumSetting {
+    fn total_variance(&self) -> f64 {
+        stationary(&self.0).map(StationaryKernel::total_variance).sum()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        stationary(&self.0).flat_map(|part| part.lengthscales_on(sides)).collect()
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        Box::new(SumKernel(stationary(&self.0).map(|part| part.covariance_on(scaled)).collect()))
+    }
 }
 
 impl NamedKernel for ProductSetting {
@@ -56,6 +75,32 @@ impl NamedKernel for ProductSetting {
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(ProductKernel(self.0.iter().map(|part| part.covariance(inputs)).collect()))
     }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        (stationary(&self.0).count() == self.0.len()).then_some(self as &dyn StationaryKernel)
+    }
+}
+
+impl StationaryKernel for ProductSetting {
+    fn total_variance(&self) -> f64 {
+        stationary(&self.0).map(StationaryKernel::total_variance).product()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        stationary(&self.0).flat_map(|part| part.lengthscales_on(sides)).collect()
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let parts = BoxScale { over: 1.0, ..scaled };
+        let mut factors: Vec<Box<dyn Kernel>> = vec![Box::new(Constant(1.0 / scaled.over))];
+        factors.extend(stationary(&self.0).map(|part| part.covariance_on(parts)));
+        Box::new(ProductKernel(factors))
+    }
+}
+
+/// The parts that are stationary.
+fn stationary(parts: &[KernelSetting]) -> impl Iterator<Item = &dyn StationaryKernel> {
+    parts.iter().filter_map(KernelSetting::stationary)
 }
 
 /// Whether there are parts, all of which fit.

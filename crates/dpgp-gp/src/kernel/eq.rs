@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, NamedKernel, Unfit, UnfitKey};
+use super::{BoxScale, EqPart, Kernel, NamedKernel, StationaryKernel, Unfit, UnfitKey};
 use dpgp_linalg::number::Positive;
 use dpgp_linalg::{each_piece, exponential};
 
@@ -61,6 +61,30 @@ impl NamedKernel for EqSetting {
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(ExponentiatedQuadratic::isotropic(self.variance.get(), self.lengthscale.get()))
     }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for EqSetting {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::of(sides).lengthscales(&[self.lengthscale])
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let (variance, lengthscales) =
+            (self.variance.get() / scaled.over, scaled.lengthscales(&[self.lengthscale]));
+        Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))
+    }
+
+    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
+        Some(vec![EqPart { variance: self.variance.get(), lengthscales: self.lengthscales_on(sides) }])
+    }
 }
 
 /// [`ExponentiatedQuadratic`] with one lengthscale per input, in a spec.
@@ -88,6 +112,30 @@ impl NamedKernel for EqArdSetting {
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(ExponentiatedQuadratic::ard(self.variance.get(), lengthscales))
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for EqArdSetting {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::of(sides).lengthscales(&self.lengthscales)
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let (variance, lengthscales) =
+            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+        Box::new(ExponentiatedQuadratic::ard(variance, lengthscales))
+    }
+
+    fn eq_parts(&self, sides: &[f64]) -> Option<Vec<EqPart>> {
+        Some(vec![EqPart { variance: self.variance.get(), lengthscales: self.lengthscales_on(sides) }])
     }
 }
 

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
-use super::{Kernel, NamedKernel, UnfitKey};
+use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
 use dpgp_linalg::number::Positive;
 
 /// How often a process with a Matern kernel can be differentiated: less than nu times.
@@ -94,5 +94,25 @@ impl NamedKernel for MaternSetting {
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(Matern::new(self.smoothness, self.variance.get(), lengthscales))
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for MaternSetting {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::of(sides).lengthscales(&self.lengthscales)
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let (variance, lengthscales) =
+            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+        Box::new(Matern::new(self.smoothness, variance, lengthscales))
     }
 }

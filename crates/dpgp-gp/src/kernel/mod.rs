@@ -33,7 +33,7 @@ pub use covariance::Kernel;
 pub use density::DensityLengthscale;
 pub use eq::ExponentiatedQuadratic;
 pub use gibbs::Gibbs;
-pub use in_box::BoxKernel;
+pub use in_box::{BoxKernel, BoxScale, StationaryKernel};
 pub use integral::{double_integral, double_integral_slope, single_integral};
 pub use matern::{Matern, Smoothness};
 pub use named::{NamedKernel, Unfit, UnfitKey};

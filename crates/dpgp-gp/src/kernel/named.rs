@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Kernel;
+use super::{Kernel, StationaryKernel};
 
 /// The table of a kernel in a spec: its settings, and the covariance function that they make.
 ///
@@ -27,6 +27,11 @@ pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeO
 
     /// The covariance function. `inputs` (n x d) are those of all rows: they are public, and a lengthscale may follow them.
     fn covariance(&self, inputs: &DMatrix<f64>) -> Box<dyn Kernel>;
+
+    /// What it is on a box, if it depends on the difference of inputs alone.
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        None
+    }
 }
 
 /// A key of a kernel's table that does not fit the data.
@@ -89,6 +94,13 @@ macro_rules! kernels {
             pub fn covariance(&self, inputs: &nalgebra::DMatrix<f64>) -> Box<dyn Kernel> {
                 match self {
                     $(Self::$name(table) => table.covariance(inputs),)+
+                }
+            }
+
+            /// As [`NamedKernel::stationary`].
+            pub fn stationary(&self) -> Option<&dyn StationaryKernel> {
+                match self {
+                    $(Self::$name(table) => table.stationary(),)+
                 }
             }
         }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Kernel, NamedKernel};
+use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
 use dpgp_linalg::number::Positive;
 
 /// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
@@ -54,5 +54,45 @@ impl NamedKernel for Periodic {
 
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         Box::new(self.clone())
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for Periodic {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        // exp(-2 sin^2(pi r / p) / l^2) is exp(-r^2 / (2 (p l / (2 pi))^2)) for short distances r.
+        let near = self.lengthscale.get() / std::f64::consts::TAU;
+        BoxScale { stretch: near, ..BoxScale::of(sides) }.lengthscales(&[self.period])
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let BoxScale { sides, stretch, over } = scaled;
+        Box::new(Waves { periodic: self.clone(), sides: sides.to_vec(), stretch, over })
+    }
+}
+
+/// A periodic kernel in units of a box, its variance over a number.
+struct Waves {
+    periodic: Periodic,
+    sides: Vec<f64>,
+    stretch: f64,
+    over: f64,
+}
+
+impl Kernel for Waves {
+    fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        let lengthscale = self.stretch * self.periodic.lengthscale.get();
+        let (period, mut squares) = (self.periodic.period.get(), 0.0);
+        for ((a, b), side) in x.iter().zip(y).zip(&self.sides) {
+            squares += ((PI * side * (a - b) / period).sin() / lengthscale).powi(2);
+        }
+        self.periodic.variance.get() / self.over * (-2.0 * squares).exp()
     }
 }

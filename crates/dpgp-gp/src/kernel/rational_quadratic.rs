@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
-use super::{Kernel, NamedKernel, UnfitKey};
+use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
 use dpgp_linalg::number::Positive;
 
 /// `k(x, x') = variance (1 + r^2 / (2 alpha))^(-alpha)` with `r^2 = sum_l (x_l - x'_l)^2 / lengthscale_l^2`: a mixture of
@@ -67,5 +67,25 @@ impl NamedKernel for RationalQuadraticSetting {
     fn covariance(&self, _: &DMatrix<f64>) -> Box<dyn Kernel> {
         let lengthscales = self.lengthscales.iter().map(|l| l.get()).collect();
         Box::new(RationalQuadratic::new(self.variance.get(), self.alpha.get(), lengthscales))
+    }
+
+    fn stationary(&self) -> Option<&dyn StationaryKernel> {
+        Some(self)
+    }
+}
+
+impl StationaryKernel for RationalQuadraticSetting {
+    fn total_variance(&self) -> f64 {
+        self.variance.get()
+    }
+
+    fn lengthscales_on(&self, sides: &[f64]) -> Vec<f64> {
+        BoxScale::of(sides).lengthscales(&self.lengthscales)
+    }
+
+    fn covariance_on(&self, scaled: BoxScale<'_>) -> Box<dyn Kernel> {
+        let (variance, lengthscales) =
+            (self.variance.get() / scaled.over, scaled.lengthscales(&self.lengthscales));
+        Box::new(RationalQuadratic::new(variance, self.alpha.get(), lengthscales))
     }
 }
