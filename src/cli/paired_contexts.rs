@@ -1,6 +1,6 @@
 //! The situations in which a release and its neighbours are compared.
 
-use super::paired_files::FileCells;
+use dpgp_release::FileCells;
 use dpgp_spec::setting::{ChosenBy, DataSetting};
 use dpgp_task::Setting;
 
@@ -51,7 +51,7 @@ pub fn contexts(setting: &Setting, rows: &FileCells) -> Vec<PairedContext> {
         filter: Some(filter),
         delta: None,
     }));
-    let delta = (1.0 / rows.len() as f64).min(0.5);
+    let delta = (1.0 / rows.count() as f64).min(0.5);
     all.push(PairedContext { name: "with delta = 1 / rows", delta: Some(delta), ..PairedContext::default() });
     all
 }
@@ -80,7 +80,7 @@ pub fn odd_neighbours(setting: &Setting, rows: &FileCells, size_is_private: bool
         all.push(rows.clone().with_text(0, &data.target, "NA"));
     }
     if size_is_private {
-        all.extend([rows.without(0), rows.without(rows.len().saturating_sub(1))]);
+        all.extend([rows.without(0), rows.without(rows.count().saturating_sub(1))]);
     }
     all
 }

@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 
 use super::CliError;
 use super::paired_contexts::{AddedFilter, PairedContext};
-use super::paired_files::{FileCells, NoisyParts, files_without_noise};
+use super::paired_files::{NoisyParts, files_without_noise};
 use dpgp_evidence::AuditVerdict;
 use dpgp_release::EndToEndCheck;
+use dpgp_release::FileCells;
 use dpgp_task::Experiment;
 
 /// Names in the folder of a run.

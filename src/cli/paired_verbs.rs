@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::CliError;
 use super::audit_end_to_end::EndToEndArguments;
 use super::paired_contexts::{contexts, odd_neighbours};
-use super::paired_files::{FileCells, NoisyParts};
+use super::paired_files::NoisyParts;
 use super::paired_runs::{PairedPlan, PairedVerb, Points};
 use dpgp_accounting::Neighbours;
 use dpgp_data::rows::{FileState, RowFile, row_files};
 use dpgp_evidence::AuditVerdict;
+use dpgp_release::FileCells;
 use dpgp_release::{EndToEndCheck, PredictionRequest, ReplacedCell, StreamedRelease};
 use dpgp_task::{Cell, Experiment};
 
@@ -36,7 +37,7 @@ pub fn run_stats(
     let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
     let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(None) };
     let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
-    for row in [0, rows.len().saturating_sub(1)] {
+    for row in [0, rows.count().saturating_sub(1)] {
         let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
         // Words have codes, whose numbers stand in no file.
         let Some(record) = record else { continue };
@@ -63,14 +64,14 @@ pub fn run_predict(
     let setting = request.subject().setting;
     let data = &setting.data;
     let mut neighbours = odd_neighbours(setting, &rows, request.hides_rows());
-    for row in [0, rows.len().saturating_sub(1)] {
+    for row in [0, rows.count().saturating_sub(1)] {
         let Some(target) = rows.number(row, &data.target) else { return Ok(None) };
         neighbours.extend(ends(&rows, row, request.replaced_cells(claim.neighbours, target)));
     }
     let contexts = contexts(setting, &rows);
     let points = match &arguments.at {
         Some(at) => Points::File(at.clone()),
-        None => Points::Text(rows.csv(Some(&data.inputs), rows.len().div_ceil(POINTS))?),
+        None => Points::Text(rows.csv(Some(&data.inputs), rows.count().div_ceil(POINTS))?),
     };
     let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
     others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));

@@ -106,7 +106,7 @@ pub use class_sums::ClassSumsRelease;
 pub use counts::CountsRelease;
 pub use described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts, SumsDescription, SumsFacts};
 pub use draw::{Charged, Guaranteed, Offer, Paid};
-pub use end_to_end::{EndToEndCheck, PairedRelease, ReplacedCell};
+pub use end_to_end::{EndToEndCheck, FileCells, PairedRelease, ReplacedCell};
 pub use error::{ReleaseError, spent_in};
 pub use exact_sums::ExactSumsFile;
 pub use exceptions::refuse_private_filter;

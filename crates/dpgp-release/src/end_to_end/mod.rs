@@ -10,12 +10,14 @@
 //! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
 
 mod candidates;
+mod file_cells;
 mod metric;
 mod neighbours;
 mod predictions;
 mod releases;
 mod sums;
 
+pub use file_cells::FileCells;
 pub use metric::PairedRelease;
 pub use neighbours::ReplacedCell;
 
