@@ -13,7 +13,7 @@ fn quoted(text: &str) -> Vec<&str> {
 /// The files and folders that a page names, as paths from the root of the project.
 fn named_files(page: &str) -> Vec<&str> {
     let is_path = |word: &&str| {
-        ["src/", "tests/", "scripts/"].iter().any(|folder| word.starts_with(folder))
+        ["crates/", "src/", "tests/", "scripts/"].iter().any(|folder| word.starts_with(folder))
             && !word.contains([' ', '<', '*'])
     };
     page.lines().flat_map(quoted).filter(is_path).collect()

@@ -7,14 +7,6 @@ use serde::{Deserialize, Serialize};
 /// with standard deviation `sd_b` on the diagonal and `sd_b / sqrt 2` elsewhere; its norm exceeds lambda with a
 /// probability of about rho. Source: Wang 2018, Lemma 6, a union bound; for `Tight` the theory of random
 /// matrices, Tracy and Widom 1996.
-///
-/// ```
-/// use dpgp_gp::variational::Regularisation;
-/// // m = 1, rho = 2 / e: sqrt(1 ln e) times a share of (1 + 1) / 2.
-/// let rho = 2.0 / std::f64::consts::E;
-/// assert!((Regularisation::Printed { rho }.lambda(1, 3.0) - 3.0).abs() < 1e-14);
-/// assert!((Regularisation::Tight.lambda(1, 1.0) - (2f64.sqrt() + 1.43)).abs() < 1e-15);
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Regularisation {
@@ -37,6 +29,14 @@ pub enum Regularisation {
 
 impl Regularisation {
     /// Lambda for m inducing inputs.
+    ///
+    /// ```
+    /// use dpgp_gp::variational::Regularisation;
+    /// // m = 1, rho = 2 / e: sqrt(1 ln e) times a share of (1 + 1) / 2.
+    /// let rho = 2.0 / std::f64::consts::E;
+    /// assert!((Regularisation::Printed { rho }.lambda(1, 3.0) - 3.0).abs() < 1e-14);
+    /// assert!((Regularisation::Tight.lambda(1, 1.0) - (2f64.sqrt() + 1.43)).abs() < 1e-15);
+    /// ```
     pub fn lambda(self, m: usize, sd_b: f64) -> f64 {
         let m = m as f64;
         // The mean variance of the entries over that of the diagonal ones: m entries of 1 and `m^2 - m` of 1/2.
