@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::CliError;
 use super::audit_end_to_end::{EndToEndArguments, audit_end_to_end};
-use super::audit_mutants::{MutantArguments, audit_mutants};
 use super::audit_samples::{SampleArguments, audit_samples};
 use super::audit_types::{AuditedExperiment, AuditedGuarantee};
 use super::interrupt::watch_signals;
@@ -32,10 +31,9 @@ Verdicts:
 Exit code 1 says that a cell is broken and its spec does not announce that in a [[broken]] entry, or that an announced
 break was not found. Announced breaks print `broken, as the spec says` and do not fail.
 
---mutants tries the attack itself on mechanisms whose truth is known, most of them broken: each must be found, and none
-of the correct ones. --samples attacks a mechanism of your own by what it printed on two neighbouring inputs, a row for
-each output: the files are CSV or Parquet. Exit code 1 says that the attack was wrong about a mutant, or that the samples
-refute the claim; that nothing was found proves nothing. docs/audit.md tells the rest.
+--samples attacks a mechanism of your own by what it printed on two neighbouring inputs, a row for each output: the files
+are CSV or Parquet. Exit code 1 says that the samples refute the claim; that nothing was found proves nothing. docs/audit.md
+tells the rest.
 
 --end-to-end does not ask the code what it did: it replaces records by extremes and compares what would be written. One stream
 of noise for both leaves what noise has to hide; releases with noise of their own are told apart by their numbers and last bits;
@@ -47,7 +45,6 @@ Examples:
   dpgp audit --all --format json
   dpgp audit my.toml --seed 7 --confidence 0.99
   dpgp audit --end-to-end energy.toml --at grid.csv
-  dpgp audit --mutants                               a minute or two; --only NAME for one
   dpgp audit --samples with.csv without.csv --epsilon 1 --delta 1e-5";
 
 /// `dpgp audit`.
@@ -57,15 +54,13 @@ pub struct AuditArguments {
     #[command(flatten)]
     selection: Selection,
     #[command(flatten)]
-    mutants: MutantArguments,
-    #[command(flatten)]
     samples: SampleArguments,
     #[command(flatten)]
     end_to_end: EndToEndArguments,
     /// Use this seed instead of the spec's (1 without a spec), for what is measured and for attacks
     #[arg(long, value_name = "S")]
     seed: Option<u32>,
-    /// Confidence of the bounds that attacks on samples give [default: 0.95; 0.999999 for all mutants together]
+    /// Confidence of the bounds that attacks on samples give [default: 0.95]
     #[arg(long, value_name = "P", value_parser = confidence, allow_negative_numbers = true)]
     confidence: Option<f64>,
     #[command(flatten)]
@@ -75,7 +70,7 @@ pub struct AuditArguments {
 }
 
 /// What needs no experiment.
-const OTHER: [&str; 3] = ["mutants", "samples", "end_to_end"];
+const OTHER: [&str; 2] = ["samples", "end_to_end"];
 
 /// A probability between 0 and 1.
 fn confidence(text: &str) -> Result<f64, String> {
@@ -85,12 +80,9 @@ fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Audits what experiments guarantee, the attack itself, or samples.
+/// Audits what experiments guarantee, or samples.
 pub fn audit(arguments: &AuditArguments, format: Format) -> Result<(), CliError> {
-    let AuditArguments { mutants, samples, seed, confidence, work, .. } = arguments;
-    if mutants.is_asked_for() {
-        return audit_mutants(mutants, *seed, *confidence, work, format);
-    }
+    let AuditArguments { samples, seed, confidence, .. } = arguments;
     if let Some(spec) = arguments.end_to_end.asked_for() {
         return audit_end_to_end(spec, &arguments.end_to_end, seed.unwrap_or(1), &arguments.places, format);
     }

@@ -21,7 +21,7 @@ use dpgp_task::Experiment;
 #[derive(Debug, Args)]
 pub struct EndToEndArguments {
     /// Attack the release path of a spec: replace records by extremes and compare what would be written
-    #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "mutants", "samples"])]
+    #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
     end_to_end: Option<String>,
     /// Predict at the points of this file [default: at inputs of the data]
     #[arg(long, value_name = "GRID", requires = "end_to_end")]

@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::CliError;
-use super::audit_mutants::verdict;
 use super::audit_types::AttackedSamples;
 use super::options::Format;
 use super::output::{print, print_json};
@@ -22,7 +21,7 @@ pub struct SampleArguments {
     /// Attack a mechanism by its outputs on two neighbouring inputs, a row for each
     #[arg(
         long, num_args = 2, value_names = ["A", "B"], requires_all = ["epsilon", "delta"],
-        conflicts_with_all = ["names", "all", "quick", "mutants"]
+        conflicts_with_all = ["names", "all", "quick"]
     )]
     samples: Vec<PathBuf>,
     /// The epsilon that the mechanism claims
@@ -160,4 +159,9 @@ impl SampledReport<'_> {
             verdict: verdict(self.bounds.refute(self.sampled.claim)),
         }
     }
+}
+
+/// The verdict on a claim.
+fn verdict(violated: bool) -> &'static str {
+    if violated { "violated" } else { "nothing found" }
 }

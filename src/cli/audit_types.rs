@@ -55,54 +55,6 @@ pub(super) struct AttackedRelease {
     pub checks: Vec<EndToEndCheck>,
 }
 
-/// What `dpgp audit --mutants` found.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AttackedMutants {
-    /// The seed of all draws.
-    pub seed: u32,
-    /// Each mechanism of known truth.
-    pub mutants: Vec<AttackedMutant>,
-    /// How many the attack was wrong about.
-    pub wrong: usize,
-}
-
-/// A mechanism of known truth, and what was found of it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct AttackedMutant {
-    /// Its name.
-    pub name: &'static str,
-    /// What it does.
-    pub what: &'static str,
-    /// The epsilon that it claims.
-    pub epsilon: f64,
-    /// The delta that it claims.
-    pub delta: f64,
-    /// What it keeps.
-    pub truth: KnownTruth,
-    /// Whether that is less than it claims.
-    pub broken: bool,
-    /// Its epsilon is at least this, at the delta that it claims.
-    pub epsilon_at_least: f64,
-    /// Its delta is at least this, at the epsilon that it claims.
-    pub delta_at_least: f64,
-    /// The set of outputs that proves the epsilon, in words.
-    pub set: String,
-    /// `violated` or `nothing found`.
-    pub verdict: &'static str,
-    /// Whether the verdict is right.
-    pub right: bool,
-}
-
-/// What a mechanism keeps.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum KnownTruth {
-    /// This epsilon at the delta that it claims; none where it keeps no epsilon.
-    Epsilon(Option<f64>),
-    /// This delta at the epsilon that it claims.
-    Delta(f64),
-}
-
 /// What `dpgp audit --samples` found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct AttackedSamples {

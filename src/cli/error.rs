@@ -155,9 +155,6 @@ pub enum CliError {
         "{failed} of {all} guarantees are broken and their spec does not say so, or are announced as broken and are not"
     )]
     AuditFailed { failed: usize, all: usize },
-    /// The attack was wrong about mechanisms of known truth.
-    #[error("the attack was wrong about {wrong} of {all} mutants")]
-    MutantsWrong { wrong: usize, all: usize },
     /// Samples refute what is claimed of a mechanism.
     #[error("the mechanism is not ({epsilon:?}, {delta:?})-differentially private")]
     Refuted { epsilon: f64, delta: f64 },
@@ -235,7 +232,6 @@ impl CliError {
             | Self::GradeFailed { .. }
             | Self::Incomplete(_)
             | Self::AuditFailed { .. }
-            | Self::MutantsWrong { .. }
             | Self::Refuted { .. } => FAILED,
             Self::NotAFolder(_)
             | Self::NoVerb(_)

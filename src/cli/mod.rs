@@ -3,7 +3,6 @@
 mod arguments;
 mod audit;
 mod audit_end_to_end;
-mod audit_mutants;
 mod audit_samples;
 mod audit_types;
 mod best;

@@ -3,7 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::audit_types::{AttackedMutants, AttackedRelease, AttackedSamples, AuditedExperiment};
+use super::audit_types::{AttackedRelease, AttackedSamples, AuditedExperiment};
 use super::output_types::{
     CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExplainedExperiment,
     FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
@@ -23,7 +23,6 @@ pub(super) fn output_schema() -> Value {
     let properties = json!({
         "audit": all.subschema_for::<Vec<AuditedExperiment>>(),
         "audit --end-to-end": all.subschema_for::<AttackedRelease>(),
-        "audit --mutants": all.subschema_for::<AttackedMutants>(),
         "audit --samples": all.subschema_for::<AttackedSamples>(),
         "best": all.subschema_for::<Vec<Ranking>>(),
         "check": all.subschema_for::<Vec<CheckedExperiment>>(),

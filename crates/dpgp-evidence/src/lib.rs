@@ -18,9 +18,6 @@
 //! | noisy gradients | the bounds of loss distributions for the noise used |
 //! | exponential mechanism | exact ratios of its probabilities under adversarial targets, and the valid sensitivity |
 //! | private selection | the budgets of its parts, and attacks on samples with bounds of Clopper and Pearson |
-//!
-//! An [`attack`](dpgp_audit::attack) needs outputs alone, so that it serves for anybody's mechanism; [`mutants`] are mechanisms of known truth that
-//! it is tried on.
 
 mod attacks;
 mod block;
@@ -32,7 +29,6 @@ mod isotropic;
 mod laplace;
 mod moment_weights;
 mod moments;
-mod mutants;
 mod peaks;
 mod records;
 mod sampled;
@@ -44,5 +40,4 @@ mod shared_rows;
 pub use attacks::Attacks;
 pub use block::{AuditError, audit};
 pub use finding::{AuditVerdict, Check, Finding, Found};
-pub use mutants::{Mutant, MutantFinding, MutantOptions, Truth, mutants, try_mutant};
 pub use sampled::{FirstLine, SampledOutputs, SampledProblem, read_sampled};

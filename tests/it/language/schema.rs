@@ -188,7 +188,7 @@ fn what_verbs_print_is_as_their_schema_says() {
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
     let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
     let samples = ["audit", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"];
-    let commands: [(&str, &[&str]); 39] = [
+    let commands: [(&str, &[&str]); 38] = [
         ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
         ("run", &["run", "energy.toml", "--quiet"]),
         ("run", &["run", "energy.toml", "smith2021/toy", "--quiet"]),
@@ -224,7 +224,6 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("show", &["show", "smith2021/toy"]),
         ("audit", &["audit", "energy.toml", "--quiet"]),
         ("audit --end-to-end", &["audit", "--end-to-end", "energy.toml", "--at", "grid.csv"]),
-        ("audit --mutants", &["audit", "--mutants", "--only", "missing-noise", "--quiet"]),
         ("audit --samples", &samples),
         ("stats", &["stats", "records.toml", "energy.csv", "--out", "sums.json", "--quiet"]),
         ("stats", &["stats", "records.toml", "energy.csv", "--for-holder", "--timings", "--quiet"]),

@@ -1,7 +1,5 @@
 //! Attacks on outputs, through the real binary: on mechanisms of known truth, and on files of outputs.
 
-use serde_json::Value;
-
 use crate::support::cli::{Project, Run};
 
 /// A file with one column: `yes` so many times, then `no` so many times.
@@ -175,47 +173,10 @@ fn claims_and_kinds_of_audits_do_not_mix() {
         &["--samples", "a.csv", "b.csv", "--epsilon", "-1", "--delta", "0"],
         &["--samples", "a.csv", "b.csv", "--epsilon", "inf", "--delta", "0"],
         &["--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "1"],
-        &["--mutants", "--all"],
-        &["--mutants", "smith2021"],
-        &["--mutants", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"],
-        &["--only", "laplace"],
         &["smith2021", "--epsilon", "1"],
         &[],
     ] {
         project.dpgp(&[&["audit"], wrong].concat()).expect(2);
     }
     project.dpgp(&[&["audit", "a.toml", "--samples", "a.csv", "b.csv"], &claim[..]].concat()).expect(2);
-    let unknown = project.dpgp(&["audit", "--mutants", "--only", "laplace-scal-epsilon"]).expect(2);
-    assert!(unknown.err.contains("laplace-scale-epsilon"), "{}", unknown.err);
-}
-
-/// A correct mechanism and two broken ones, on one thread and on two.
-#[test]
-fn mutants_are_judged_alike_on_any_number_of_threads() {
-    let project = Project::empty();
-    let names = "laplace,laplace-scale-epsilon,floating-laplace";
-    let audit = ["audit", "--mutants", "--only", names, "--quiet", "--format", "json", "--jobs"];
-    let [one, two] = ["1", "2"].map(|jobs| project.dpgp(&[&audit[..], &[jobs]].concat()).expect(0));
-    assert_eq!(one.out, two.out);
-    let report = one.json();
-    let mutants = report["mutants"].as_array().unwrap();
-    let verdicts: Vec<&str> = mutants.iter().map(|mutant| mutant["verdict"].as_str().unwrap()).collect();
-    assert_eq!((verdicts, &report["wrong"]), (vec!["nothing found", "violated", "violated"], &0.into()));
-    // Laplace noise of scale 1/2 keeps an epsilon of 2.
-    let epsilon = mutants[1]["epsilon_at_least"].as_f64().unwrap();
-    assert!(epsilon > 1.9 && epsilon < 2.0, "{report:#}");
-    assert_eq!((&mutants[2]["truth"]["epsilon"], &mutants[2]["broken"]), (&Value::Null, &true.into()));
-}
-
-#[test]
-fn mutants_are_printed_a_line_each() {
-    let project = Project::empty();
-    let run = project.dpgp(&["audit", "--mutants", "--only", "missing-noise", "--quiet"]).expect(0);
-    let line = run.out.lines().find(|line| line.contains("missing-noise")).unwrap();
-    assert!(line.contains("no epsilon") && line.contains("violated") && line.contains("right"), "{line}");
-    assert!(
-        run.out.contains("1 of 1 broken mechanisms found, 0 false alarms on 0 correct ones"),
-        "{}",
-        run.out
-    );
 }

@@ -2,7 +2,6 @@
 
 use super::dice::Dice;
 use dpgp_accounting::{Guarantee, gaussian_delta};
-use dpgp_audit::short;
 
 /// A mechanism, what it claims, what is true, and two neighbouring inputs that show it.
 #[derive(Debug, Clone)]
@@ -34,21 +33,6 @@ impl Truth {
     /// The delta at `epsilon` of two normal distributions `shift` standard deviations apart.
     pub(super) fn of_normals(shift: f64, epsilon: f64) -> Self {
         Self::Delta(gaussian_delta(1.0 / shift, epsilon))
-    }
-
-    /// The truth in words.
-    ///
-    /// ```
-    /// use dpgp_evidence::Truth;
-    /// assert_eq!(Truth::Epsilon(1.5).text(), "epsilon = 1.500");
-    /// assert_eq!(Truth::Epsilon(f64::INFINITY).text(), "no epsilon");
-    /// ```
-    pub fn text(self) -> String {
-        match self {
-            Self::Epsilon(epsilon) if epsilon.is_infinite() => "no epsilon".to_owned(),
-            Self::Epsilon(epsilon) => format!("epsilon = {}", short(epsilon)),
-            Self::Delta(delta) => format!("delta = {}", short(delta)),
-        }
     }
 }
 
