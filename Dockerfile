@@ -2,11 +2,11 @@
 FROM rust:1.95-bookworm AS build
 WORKDIR /source
 COPY . .
-RUN cargo build --release --locked
+RUN cargo build --profile dist --locked
 
 FROM debian:bookworm-slim
 RUN useradd --create-home --uid 1000 dpgp
-COPY --from=build /source/target/release/dpgp /usr/local/bin/dpgp
+COPY --from=build /source/target/dist/dpgp /usr/local/bin/dpgp
 COPY --from=build /source/LICENSE-MIT /source/LICENSE-APACHE /usr/share/doc/dpgp/
 USER 1000
 WORKDIR /work
