@@ -1,8 +1,8 @@
 //! What keeps a guarantee from being given away, and what is said of a weak one and of a weak design.
 
 use super::ReleaseError;
-use super::prediction_rows::exact;
 use dpgp_accounting::{Caveat, Certificate};
+use dpgp_linalg::number::text::exact;
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::Setting;
 

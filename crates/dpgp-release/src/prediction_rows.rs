@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{PredictionForm, ReleaseError};
 use dpgp_data::{WrittenCells, WrittenColumn, csv_cell, parquet_table};
-use dpgp_spec::label;
+use dpgp_linalg::number::text::exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;
 
@@ -100,9 +100,4 @@ impl PredictionRows<'_> {
 fn shown(data: &DataSetting, name: &str, value: f64) -> String {
     let word = data.encode.get(name).and_then(|codes| codes.get(value as usize));
     word.map_or_else(|| exact(value), |word| csv_cell(word).into_owned())
-}
-
-/// The shortest text that reads back as exactly this number.
-pub(super) fn exact(x: f64) -> String {
-    label(&toml::Value::Float(x))
 }

@@ -1,5 +1,6 @@
 //! Grid axes: names, labels and the settings that each label stands for.
 
+use dpgp_linalg::number::text::exact;
 use toml::{Table, Value};
 
 use super::document::Document;
@@ -69,8 +70,7 @@ pub(super) struct Assignment {
 pub fn label(value: &Value) -> String {
     match value {
         Value::String(s) => s.clone(),
-        Value::Float(x) if x.is_infinite() => if *x > 0.0 { "inf" } else { "-inf" }.to_owned(),
-        Value::Float(x) => shortest(*x),
+        Value::Float(x) => exact(*x),
         Value::Array(list) => list.iter().map(label).collect::<Vec<_>>().join("+"),
         Value::Table(table) => {
             let entry = |(key, value): (&String, &Value)| match value {
@@ -82,12 +82,6 @@ pub fn label(value: &Value) -> String {
         }
         other => other.to_string(),
     }
-}
-
-/// The shortest text of a number, without the point of a whole one.
-fn shortest(x: f64) -> String {
-    let text = format!("{x:?}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// All axes of a spec, in the order of the text: `[grid]` lists, then `[axis.NAME.LABEL]` bundles.

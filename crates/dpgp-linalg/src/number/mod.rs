@@ -8,6 +8,7 @@ mod budget;
 mod count;
 mod out_of_range;
 mod real;
+pub mod text;
 
 pub use budget::Budget;
 pub use count::Count;

@@ -1,7 +1,7 @@
 //! How numbers that others reached are marked, by their owner.
 
-use super::grammar::{LegendEntry, Mark, Pen, Spot, Stroke, Swatch};
 use crate::report::ReportRow;
+use dpgp_plot::{LegendEntry, Mark, Pen, Spot, Stroke, Swatch};
 use dpgp_spec::Owner;
 
 /// Rings for what a paper prints, squares for its authors' files, crosses for references.

@@ -1,8 +1,8 @@
 //! What a kind of figure does.
 
 use super::error::FigureError;
-use super::grammar::Picture;
 use crate::report::Report;
+use dpgp_plot::Picture;
 
 /// Turns the rows and frames of a report into marks.
 pub trait Drawing {

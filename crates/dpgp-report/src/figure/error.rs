@@ -1,6 +1,6 @@
 //! Why a figure was not drawn.
 
-use plotters::drawing::DrawingAreaErrorKind;
+use dpgp_plot::PlotError;
 use thiserror::Error;
 
 use dpgp_task::MissingColumn;
@@ -10,8 +10,8 @@ use dpgp_task::MissingColumn;
 #[non_exhaustive]
 pub enum FigureError {
     /// The drawing library refused.
-    #[error("the figure could not be drawn: {0}")]
-    Refused(#[from] DrawingAreaErrorKind<std::io::Error>),
+    #[error(transparent)]
+    Refused(#[from] PlotError),
     /// A frame lacks a column that the kind of figure needs.
     #[error(transparent)]
     MissingColumn(#[from] MissingColumn),

@@ -1,7 +1,7 @@
 //! Values with their standard errors, as points of a line.
 
-use super::grammar::{BLACK, LegendEntry, Mark, Pen, Spot, Swatch};
 use crate::report::{Report, ReportRow};
+use dpgp_plot::{BLACK, LegendEntry, Mark, Pen, Spot, Swatch};
 
 /// How many standard errors a bar shows on either side.
 const BARS: f64 = 2.0;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::grammar::Spot;
 use super::kinds::figure_svg;
 use crate::report::Report;
 use dpgp_accounting::Certificate;
 use dpgp_data::Manifest;
+use dpgp_plot::Spot;
 use dpgp_spec::SpreadKind;
 use dpgp_task::{Experiment, Frame, Row};
 

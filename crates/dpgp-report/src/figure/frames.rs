@@ -1,8 +1,8 @@
 //! Frames with the columns that a kind of figure knows.
 
 use super::error::FigureError;
-use super::grammar::{Spot, spots};
 use crate::report::Report;
+use dpgp_plot::{Spot, spots};
 use dpgp_task::Frame;
 
 /// What takes the columns of a frame that its kind of figure knows.

@@ -7,7 +7,6 @@ mod estimate;
 #[cfg(test)]
 pub(super) mod fabricated;
 mod frames;
-pub(super) mod grammar;
 mod groups;
 mod kinds;
 mod prelude;

@@ -1,11 +1,11 @@
 //! What predictions are worth at each epsilon, before one is released.
 
 use super::error::FigureError;
-use super::grammar::{
+use dpgp_linalg::number::text::{brief, exact};
+use dpgp_plot::{
     BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, Scale, Side, Spot, Swatch,
     render,
 };
-use crate::table::number::{brief, exact};
 use dpgp_task::{Expected, Preview};
 
 const HEIGHT: f64 = 520.0;
@@ -43,7 +43,7 @@ pub fn preview_svg(
     preview: &Preview,
     wanted: Option<WantedError>,
 ) -> Result<String, FigureError> {
-    render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])
+    Ok(render(&format!("What each epsilon is worth: {title}"), &picture(preview, wanted), &[])?)
 }
 
 fn picture(preview: &Preview, wanted: Option<WantedError>) -> Picture {

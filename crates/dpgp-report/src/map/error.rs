@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::released_map::MOST_CELLS;
-use crate::figure::FigureError;
+use dpgp_plot::PlotError;
 
 /// Why no map was drawn.
 #[derive(Debug, Error)]
@@ -72,7 +72,7 @@ pub enum MapError {
     NotOnEarth,
     /// The drawing failed.
     #[error(transparent)]
-    Figure(#[from] FigureError),
+    Figure(#[from] PlotError),
     /// The page could not be put together.
     #[error("map: {0}")]
     Template(#[from] minijinja::Error),

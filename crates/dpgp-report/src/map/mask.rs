@@ -1,6 +1,6 @@
 //! Which cells of a map say too little.
 
-use crate::table::number::brief;
+use dpgp_linalg::number::text::brief;
 use dpgp_release::{ReleasedPoint, most_uncertainty};
 
 /// The rule that hatches cells.

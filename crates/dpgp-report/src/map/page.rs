@@ -8,9 +8,9 @@ use super::MapError;
 use super::names::{shown, shown_cell};
 use super::released_map::{MapCell, ReleasedMap};
 use super::svg::drawing;
-use crate::figure::grammar::Rect;
-use crate::table::number::brief;
 use dpgp_data::shown_line;
+use dpgp_linalg::number::text::brief;
+use dpgp_plot::Rect;
 
 /// The columns after the inputs, as on the page.
 const COLUMNS: [&str; 5] = ["mean", "gp_sd", "noise_sd", "low", "high"];

@@ -3,7 +3,7 @@
 use super::axis::MapAxis;
 use super::caption::CENTRAL_95;
 use super::released_map::ReleasedMap;
-use crate::figure::grammar::{
+use dpgp_plot::{
     COLOURS, Colour, GREY, Layout, LegendEntry, Mark, PLOT_GAP, Panel, Pen, Picture, Plot, Scale, Side, Spot,
     Swatch, Ticks, WIDTH_OF_ONE, ends, viridis,
 };

@@ -5,8 +5,8 @@ use minijinja::HtmlEscape;
 use super::MapError;
 use super::picture::picture;
 use super::released_map::ReleasedMap;
-use crate::figure::grammar::{Rendered, render_captioned};
 use dpgp_data::shown_line;
+use dpgp_plot::{Rendered, render_captioned};
 
 /// Cells meet without seams; on a page its style says so.
 const CRISP: &str = "<style>.cells polygon { shape-rendering: crispEdges }</style>\n";

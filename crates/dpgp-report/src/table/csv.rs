@@ -1,9 +1,9 @@
 //! `table.csv`: long form, one row per cell and metric.
 
-use super::number::exact;
 use super::verdict::{Judged, Verdict};
 use crate::report::{Report, ReportRow};
 use dpgp_data::csv_cell;
+use dpgp_linalg::number::text::exact;
 use dpgp_spec::FIXED_COLUMNS;
 
 /// Columns before the axes.

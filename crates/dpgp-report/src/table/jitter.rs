@@ -1,8 +1,8 @@
 //! What a table says of jitter that may be seen in its numbers.
 
-use super::number::short;
 use crate::report::{Report, ReportRow};
 use dpgp_gp::jitter_share;
+use dpgp_linalg::number::text::short;
 
 /// Four digits are shown: what is less moves none of them by more than a half.
 const SHOWN: f64 = 5e-5;

@@ -1,10 +1,10 @@
 //! A committed table with the labels of some axes at the left and of others at the top.
 
-use super::number::short;
 use super::spreads::{Spread, legend};
 use super::terminal::{UNDEFINED, with_spread};
 use crate::report::named;
 use crate::results::Committed;
+use dpgp_linalg::number::text::short;
 use dpgp_spec::{Axis, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 

@@ -7,7 +7,6 @@ use super::constant::{better_than_a_constant, worse_than_a_constant};
 use super::fitted::Fitted;
 use super::jitter::jitter_that_shows;
 use super::lines::Lines;
-use super::number::{exact, short};
 use super::predictive::Predictive;
 use super::spreads::{Spread, legend};
 use super::undefined::undefined;
@@ -16,6 +15,7 @@ use super::width::folded;
 use super::without_privacy::worse_without_privacy;
 use crate::report::{Report, ReportRow};
 use dpgp_data::shown_line;
+use dpgp_linalg::number::text::{exact, short};
 use dpgp_spec::{ClaimOwner, Counterpart, SpreadKind};
 
 /// The headings after the axes.

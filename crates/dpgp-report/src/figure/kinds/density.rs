@@ -1,6 +1,6 @@
 //! Kernel densities of samples.
 
-use super::super::grammar::Spot;
+use dpgp_plot::Spot;
 
 /// Points at which a density is evaluated.
 const POINTS: usize = 81;

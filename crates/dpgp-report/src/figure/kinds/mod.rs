@@ -20,9 +20,9 @@ mod violins;
 
 use super::drawing::Drawing;
 use super::error::FigureError;
-use super::grammar::render;
 use crate::caption::caption;
 use crate::report::Report;
+use dpgp_plot::render;
 use dpgp_spec::FigureSetting;
 
 /// The drawing that a spec asks for.
@@ -51,7 +51,7 @@ fn drawing(setting: &FigureSetting) -> &dyn Drawing {
 pub fn figure_svg(report: &Report<'_>) -> Result<Option<String>, FigureError> {
     let Some(setting) = &report.experiment.figure else { return Ok(None) };
     let picture = drawing(setting).picture(&report.shown())?;
-    render(&report.experiment.meta.title, &picture, &[caption(report)]).map(Some)
+    Ok(Some(render(&report.experiment.meta.title, &picture, &[caption(report)])?))
 }
 
 #[cfg(test)]

@@ -5,11 +5,14 @@ use std::iter::zip;
 /// A pair of values of a plot, or a place on the sheet in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
+    /// To the right.
     pub x: f64,
+    /// Upwards in data, downwards in dots.
     pub y: f64,
 }
 
 impl Spot {
+    /// A place.
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y }
     }
@@ -24,6 +27,7 @@ impl Spot {
         self.moved(t * (other.x - self.x), t * (other.y - self.y))
     }
 
+    /// How far it is from another.
     pub fn distance(self, other: Self) -> f64 {
         (other.x - self.x).hypot(other.y - self.y)
     }
@@ -43,21 +47,28 @@ pub fn spots(x: &[f64], y: &[f64]) -> Vec<Spot> {
 /// A rectangle of the sheet, in pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rect {
+    /// Its left side.
     pub left: f64,
+    /// Its upper side.
     pub top: f64,
+    /// How wide it is.
     pub width: f64,
+    /// How high it is.
     pub height: f64,
 }
 
 impl Rect {
+    /// Its right side.
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
+    /// Its lower side.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
+    /// Its centre.
     pub fn centre(&self) -> Spot {
         Spot::new(self.left + self.width / 2.0, self.top + self.height / 2.0)
     }

@@ -31,7 +31,9 @@ pub const COLOURS: [Colour; 7] = [
     Colour::rgb(190, 140, 0),
     Colour::rgb(60, 160, 220),
 ];
+/// Black.
 pub const BLACK: Colour = Colour::rgb(0, 0, 0);
+/// White.
 pub const WHITE: Colour = Colour::rgb(255, 255, 255);
 /// A second red beside [`COLOURS`], for one of two classes.
 pub const RED: Colour = Colour::rgb(215, 40, 40);

@@ -1,10 +1,9 @@
 //! Numbers as text.
 
-use dpgp_spec::label;
-
 /// The shortest text that reads back as exactly this number (at most 17 significant digits), as axes show it.
 pub fn exact(x: f64) -> String {
-    label(&toml::Value::Float(x))
+    let text = format!("{x:?}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 /// Four significant digits, for people.

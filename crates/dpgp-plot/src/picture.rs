@@ -9,8 +9,11 @@ use super::scale::Scale;
 /// All that the renderer needs but the title.
 #[derive(Debug, Clone)]
 pub struct Picture {
+    /// What signs and colours mean.
     pub legend: Vec<LegendEntry>,
+    /// Sizes, and panels in a row.
     pub layout: Layout,
+    /// The panels, row by row.
     pub panels: Vec<Panel>,
 }
 
@@ -30,6 +33,7 @@ impl Picture {
 /// Plots below a title.
 #[derive(Debug, Clone)]
 pub struct Panel {
+    /// What stands above it.
     pub title: String,
     /// How many columns of panels it is wide.
     pub span: usize,
@@ -38,6 +42,7 @@ pub struct Panel {
 }
 
 impl Panel {
+    /// A panel with a title.
     pub fn new(title: impl Into<String>, plot: Plot) -> Self {
         Self { title: title.into(), span: 1, plots: vec![plot] }
     }
@@ -48,13 +53,18 @@ impl Panel {
 pub struct Plot {
     /// The part of the height of its panel.
     pub share: f64,
+    /// What lies behind the marks.
     pub backdrop: Backdrop,
+    /// The horizontal axis.
     pub x: Side,
+    /// The vertical axis.
     pub y: Side,
+    /// The marks, the first at the bottom.
     pub marks: Vec<Mark>,
 }
 
 impl Plot {
+    /// A plot on a plain ground.
     pub fn new(x: Side, y: Side, marks: Vec<Mark>) -> Self {
         Self { share: 1.0, backdrop: Backdrop::Plain, x, y, marks }
     }
@@ -63,6 +73,7 @@ impl Plot {
 /// What lies behind the marks, or around them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Backdrop {
+    /// Nothing.
     Plain,
     /// A frame around them.
     Framed,
@@ -73,8 +84,11 @@ pub enum Backdrop {
 /// An axis of a plot.
 #[derive(Debug, Clone)]
 pub struct Side {
+    /// From values to places.
     pub scale: Scale,
+    /// What it measures, with units.
     pub label: String,
+    /// Where it has numbers.
     pub ticks: Ticks,
 }
 

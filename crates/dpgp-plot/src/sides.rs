@@ -8,7 +8,7 @@ use super::pen::Pen;
 use super::picture::Ticks;
 use super::spot::Spot;
 use super::stage::Stage;
-use crate::figure::error::FigureError;
+use crate::PlotError;
 
 /// Pixels that a tick needs for its text, along the x axis and along the y axis.
 const TICK_ROOM: [f64; 2] = [52.0, 30.0];
@@ -21,7 +21,7 @@ const BESIDE: Font = Font::new(TICK_TEXT, Anchor::Right);
 
 impl Stage<'_, '_> {
     /// The y axis at the left, its label so far from it, then the x axis below.
-    pub fn sides(&self, label_offset: f64) -> Result<(), FigureError> {
+    pub fn sides(&self, label_offset: f64) -> Result<(), PlotError> {
         self.y_side()?;
         self.y_label(label_offset)?;
         self.x_side()?;
@@ -32,7 +32,7 @@ impl Stage<'_, '_> {
         self.canvas.text(&self.plot.x.label, below, Font::new(LABEL, Anchor::Top))
     }
 
-    fn x_side(&self) -> Result<(), FigureError> {
+    fn x_side(&self) -> Result<(), PlotError> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.x.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
@@ -56,7 +56,7 @@ impl Stage<'_, '_> {
     }
 
     /// The line of the x axis; between two oblique strokes where it is broken.
-    fn x_line(&self) -> Result<(), FigureError> {
+    fn x_line(&self) -> Result<(), PlotError> {
         let bottom = self.rect.bottom();
         let mut ends = vec![self.rect.left];
         if let Some(gap) = self.plot.x.scale.gap() {
@@ -71,7 +71,7 @@ impl Stage<'_, '_> {
             .try_for_each(|ends| self.canvas.line(&[ends[0], ends[1]].map(|x| Spot::new(x, bottom)), AXIS))
     }
 
-    fn y_side(&self) -> Result<(), FigureError> {
+    fn y_side(&self) -> Result<(), PlotError> {
         let (left, bottom) = (self.rect.left, self.rect.bottom());
         if let Ticks::Names(names) = &self.plot.y.ticks {
             return names.iter().enumerate().try_for_each(|(i, name)| {
@@ -90,7 +90,7 @@ impl Stage<'_, '_> {
         self.canvas.line(&[Spot::new(left, self.rect.top), Spot::new(left, bottom)], AXIS)
     }
 
-    fn y_label(&self, offset: f64) -> Result<(), FigureError> {
+    fn y_label(&self, offset: f64) -> Result<(), PlotError> {
         let lines = wrapped(&self.plot.y.label, LABEL, self.rect.height + 30.0);
         let nearest = Spot::new(self.rect.left - offset, self.rect.centre().y);
         let font = Font::new(LABEL, Anchor::Middle).upward();
@@ -101,7 +101,7 @@ impl Stage<'_, '_> {
     }
 
     /// The title of the panel above.
-    pub fn title(&self, title: &str) -> Result<(), FigureError> {
+    pub fn title(&self, title: &str) -> Result<(), PlotError> {
         let lines = wrapped(title, LABEL, self.rect.width + 40.0);
         let above = 8.0 + LABEL_LINE * (lines.len().max(1) - 1) as f64;
         let first = Spot::new(self.rect.centre().x, self.rect.top - above);

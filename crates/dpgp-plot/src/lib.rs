@@ -4,6 +4,7 @@
 mod canvas;
 mod clip;
 mod contours;
+mod error;
 mod foot;
 mod layout;
 mod legend;
@@ -19,6 +20,7 @@ mod stage;
 mod surface;
 mod words;
 
+pub use error::PlotError;
 pub use layout::{Layout, WIDTH_OF_ONE};
 pub use legend::{LegendEntry, Swatch};
 pub use mark::{Anchor, Disc, DiscUnit, Mark, Words, shifted};

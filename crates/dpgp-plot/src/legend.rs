@@ -5,7 +5,7 @@ use super::mark::Anchor;
 use super::palette::Colour;
 use super::pen::{Pen, Stroke};
 use super::spot::{Rect, Spot};
-use crate::figure::error::FigureError;
+use crate::PlotError;
 
 const TITLE: Font = Font::new(17.0, Anchor::TopLeft);
 const TITLE_LINE: f64 = 22.0;
@@ -42,11 +42,14 @@ pub enum Swatch {
 /// A swatch and what it means.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LegendEntry {
+    /// The sign.
     pub swatch: Swatch,
+    /// What it stands for.
     pub text: String,
 }
 
 impl Swatch {
+    /// An entry of a legend.
     pub fn means(self, text: impl Into<String>) -> LegendEntry {
         LegendEntry { swatch: self, text: text.into() }
     }
@@ -57,7 +60,7 @@ impl Swatch {
     }
 
     /// Drawn to the right of a place.
-    fn paint(self, canvas: &Canvas<'_>, at: Spot) -> Result<(), FigureError> {
+    fn paint(self, canvas: &Canvas<'_>, at: Spot) -> Result<(), PlotError> {
         let middle = at.moved(SWATCH / 2.0, 0.0);
         match self {
             Self::Line(pen) => canvas.line(&[at, at.moved(SWATCH, 0.0)], pen),
@@ -127,7 +130,7 @@ impl<'a> Head<'a> {
         self.places().last().map_or(self.below_title(), |place| place.y) + LINE / 2.0 + 4.0
     }
 
-    pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), FigureError> {
+    pub fn paint(&self, canvas: &Canvas<'_>) -> Result<(), PlotError> {
         for (i, line) in self.title.iter().enumerate() {
             canvas.text(line, Spot::new(MARGIN, 12.0 + TITLE_LINE * i as f64), TITLE)?;
         }

@@ -5,6 +5,7 @@ use super::palette::Colour;
 /// How a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pen {
+    /// Its colour.
     pub colour: Colour,
     /// Its width in pixels.
     pub width: f64,
@@ -13,14 +14,17 @@ pub struct Pen {
 }
 
 impl Pen {
+    /// A pen for whole lines, its width in dots.
     pub const fn new(colour: Colour, width: f64) -> Self {
         Self { colour, width, dash: None }
     }
 
+    /// The same, with dashes.
     pub const fn dashed(self) -> Self {
         Self { dash: Some([6.0, 4.0]), ..self }
     }
 
+    /// The same, with dots.
     pub const fn dotted(self) -> Self {
         Self { dash: Some([self.width, 2.0 * self.width + 1.0]), ..self }
     }

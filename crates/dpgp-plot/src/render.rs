@@ -7,7 +7,7 @@ use super::picture::{Panel, Picture};
 use super::spot::Rect;
 use super::stage::Stage;
 use super::words::described;
-use crate::figure::error::FigureError;
+use crate::PlotError;
 
 /// The gap between plots of a panel that stand one below the other.
 pub const PLOT_GAP: f64 = 26.0;
@@ -17,8 +17,8 @@ const FOOT: f64 = 6.0;
 /// A picture between its title and a caption, as SVG text that says in words what it shows.
 ///
 /// # Errors
-/// [`FigureError`] if the drawing library fails.
-pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<String, FigureError> {
+/// [`PlotError`] if the drawing library fails.
+pub fn render(title: &str, picture: &Picture, caption: &[String]) -> Result<String, PlotError> {
     Ok(described(render_captioned(title, picture, caption)?.svg, title, picture, caption))
 }
 
@@ -33,8 +33,8 @@ pub struct Rendered {
 /// A picture between its title and paragraphs of a caption.
 ///
 /// # Errors
-/// [`FigureError`] if the drawing library fails.
-pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> Result<Rendered, FigureError> {
+/// [`PlotError`] if the drawing library fails.
+pub fn render_captioned(title: &str, picture: &Picture, caption: &[String]) -> Result<Rendered, PlotError> {
     let arrangement = picture.layout.arranged(&picture.panels);
     let head = Head::new(title, &picture.legend, arrangement.width);
     let foot = Foot::new(caption, arrangement.width);
@@ -65,7 +65,7 @@ fn plot_rects(panel: &Panel, rect: Rect) -> Vec<Rect> {
     rects
 }
 
-fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) -> Result<(), FigureError> {
+fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) -> Result<(), PlotError> {
     for (i, (plot, rect)) in panel.plots.iter().zip(rects).enumerate() {
         let stage = Stage { canvas, plot, rect: *rect };
         stage.ground()?;

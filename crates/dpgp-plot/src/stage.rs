@@ -7,7 +7,7 @@ use super::palette::BLACK;
 use super::pen::{Pen, Stroke};
 use super::picture::{Backdrop, Plot};
 use super::spot::{Rect, Spot};
-use crate::figure::error::FigureError;
+use crate::PlotError;
 
 /// The size of words among the marks.
 const WORDS: f64 = 13.0;
@@ -29,14 +29,14 @@ impl Stage<'_, '_> {
         Spot::new(self.rect.left + self.rect.width * x, self.rect.bottom() - self.rect.height * y)
     }
 
-    pub fn ground(&self) -> Result<(), FigureError> {
+    pub fn ground(&self) -> Result<(), PlotError> {
         match self.plot.backdrop {
             Backdrop::Filled(colour) => self.canvas.rectangle(self.rect, colour),
             Backdrop::Plain | Backdrop::Framed => Ok(()),
         }
     }
 
-    pub fn marks(&self) -> Result<(), FigureError> {
+    pub fn marks(&self) -> Result<(), PlotError> {
         self.plot.marks.iter().try_for_each(|mark| self.mark(mark))?;
         match self.plot.backdrop {
             Backdrop::Framed => self.canvas.outline(self.rect, Pen::new(BLACK, 1.0)),
@@ -44,7 +44,7 @@ impl Stage<'_, '_> {
         }
     }
 
-    fn mark(&self, mark: &Mark) -> Result<(), FigureError> {
+    fn mark(&self, mark: &Mark) -> Result<(), PlotError> {
         match mark {
             Mark::Line(spots, pen) => self.line(spots, *pen),
             Mark::Area(corners, colour) => {
@@ -80,12 +80,12 @@ impl Stage<'_, '_> {
     }
 
     /// A line through some values.
-    pub fn line(&self, values: &[Spot], pen: Pen) -> Result<(), FigureError> {
+    pub fn line(&self, values: &[Spot], pen: Pen) -> Result<(), PlotError> {
         let spots: Vec<Spot> = values.iter().map(|value| self.at(*value)).collect();
         self.cut(&spots, pen)
     }
 
-    fn cut(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+    fn cut(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
         self.rect.line(spots).iter().try_for_each(|run| self.canvas.line(run, pen))
     }
 
@@ -94,14 +94,14 @@ impl Stage<'_, '_> {
         values.iter().map(|value| self.at(*value)).filter(|spot| self.rect.holds(*spot))
     }
 
-    fn rug(&self, values: &[f64], pen: Pen) -> Result<(), FigureError> {
+    fn rug(&self, values: &[f64], pen: Pen) -> Result<(), PlotError> {
         let bottom = self.rect.bottom();
         let feet = values.iter().map(|x| Spot::new(self.at(Spot::new(*x, 0.0)).x, bottom));
         feet.filter(|foot| self.rect.holds(*foot))
             .try_for_each(|foot| self.canvas.stroke(foot.moved(0.0, -ABOVE_EDGE), Stroke::Tick, RUG, pen))
     }
 
-    fn discs(&self, discs: &[Disc], unit: DiscUnit) -> Result<(), FigureError> {
+    fn discs(&self, discs: &[Disc], unit: DiscUnit) -> Result<(), PlotError> {
         let unit = match unit {
             DiscUnit::Pixel => 1.0,
             DiscUnit::Cell(sides) => {

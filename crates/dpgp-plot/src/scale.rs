@@ -1,6 +1,6 @@
 //! Scales of values, with ends and ticks.
 
-use crate::table::number::exact;
+use dpgp_linalg::number::text::exact;
 
 /// Ticks stand at 1, 2 and 5 times powers of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
@@ -18,7 +18,9 @@ const MOST_EXPONENT: f64 = 308.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     log: bool,
+    /// The least value.
     pub low: f64,
+    /// The greatest value.
     pub high: f64,
     /// The range of the finite values, if infinity stands beyond it.
     finite: Option<f64>,

@@ -35,16 +35,20 @@ pub enum Mark {
 /// A filled circle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Disc {
+    /// Its centre.
     pub at: Spot,
     /// How far its centre is moved to the right and down.
     pub offset: Spot,
+    /// Its radius, in the unit beside.
     pub radius: f64,
+    /// Its colour.
     pub colour: Colour,
 }
 
 /// What the sizes of discs are multiples of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DiscUnit {
+    /// Dots of the picture.
     Pixel,
     /// The shorter side of a rectangle with these sides.
     Cell(Spot),
@@ -53,31 +57,44 @@ pub enum DiscUnit {
 /// A text at a spot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
+    /// What they say.
     pub text: String,
+    /// Where they stand.
     pub at: Spot,
     /// How many pixels it is moved to the right and down.
     pub offset: Spot,
+    /// Which of their points stands there.
     pub anchor: Anchor,
+    /// Their colour.
     pub colour: Colour,
 }
 
 /// The point of a text, or of the box around it, that stands where it is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
+    /// The upper left corner.
     TopLeft,
+    /// The middle of the upper side.
     Top,
+    /// The middle of the left side.
     Left,
+    /// The centre.
     Middle,
+    /// The middle of the right side.
     Right,
+    /// The lower left corner.
     BottomLeft,
+    /// The middle of the lower side.
     Bottom,
 }
 
 impl Mark {
+    /// A line through some places.
     pub fn line<S: Into<Spot>>(spots: impl IntoIterator<Item = S>, pen: Pen) -> Self {
         Self::Line(spots.into_iter().map(Into::into).collect(), pen)
     }
 
+    /// An area between some corners.
     pub fn area<S: Into<Spot>>(corners: impl IntoIterator<Item = S>, colour: Colour) -> Self {
         Self::Area(corners.into_iter().map(Into::into).collect(), colour)
     }

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, Font, wrapped};
 use super::mark::Anchor;
 use super::spot::Spot;
-use crate::figure::error::FigureError;
+use crate::PlotError;
 
 const TEXT: Font = Font::new(12.0, Anchor::TopLeft);
 const LINE: f64 = 16.0;
@@ -27,7 +27,7 @@ impl Foot {
         if self.lines.is_empty() { 0.0 } else { 2.0 * ROOM + LINE * self.lines.len() as f64 }
     }
 
-    pub fn paint(&self, canvas: &Canvas<'_>, top: f64) -> Result<(), FigureError> {
+    pub fn paint(&self, canvas: &Canvas<'_>, top: f64) -> Result<(), PlotError> {
         let mut lines = self.lines.iter().enumerate();
         lines.try_for_each(|(i, line)| {
             canvas.text(line, Spot::new(MARGIN, top + ROOM + LINE * i as f64), TEXT)

@@ -10,7 +10,7 @@ use super::mark::Anchor;
 use super::palette::{self, Colour};
 use super::pen::{Pen, Stroke};
 use super::spot::{Rect, Spot};
-use crate::figure::error::FigureError;
+use crate::PlotError;
 use dpgp_data::shown_line;
 
 /// Shapes stand on a raster so much finer than pixels: curves are smooth.
@@ -52,8 +52,8 @@ pub struct Canvas<'a> {
 pub fn sheet(
     width: f64,
     height: f64,
-    paint: impl FnOnce(&Canvas<'_>) -> Result<(), FigureError>,
-) -> Result<String, FigureError> {
+    paint: impl FnOnce(&Canvas<'_>) -> Result<(), PlotError>,
+) -> Result<String, PlotError> {
     let mut svg = String::new();
     let size = (fine(width) as u32, fine(height) as u32);
     {
@@ -85,20 +85,20 @@ fn style(pen: Pen) -> ShapeStyle {
 
 impl Canvas<'_> {
     /// A line through some places.
-    pub fn line(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+    pub fn line(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
         match pen.dash {
             None => self.path(spots, pen),
             Some([on, off]) => dashes(spots, on, off).iter().try_for_each(|dash| self.path(dash, pen)),
         }
     }
 
-    fn path(&self, spots: &[Spot], pen: Pen) -> Result<(), FigureError> {
+    fn path(&self, spots: &[Spot], pen: Pen) -> Result<(), PlotError> {
         let spots: Vec<(i32, i32)> = spots.iter().copied().map(raster).collect();
         Ok(self.area.draw(&PathElement::new(spots, style(pen)))?)
     }
 
     /// A filled area; nothing without corners.
-    pub fn area(&self, corners: &[Spot], colour: Colour) -> Result<(), FigureError> {
+    pub fn area(&self, corners: &[Spot], colour: Colour) -> Result<(), PlotError> {
         if corners.is_empty() {
             return Ok(());
         }
@@ -107,30 +107,30 @@ impl Canvas<'_> {
     }
 
     /// A filled rectangle.
-    pub fn rectangle(&self, rect: Rect, colour: Colour) -> Result<(), FigureError> {
+    pub fn rectangle(&self, rect: Rect, colour: Colour) -> Result<(), PlotError> {
         let ends = [Spot::new(rect.left, rect.top), Spot::new(rect.right(), rect.bottom())];
         Ok(self.area.draw(&Rectangle::new(ends.map(raster), rgba(colour).filled()))?)
     }
 
     /// The edges of a rectangle.
-    pub fn outline(&self, rect: Rect, pen: Pen) -> Result<(), FigureError> {
+    pub fn outline(&self, rect: Rect, pen: Pen) -> Result<(), PlotError> {
         let (left, top, right, bottom) = (rect.left, rect.top, rect.right(), rect.bottom());
         let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
         self.line(&corners.map(Spot::from), pen)
     }
 
     /// A filled circle.
-    pub fn disc(&self, centre: Spot, radius: f64, colour: Colour) -> Result<(), FigureError> {
+    pub fn disc(&self, centre: Spot, radius: f64, colour: Colour) -> Result<(), PlotError> {
         Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), rgba(colour).filled()))?)
     }
 
     /// A circle.
-    pub fn ring(&self, centre: Spot, radius: f64, pen: Pen) -> Result<(), FigureError> {
+    pub fn ring(&self, centre: Spot, radius: f64, pen: Pen) -> Result<(), PlotError> {
         Ok(self.area.draw(&Circle::new(raster(centre), fine(radius), style(pen)))?)
     }
 
     /// A small mark with arms of so many pixels.
-    pub fn stroke(&self, at: Spot, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), FigureError> {
+    pub fn stroke(&self, at: Spot, stroke: Stroke, arm: f64, pen: Pen) -> Result<(), PlotError> {
         let upright = [at.moved(0.0, -arm), at.moved(0.0, arm)];
         match stroke {
             Stroke::Tick => self.line(&upright, pen),
@@ -150,7 +150,7 @@ impl Canvas<'_> {
     }
 
     /// Text at a place.
-    pub fn text(&self, text: &str, at: Spot, font: Font) -> Result<(), FigureError> {
+    pub fn text(&self, text: &str, at: Spot, font: Font) -> Result<(), PlotError> {
         let turn = if font.upward { FontTransform::Rotate270 } else { FontTransform::None };
         let style = (FAMILY, FINE * font.size).into_font().transform(turn).color(&rgba(font.colour));
         Ok(self.area.draw_text(&shown_line(text), &style.pos(position(font.anchor)), raster(at))?)

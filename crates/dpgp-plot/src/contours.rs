@@ -7,15 +7,15 @@ use super::pen::Pen;
 use super::spot::{Rect, Spot};
 use super::stage::Stage;
 use super::surface::Surface;
-use crate::figure::error::FigureError;
-use crate::table::number::brief;
+use crate::PlotError;
+use dpgp_linalg::number::text::brief;
 
 const LEVEL: Font = Font::new(11.0, Anchor::Middle);
 /// The room between two levels, upwards.
 const APART: f64 = 18.0;
 
 /// Draws the contours at the multiples of a step.
-pub fn paint(stage: &Stage<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> Result<(), FigureError> {
+pub fn paint(stage: &Stage<'_, '_>, surface: &Surface, step: f64, pen: Pen) -> Result<(), PlotError> {
     let mut taken = Vec::new();
     for level in surface.levels(step) {
         let lines = surface.lines(level);
@@ -33,7 +33,7 @@ fn write_level(
     line: &[Spot],
     level: f64,
     taken: &mut Vec<Spot>,
-) -> Result<(), FigureError> {
+) -> Result<(), PlotError> {
     let text = brief(level);
     let half = text_width(&text, LEVEL.size) / 2.0 + 2.0;
     let places = from_the_middle(line).into_iter().map(|value| stage.at(value));
