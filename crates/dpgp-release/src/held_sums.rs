@@ -32,7 +32,8 @@ impl<M: SumsModel> Streamed<'_, M> {
     ///
     /// ```
     /// use dpgp_data::rows::InMemory;
-    /// use dpgp::prelude::*;
+    /// use dpgp_release::StreamedRelease;
+    /// use dpgp_run::{DataPlaces, Pool, Project};
     ///
     /// const SPEC: &str = r#"
     /// experiment.title = "a histogram"

@@ -15,10 +15,9 @@
 //! A histogram of the rows of a file, charged to a ledger that holds one such release:
 //!
 //! ```
-//! use dpgp::prelude::*;
-//! use dpgp_release::SumsPlace;
-//! use dpgp_release::ledger::BudgetSetting;
-//! use dpgp_run::StateFolder;
+//! use dpgp_release::ledger::{BudgetSetting, LedgerPlace};
+//! use dpgp_release::{StreamedRelease, SumsPlace};
+//! use dpgp_run::{DataPlaces, Pool, Project, StateFolder};
 //!
 //! const SPEC: &str = r#"
 //! experiment.title = "a histogram"

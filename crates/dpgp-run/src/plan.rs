@@ -8,7 +8,7 @@ use dpgp_task::Experiment;
 /// All replicates of all cells of an experiment, each with its key.
 ///
 /// ```
-/// use dpgp::prelude::*;
+/// use dpgp_run::{DataPlaces, Project, Study};
 ///
 /// # const SPEC: &str = r#"
 /// # experiment = { title = "planned", replicates = 3 }
