@@ -13,16 +13,13 @@ use std::path::Path;
 /// Where the files are, from here.
 const SOURCES: &str = "../..";
 
-/// What the files are made of.
-const INPUTS: [&str; 3] = ["experiments", "data", "results"];
-
 fn main() -> Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let (sources, folder) = (Path::new(SOURCES), std::env::var("OUT_DIR").map_err(Error::other)?);
     let is_release = std::env::var("PROFILE").as_deref() == Ok("release");
     let paths = if is_release {
-        for input in INPUTS {
-            println!("cargo::rerun-if-changed={SOURCES}/{input}");
+        for folder in files::FOLDERS {
+            println!("cargo::rerun-if-changed={SOURCES}/{folder}");
         }
         files::shipped_paths(sources)?
     } else {

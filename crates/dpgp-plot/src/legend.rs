@@ -49,7 +49,7 @@ pub struct LegendEntry {
 }
 
 impl Swatch {
-    /// An entry of a legend.
+    /// This sign, with what it stands for.
     pub fn means(self, text: impl Into<String>) -> LegendEntry {
         LegendEntry { swatch: self, text: text.into() }
     }

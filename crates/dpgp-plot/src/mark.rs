@@ -39,7 +39,7 @@ pub struct Disc {
     pub at: Spot,
     /// How far its centre is moved to the right and down.
     pub offset: Spot,
-    /// Its radius, in the unit beside.
+    /// Its radius, in the unit of its mark.
     pub radius: f64,
     /// Its colour.
     pub colour: Colour,

@@ -4,7 +4,7 @@ use std::io::Result;
 use std::path::Path;
 
 /// Folders of which files come with the program.
-const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
+pub const FOLDERS: [&str; 3] = ["experiments", "data/census2011", "results"];
 
 /// What of the results does: what other commands read, but no figures.
 const RESULTS: [&str; 3] = ["table.csv", "claims.csv", "manifest.json"];
