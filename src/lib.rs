@@ -14,7 +14,8 @@
 //! | [`data`], [`fs`] | `dpgp-data`, `dpgp-fs` | [`data::Manifest`] |
 //! | [`privacy`] | `dpgp-mechanisms`, `dpgp-cloaking`, `dpgp-accounting`, `dpgp-noise` | [`privacy::cloak`] |
 //! | [`gp`], [`kernel`], [`advi`] | `dpgp-gp` | [`gp::exact`] |
-//! | [`linalg`], [`number`] | `dpgp-linalg` | [`linalg::Cholesky`] |
+//! | [`linalg`] | `dpgp-linalg` | [`linalg::Cholesky`] |
+//! | [`number`] | `dpgp-number` | [`number::Positive`] |
 //!
 //! # A cloaked release
 //!
@@ -86,7 +87,7 @@ pub use dpgp_fs as fs;
 pub use dpgp_gp as gp;
 pub use dpgp_gp::{advi, kernel};
 pub use dpgp_linalg as linalg;
-pub use dpgp_linalg::number;
+pub use dpgp_number as number;
 pub use dpgp_release as release;
 pub use dpgp_report as publish;
 pub use dpgp_run as run;

@@ -12,7 +12,7 @@ use super::output::{print, print_json};
 use dpgp_accounting::Guarantee;
 use dpgp_audit::{LowerBounds, attack};
 use dpgp_evidence::{FirstLine, SampledOutputs, read_sampled};
-use dpgp_linalg::number::Delta;
+use dpgp_number::Delta;
 use dpgp_report::short;
 
 /// Outputs of a mechanism of the user's own.

@@ -11,7 +11,7 @@ use super::ledger_options::standing;
 use super::options::{Format, Places};
 use super::output::{print, print_json};
 use dpgp_data::Fingerprint;
-use dpgp_linalg::number::Delta;
+use dpgp_number::Delta;
 use dpgp_release::ledger::{
     Entered, Ledger, LedgerEntry, LedgerState, Listed, entered, listed, listed_about, listed_file,
 };

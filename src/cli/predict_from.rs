@@ -12,7 +12,7 @@ use super::options::Format;
 use super::output::{complain, print, print_json};
 use dpgp_data::whole_text;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_release::{MomentsFile, OtherModel, PublicPoints, ReleaseStatement, write_predictions};
 
 /// The options of predictions from a file.

@@ -10,7 +10,7 @@ use super::options::Format;
 use super::output::{print, print_json, write_new};
 use super::release_types::PreviewOutput;
 use super::waiting::Waiting;
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_release::PredictionRequest;
 use dpgp_report::{PublishError, WantedError, exact, folded, plain_table, preview_svg, short};
 use dpgp_task::{Preview, PreviewedOver};

@@ -14,7 +14,7 @@ use super::output::{print, print_json};
 use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_release::{
     GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter,
 };

@@ -2,7 +2,7 @@
 
 use super::root::{Bracket, Search};
 use super::{Accountant, AccountingError, Relation, Schedule};
-use dpgp_linalg::number::Budget;
+use dpgp_number::Budget;
 
 /// The range of noise multipliers searched.
 const LEAST: f64 = 1e-3;
@@ -16,7 +16,7 @@ const PRECISION: f64 = 1e-7;
 /// Obligation: the multiplier returned is one at which the accountant's own bound on delta was seen to be at most delta.
 ///
 /// ```
-/// use dpgp_linalg::number::Budget;
+/// use dpgp_number::Budget;
 /// use dpgp_accounting::Calibration;
 /// use dpgp_accounting::{ExactGaussian, Relation, Sampling, Schedule, noise_multiplier};
 /// // Four full steps need twice the noise of one: sigma adds up as the root of the number of steps.

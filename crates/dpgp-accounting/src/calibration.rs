@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use dpgp_linalg::bisect;
-use dpgp_linalg::normal_cdf;
+use dpgp_number::bisect;
+use dpgp_number::normal_cdf;
 
 /// The exact `delta` at `epsilon` of the Gaussian mechanism with L2 sensitivity 1 and standard
 /// deviation `sigma` (the hockey-stick divergence of the worst pair of neighbours):

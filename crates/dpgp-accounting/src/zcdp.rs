@@ -4,7 +4,7 @@
 //! (Bun and Steinke 2016, Definition 1.1 and Lemma 2.3).
 
 use crate::Calibration;
-use dpgp_linalg::bisect;
+use dpgp_number::bisect;
 
 /// `rho + 2 sqrt(rho ln(1/delta))`: an epsilon that rho-zCDP gives. Source: Bun and Steinke 2016, Proposition
 /// 1.3.

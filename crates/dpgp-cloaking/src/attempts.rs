@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::interior_point::Solution;
 use super::problem::WeightProblem;
-use dpgp_linalg::number::{Count, Positive};
 use dpgp_linalg::{LinalgError, gram_factor};
+use dpgp_number::{Count, Positive};
 
 /// How the attempts are made.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -51,7 +51,7 @@ pub struct CloakingOptions {
 mod tests {
     use super::*;
 
-    use dpgp_linalg::number::{Count, Positive};
+    use dpgp_number::{Count, Positive};
 
     #[test]
     fn solvers_are_spelled_as_in_specs() {

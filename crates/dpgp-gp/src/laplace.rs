@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::Features;
-use dpgp_linalg::{Cholesky, LinalgError, normal_cdf};
+use dpgp_linalg::{Cholesky, LinalgError};
+use dpgp_number::normal_cdf;
 
 /// One Newton step towards the mode, for labels -1 and 1 and `p(y_i = 1 | f_i) = pi_i = 1 / (1 + exp(-f_i))`.
 ///

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use nalgebra::DVector;
 
-use dpgp_linalg::{normal_cdf, normal_pdf};
+use dpgp_number::{normal_cdf, normal_pdf};
 
 /// Independent normal distributions, one an input, that count with a weight.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod bisect;
 mod cholesky;
 mod error;
 mod exponential;
@@ -8,19 +7,16 @@ mod gram;
 mod large_cholesky;
 mod largest;
 mod leading;
-pub mod number;
 mod panels;
 mod pieces;
 mod pivoted;
 mod projection;
 mod qr;
 mod simplex;
-mod special;
 mod svd;
 mod view;
 mod wide;
 
-pub use bisect::{Turn, bisect};
 pub use cholesky::Cholesky;
 pub use error::LinalgError;
 pub use exponential::exponential;
@@ -35,6 +31,5 @@ pub use pivoted::{pivoted_cholesky, smooth_factor};
 pub use projection::onto_simplex;
 pub use qr::gram_factor;
 pub use simplex::nearest_in_simplex;
-pub use special::{normal_cdf, normal_pdf};
 pub use svd::{RightSvd, ThinSvd, right_svd, thin_svd};
 pub use wide::{largest_quadratic_norm, largest_solved_norm};

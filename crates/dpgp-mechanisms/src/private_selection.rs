@@ -2,8 +2,8 @@
 
 use rand::{Rng, RngExt};
 
-use dpgp_linalg::bisect;
-use dpgp_linalg::number::{Budget, Delta, Epsilon};
+use dpgp_number::bisect;
+use dpgp_number::{Budget, Delta, Epsilon};
 
 /// How often candidates are drawn and what each may spend, so that the best of them is (epsilon, delta)-DP in
 /// total.
@@ -14,13 +14,13 @@ use dpgp_linalg::number::{Budget, Delta, Epsilon};
 /// Source: Liu and Talwar 2019, Theorem 3.4; Honkela 2021, Eqs. 20, 34 and 35.
 ///
 /// ```
-/// use dpgp_linalg::number::Budget;
+/// use dpgp_number::Budget;
 /// use dpgp_mechanisms::PrivateSelection;
 /// let selection = PrivateSelection::new(Budget::new(3.0, 1e-4)?, 0.01).expect("enough for a draw");
 /// // Each draw has a third of epsilon, but for 1e-7; the stop comes after 100 draws on average and 1176 at the most.
 /// assert!((selection.draw.epsilon.get() - 1.0).abs() < 1e-6);
 /// assert_eq!(selection.most, 1176);
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateSelection {

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use dpgp_gp::variational::{NoisyStatistics, Statistics, WholeSums};
-use dpgp_linalg::number::{OutOfRange, Positive};
 use dpgp_noise::RoundedGaussian;
+use dpgp_number::{OutOfRange, Positive};
 
 /// Bounds on what one record contributes: `|k| <= features`, `|y| <= target`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use dpgp_linalg::LinalgError;
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// A release that cannot be made, or not safely.
 #[derive(Debug, Clone, PartialEq, Error)]

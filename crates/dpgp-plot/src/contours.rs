@@ -8,7 +8,7 @@ use super::spot::{Rect, Spot};
 use super::stage::Stage;
 use super::surface::Surface;
 use crate::PlotError;
-use dpgp_linalg::number::text::brief;
+use dpgp_number::text::brief;
 
 const LEVEL: Font = Font::new(11.0, Anchor::Middle);
 /// The room between two levels, upwards.

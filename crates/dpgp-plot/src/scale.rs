@@ -1,6 +1,6 @@
 //! Scales of values, with ends and ticks.
 
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 
 /// Ticks stand at 1, 2 and 5 times powers of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::prediction_rows::COLUMNS;
 use dpgp_accounting::PrivacyUnit;
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 
 /// What the columns hold where inputs are public, and where whole records are private.
 const ABOUT: [[&str; 5]; 2] = [

@@ -2,7 +2,7 @@
 
 use super::ReleaseError;
 use dpgp_accounting::{Caveat, Certificate};
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::Setting;
 

@@ -15,7 +15,7 @@ use super::{PublicPoints, ReleaseError};
 use dpgp_data::{Missing, whole_text};
 use dpgp_fs::Readers;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{MomentsModel, Points, Predictions, ReleasedMoments};
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{PredictionForm, ReleaseError};
 use dpgp_data::{WrittenCells, WrittenColumn, csv_cell, parquet_table};
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use dpgp_spec::setting::DataSetting;
 use dpgp_task::Predictions;
 

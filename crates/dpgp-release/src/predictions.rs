@@ -12,7 +12,7 @@ use super::prediction_rows::PredictionRows;
 use super::public_rows::public_rows;
 use super::subject::Subject;
 use dpgp_data::{Fingerprint, Progress};
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
     load_sample, load_witnessed, streams,

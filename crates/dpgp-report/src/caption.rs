@@ -1,7 +1,7 @@
 //! What a figure or a table is of, in one line: rows, replicates, epsilon, delta and data.
 
 use super::report::{Report, ReportRow};
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use dpgp_spec::DeviationKind;
 use dpgp_spec::setting::SourceSetting;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::table::claims::{ClaimOutcome, ClaimRow, Outcome, check};
 use super::table::verdict::{Conditions, Judged, Verdict, standard_error};
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use dpgp_run::FailedCell;
 use dpgp_spec::{Axis, Counterpart, DeviationKind, FIXED_COLUMNS, Owner};
 use dpgp_task::{Experiment, Frame, Row};

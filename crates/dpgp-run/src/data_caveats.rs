@@ -1,7 +1,7 @@
 //! What the data and the public settings do to a guarantee about one target: reasons why it says less than it seems to.
 
 use dpgp_data::Progress;
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_spec::setting::{ChosenBy, DataSetting, NormaliseSetting};
 use dpgp_task::{Experiment, Sample, Setting};
 

@@ -1,6 +1,6 @@
 //! Grid axes: names, labels and the settings that each label stands for.
 
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use toml::{Table, Value};
 
 use super::document::Document;

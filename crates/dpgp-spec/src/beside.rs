@@ -7,7 +7,7 @@ use super::document::Document;
 use super::experiment::Context;
 use super::value_table::{ValueEntry, ValueTable};
 use super::{Problem, Selector, SpecError, TaskSection};
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// The numbers that have a cell, and how many have none in a reduced grid.
 pub(super) struct Counterparts {

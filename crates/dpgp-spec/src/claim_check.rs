@@ -5,7 +5,7 @@ use toml::Table;
 use super::claim::{Claim, OtherSide, RawClaim};
 use super::experiment::Context;
 use super::{Problem, Selector, SpecError, TaskSection};
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 impl<T: TaskSection> Context<'_, T> {
     pub(super) fn claim(&self, i: usize, raw: &RawClaim) -> Result<Claim, SpecError> {

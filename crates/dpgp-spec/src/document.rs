@@ -14,7 +14,7 @@ use super::layout::TableLayout;
 use super::source::SourceText;
 use super::value_table::ValueTable;
 use super::words::ErratumWords;
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// The most repetitions of a cell.
 const MOST_REPLICATES: u32 = 100_000;

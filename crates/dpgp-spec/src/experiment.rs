@@ -16,7 +16,7 @@ use super::source::SourceText;
 use super::words::ErratumWords;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
 use dpgp_data::Manifest;
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// A spec whose every value has been checked.
 #[derive(Debug, Clone)]

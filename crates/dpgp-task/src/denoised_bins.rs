@@ -104,7 +104,7 @@ mod tests {
     use crate::{Known, Streams};
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel};
     use dpgp_linalg::Cholesky;
-    use dpgp_linalg::number::{Count, Positive};
+    use dpgp_number::{Count, Positive};
     use dpgp_spec::setting::{BinningEstimate, BinningSetting, ModelSetting};
     use proptest::prelude::*;
 

@@ -115,7 +115,7 @@ impl GaussianDraw {
 mod tests {
     use super::*;
     use dpgp_data::Missing;
-    use dpgp_linalg::number::Count;
+    use dpgp_number::Count;
 
     fn streams(replicate: u32) -> Streams {
         Streams { seed: 1, data: "d".into(), block: "b".into(), replicate }

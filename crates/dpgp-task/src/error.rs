@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use dpgp_accounting::AccountingError;
 use dpgp_linalg::LinalgError;
-use dpgp_linalg::number::OutOfRange;
 use dpgp_noise::PrivacyError;
+use dpgp_number::OutOfRange;
 
 /// A failure while a cell is measured.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -11,7 +11,7 @@ use dpgp_gp::{
     Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
     exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
 };
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_spec::setting::{InducingSetting, ModelSetting, SparseSetting};
 
 /// Most Lloyd steps of one k-means restart.

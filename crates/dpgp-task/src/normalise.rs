@@ -1,7 +1,7 @@
 //! Clipping, centring and scaling of targets.
 
 use dpgp_accounting::Caveat;
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_spec::setting::{CentreSetting, NormaliseSetting, Sections, prior_mean};
 
 /// Targets on the scale of the model.

@@ -7,8 +7,8 @@ use toml::Table;
 use crate::support::shipped::{root, shipped};
 
 /// The crates that are for others, too.
-const ALONE: [&str; 6] =
-    ["dpgp-accounting", "dpgp-audit", "dpgp-cloaking", "dpgp-gp", "dpgp-linalg", "dpgp-noise"];
+const ALONE: [&str; 7] =
+    ["dpgp-accounting", "dpgp-audit", "dpgp-cloaking", "dpgp-gp", "dpgp-linalg", "dpgp-noise", "dpgp-number"];
 
 /// What those must not bring: readers of files, and the network.
 const HEAVY: [&str; 4] = ["clap", "parquet", "polars", "reqwest"];

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use dpgp_linalg::number::Budget;
+use dpgp_number::Budget;
 
 /// `(epsilon, delta)`-differential privacy as a release claims it: for all neighbours D, D' and all sets S of outputs
 /// `P(M(D) in S) <= e^epsilon P(M(D') in S) + delta`. Unlike a [`Budget`], it may be pure (`delta = 0`), or what several

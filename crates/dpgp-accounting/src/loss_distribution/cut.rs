@@ -1,7 +1,7 @@
 //! Probabilities of intervals under both distributions of a pair, with bounds on their rounding.
 
 use super::pair::DominatingPair;
-use dpgp_linalg::normal_cdf;
+use dpgp_number::normal_cdf;
 
 /// Masses of one set under both distributions.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -96,9 +96,9 @@ mod tests {
         let narrow = Discrete::dominating(&GAUSSIAN, 0.25, Range { low: 0.0, high: 1.0 });
         // The loss x / 4 - 1 / 8 is -1/8 to 1/8 there, which lies between -1/4 and 1/4, the losses of -1/2 and 3/2.
         assert_eq!((narrow.first, narrow.masses.len()), (-1, 3));
-        let beyond = dpgp_linalg::normal_cdf(-0.25);
+        let beyond = dpgp_number::normal_cdf(-0.25);
         assert!((narrow.infinite - beyond).abs() < 1e-14, "{}", narrow.infinite);
-        assert!(narrow.masses[0] > dpgp_linalg::normal_cdf(-0.75));
+        assert!(narrow.masses[0] > dpgp_number::normal_cdf(-0.75));
     }
 
     /// `8 (1/4 + 1/2 u (4 + 3))` with the unit roundoff u.
@@ -115,7 +115,7 @@ mod tests {
     fn the_bottom_is_raised_by_its_error() {
         let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: -31.5, high: -31.5 });
         assert_eq!((ends.first, ends.masses.len()), (-64, 1));
-        let more = ends.masses[0] / dpgp_linalg::normal_cdf(-16.25) - 1.0;
+        let more = ends.masses[0] / dpgp_number::normal_cdf(-16.25) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.25 * 16.25);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
     }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn what_lies_above_is_raised_by_its_error() {
         let ends = Discrete::dominating(&GAUSSIAN, 0.125, Range { low: 32.5, high: 32.5 });
-        let more = ends.infinite / dpgp_linalg::normal_cdf(-15.75) - 1.0;
+        let more = ends.infinite / dpgp_number::normal_cdf(-15.75) - 1.0;
         let error = 4.0 * f64::EPSILON * (1.0 + 16.75 * 16.75);
         assert!((more / error - 1.0).abs() < 0.3, "{more:e} {error:e}");
     }

@@ -7,7 +7,7 @@ use super::enclosure::Enclosure;
 use super::loss_sum::LossSum;
 use super::pair::{DominatingPair, Range};
 use crate::Given;
-use dpgp_linalg::normal_pdf;
+use dpgp_number::normal_pdf;
 
 /// Where the grid would reach beyond this log likelihood ratio of the components, a step reveals everything: no numbers
 /// are attempted, which would overflow.
@@ -139,7 +139,7 @@ fn bounds(pair: &DominatingPair, steps: u32, given: Given, width: f64, range: Ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dpgp_linalg::normal_cdf;
+    use dpgp_number::normal_cdf;
 
     /// For full batches the loss at `x = s z` is `z / s - 1 / (2 s^2)`: normal with standard deviation `1 / s`.
     #[test]

@@ -8,7 +8,7 @@ use super::lengthscales::fit;
 use super::{
     BoxScale, ExponentiatedQuadratic, Kernel, NamedKernel, StationaryKernel, SumKernel, Unfit, UnfitKey,
 };
-use dpgp_linalg::number::{NonNegative, Positive};
+use dpgp_number::{NonNegative, Positive};
 
 /// `k(x, x') = sum_l v_l c_l + sum_p v_p c_l c_m` with `c_l = exp(-(x_l - x'_l)^2 / (2 lengthscale_l^2))` and pairs p = (l, m): a sum of functions
 /// of one input each and of functions of two, the model class of explainable boosting, with a posterior.

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::in_box::Constant;
 use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance`: an unknown constant, for sums.
 ///
 /// ```
 /// use dpgp_gp::kernel::{Bias, Kernel};
-/// use dpgp_linalg::number::Positive;
+/// use dpgp_number::Positive;
 /// let kernel = Bias { variance: Positive::new(4.0)? };
 /// assert_eq!(kernel.value(&[1.0], &[-7.0]), 4.0);
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use nalgebra::DMatrix;
 
-use dpgp_linalg::normal_pdf;
+use dpgp_number::normal_pdf;
 
 /// Per dimension l, `r_l(x) = 1 / (1/longest + rho_l(x_l) / points)` with the kernel density estimate
 /// `rho_l(x) = sum_i N(x; x_il, bandwidth^2)` over the public inputs: about `points` inputs lie within

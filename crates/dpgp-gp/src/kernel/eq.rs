@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BoxScale, EqPart, Kernel, NamedKernel, StationaryKernel, Unfit, UnfitKey};
-use dpgp_linalg::number::Positive;
 use dpgp_linalg::{each_piece, exponential};
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-sum_l (x_l - x'_l)^2 / (2 lengthscale_l^2))`.
 ///

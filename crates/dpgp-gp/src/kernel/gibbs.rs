@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DensityLengthscale, Kernel, NamedKernel};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance * prod_l sqrt(2 r_l r'_l / (r_l^2 + r'_l^2)) exp(-(x_l - x'_l)^2 / (r_l^2 + r'_l^2))`
 /// with `r_l = r_l(x_l)`, `r'_l = r_l(x'_l)` from a [`DensityLengthscale`].

@@ -1,7 +1,7 @@
 //! Stationary kernels on a box.
 
 use super::{EqPart, Kernel, KernelSetting};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// A kernel of the difference of its inputs alone, in units of a box. A kernel that says what it is there serves mechanisms that see a
 /// process through its frequencies.

@@ -1,7 +1,7 @@
 //! Distances in units of lengthscales.
 
 use super::{Unfit, UnfitKey};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// One lengthscale for every input, or one for each.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Kernel, NamedKernel};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance * x'x`: a linear function through the origin.
 ///
@@ -13,10 +13,10 @@ use dpgp_linalg::number::Positive;
 ///
 /// ```
 /// use dpgp_gp::kernel::{Kernel, Linear};
-/// use dpgp_linalg::number::Positive;
+/// use dpgp_number::Positive;
 /// let kernel = Linear { variance: Positive::new(2.0)? };
 /// assert_eq!(kernel.value(&[1.0, 3.0], &[4.0, -1.0]), 2.0 * (4.0 - 3.0));
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
 use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// How often a process with a Matern kernel can be differentiated: less than nu times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

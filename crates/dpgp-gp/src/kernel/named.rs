@@ -11,7 +11,7 @@ use super::{Kernel, StationaryKernel};
 
 /// The table of a kernel in a spec: its settings, and the covariance function that they make.
 ///
-/// Each number is of a type that says its range ([`number`](dpgp_linalg::number)), so that a table that was read is right but for
+/// Each number is of a type that says its range ([`number`](dpgp_number)), so that a table that was read is right but for
 /// what depends on the data, which [`fits`](Self::fits) tells.
 pub trait NamedKernel: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
     /// An example of the table for two inputs. All laws of kernels are tested on it.

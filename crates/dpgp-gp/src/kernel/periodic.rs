@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{BoxScale, Kernel, NamedKernel, StationaryKernel};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance * exp(-2 sum_l sin^2(pi (x_l - x'_l) / period) / lengthscale^2)`.
 ///
@@ -15,12 +15,12 @@ use dpgp_linalg::number::Positive;
 ///
 /// ```
 /// use dpgp_gp::kernel::{Kernel, Periodic};
-/// use dpgp_linalg::number::Positive;
+/// use dpgp_number::Positive;
 /// let [variance, lengthscale, period] = [2.0, 1.0, 100.0].map(Positive::new);
 /// let kernel = Periodic { variance: variance?, lengthscale: lengthscale?, period: period? };
 /// assert!((kernel.value(&[3.0], &[203.0]) - 2.0).abs() < 1e-12);
 /// assert!((kernel.value(&[0.0], &[50.0]) - 2.0 * (-2f64).exp()).abs() < 1e-12);
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lengthscales::{Lengthscales, fit};
 use super::{BoxScale, Kernel, NamedKernel, StationaryKernel, UnfitKey};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// `k(x, x') = variance (1 + r^2 / (2 alpha))^(-alpha)` with `r^2 = sum_l (x_l - x'_l)^2 / lengthscale_l^2`: a mixture of
 /// exponentiated quadratic kernels whose lengthscales spread the more, the less alpha is.

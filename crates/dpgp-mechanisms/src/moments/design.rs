@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::{Frequencies, MomentsNoise, PairTable, SquareRule};
 use dpgp_gp::sites::{BetweenSites, CountSites, SiteFeatures, SummedFeatures, site_grid};
-use dpgp_linalg::number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRange, Positive};
 
 /// Frequencies, weights and period of a release of Fourier moments of inputs in the unit box; the obligation is that of
 /// [`SquareRule`]. Everything in it is public.

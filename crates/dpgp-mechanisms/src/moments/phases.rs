@@ -1,7 +1,7 @@
 //! Cosines and sines in whole numbers.
 
 use dpgp_gp::sites::Lattice;
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// Bits of a cosine.
 pub(super) const BITS: i32 = 40;
@@ -20,7 +20,7 @@ const MOST: usize = 1 << 20;
 /// use dpgp_mechanisms::PhaseTable;
 /// let table = PhaseTable::new(4, 6)?;
 /// assert_eq!(table.period(), 1.5);
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct PhaseTable {

@@ -1,7 +1,7 @@
 //! The sensitivity of Fourier moments.
 
 use super::PairTable;
-use dpgp_linalg::number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRange, Positive};
 
 /// Weights under which sums of cosines and sines have a sensitivity in closed form, in any dimension.
 ///
@@ -32,12 +32,12 @@ use dpgp_linalg::number::{OutOfRange, Positive};
 /// With `kappa = 1` and no q this is Eq. 6 of Honkela 2021 for features of constant norm.
 ///
 /// ```
-/// use dpgp_linalg::number::Positive;
+/// use dpgp_number::Positive;
 /// use dpgp_mechanisms::SquareRule;
 /// let one = Positive::ONE;
 /// assert_eq!(SquareRule::new(one, one, 1.0)?.sensitivity(), 2.0);
 /// assert!(SquareRule::new(one, one, 0.9).is_err());
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SquareRule {

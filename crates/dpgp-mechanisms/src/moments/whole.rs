@@ -8,8 +8,8 @@ use super::frequencies::is_zero;
 use super::phases::{BITS, PhaseTable};
 use super::{Frequencies, MomentsDesign, MomentsNoise};
 use dpgp_gp::sites::{CountedRows, FullCell, NoisyFeatures, SummedFeatures};
-use dpgp_linalg::number::{OutOfRange, Positive};
 use dpgp_noise::RoundedGaussian;
+use dpgp_number::{OutOfRange, Positive};
 
 /// The moments of rows on a lattice, for targets in a unit h: `b` in units of `2^-40 h`, `T` of `2^-40`, `q` of `h^2`.
 ///

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::TargetLattice;
 use crate::{PrivacyError, RoundedGaussian, RoundedNoise};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// The binary logarithm of the whole number that stands for 1 in a map.
 const BITS: i32 = 40;

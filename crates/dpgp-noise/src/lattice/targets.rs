@@ -1,6 +1,6 @@
 //! Targets as whole numbers.
 
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// Units of the lattice in the width of the bounds, to a power of two: `2^39` to `2^40`.
 const BITS: i32 = 40;
@@ -19,7 +19,7 @@ const BITS: i32 = 40;
 /// assert_eq!(lattice.whole(f64::INFINITY), lattice.whole(10.0));
 /// assert_eq!(lattice.width(), lattice.whole(10.0) - lattice.whole(0.0));
 /// assert!((lattice.whole(7.0) as f64 * lattice.unit() - 2.0).abs() < 1e-10);
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TargetLattice {

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::bits::Bits;
 use super::normal::ExactNormal;
-use dpgp_linalg::number::{OutOfRange, Positive};
+use dpgp_number::{OutOfRange, Positive};
 
 /// Bits of a digit: most comparisons end at the first.
 const DIGIT: u32 = 32;
@@ -15,14 +15,14 @@ const MOST: f64 = 1.267_650_600_228_229_4e30;
 /// The law of `round(s Z)`, Z standard normal; `s` is the double itself, a whole number times a power of two.
 ///
 /// ```
-/// use dpgp_linalg::number::Positive;
+/// use dpgp_number::Positive;
 /// use dpgp_noise::RoundedGaussian;
 /// use rand::SeedableRng;
 /// // Noise of standard deviation 1000 on three counts.
 /// let noise = RoundedGaussian::new(Positive::new(1000.0)?)?;
 /// let counts = noise.added(&[40, 0, 7], &mut rand_pcg::Pcg64::seed_from_u64(1));
 /// assert!(counts.iter().all(|count| count.abs() < 10_000));
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundedGaussian {

@@ -10,7 +10,7 @@ use super::entry::{BudgetSetting, LedgerEntry};
 use super::error::LedgerError;
 use dpgp_accounting::composed_mu;
 use dpgp_data::Fingerprint;
-use dpgp_linalg::number::Delta;
+use dpgp_number::Delta;
 
 /// The form of the file that this program writes.
 pub(super) const VERSION: u32 = 2;

@@ -7,6 +7,6 @@ pub use super::estimate::*;
 pub use super::frames::*;
 pub use super::groups::*;
 pub use crate::report::{Report, ReportRow};
-pub use dpgp_linalg::number::text::{brief, exact, short};
+pub use dpgp_number::text::{brief, exact, short};
 pub use dpgp_plot::*;
 pub use dpgp_spec::Owner;

@@ -1,7 +1,7 @@
 //! What predictions are worth at each epsilon, before one is released.
 
 use super::error::FigureError;
-use dpgp_linalg::number::text::{brief, exact};
+use dpgp_number::text::{brief, exact};
 use dpgp_plot::{
     BLACK, COLOURS, DARK, Layout, LegendEntry, Mark, Panel, Pen, Picture, Plot, Scale, Side, Spot, Swatch,
     render,
@@ -132,7 +132,7 @@ fn legend(preview: &Preview, wanted: Option<WantedError>) -> Vec<LegendEntry> {
 mod tests {
     use super::*;
     use crate::figure::fabricated::lines_of;
-    use dpgp_linalg::number::Epsilon;
+    use dpgp_number::Epsilon;
     use dpgp_task::PreviewedOver;
 
     fn preview(rows: &[[f64; 3]]) -> Preview {

@@ -2,7 +2,7 @@
 
 use super::names::shown;
 use super::released_map::ReleasedMap;
-use dpgp_linalg::number::text::brief;
+use dpgp_number::text::brief;
 
 /// The 97.5 % point of the normal distribution, as of the intervals in the file.
 pub(super) const CENTRAL_95: f64 = 1.959_963_984_540_054;

@@ -1,6 +1,6 @@
 //! Which cells of a map say too little.
 
-use dpgp_linalg::number::text::brief;
+use dpgp_number::text::brief;
 use dpgp_release::{ReleasedPoint, most_uncertainty};
 
 /// The rule that hatches cells.

@@ -1,7 +1,7 @@
 //! Names and cells of somebody else's file, as they are shown.
 
 use dpgp_data::shown_line;
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 
 /// The most letters of a name in a picture.
 const MOST: usize = 60;

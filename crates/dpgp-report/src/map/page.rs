@@ -9,7 +9,7 @@ use super::names::{shown, shown_cell};
 use super::released_map::{MapCell, ReleasedMap};
 use super::svg::drawing;
 use dpgp_data::shown_line;
-use dpgp_linalg::number::text::brief;
+use dpgp_number::text::brief;
 use dpgp_plot::Rect;
 
 /// The columns after the inputs, as on the page.

@@ -3,7 +3,7 @@
 use super::verdict::{Judged, Verdict};
 use crate::report::{Report, ReportRow};
 use dpgp_data::csv_cell;
-use dpgp_linalg::number::text::exact;
+use dpgp_number::text::exact;
 use dpgp_spec::FIXED_COLUMNS;
 
 /// Columns before the axes.

@@ -2,7 +2,7 @@
 
 use crate::report::{Report, ReportRow};
 use dpgp_gp::jitter_share;
-use dpgp_linalg::number::text::short;
+use dpgp_number::text::short;
 
 /// Four digits are shown: what is less moves none of them by more than a half.
 const SHOWN: f64 = 5e-5;

@@ -28,7 +28,7 @@ pub use claims::{ClaimOutcome, Outcome};
 pub(super) use claims_csv::{claims_csv, read_claims};
 pub use compare::{Difference, RowPair, compare_tables, side_by_side};
 pub use csv::table_csv;
-pub use dpgp_linalg::number::text::{exact, short};
+pub use dpgp_number::text::{exact, short};
 pub use languages::TableLanguage;
 pub use markdown::{NOT_PRIVATE, table_markdown};
 pub(super) use markdown_text::markdown_text;

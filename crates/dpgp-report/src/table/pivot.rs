@@ -4,7 +4,7 @@ use super::spreads::{Spread, legend};
 use super::terminal::{UNDEFINED, with_spread};
 use crate::report::named;
 use crate::results::Committed;
-use dpgp_linalg::number::text::short;
+use dpgp_number::text::short;
 use dpgp_spec::{Axis, SpreadKind, TableLayout};
 use dpgp_task::Experiment;
 

@@ -15,7 +15,7 @@ use super::width::folded;
 use super::without_privacy::worse_without_privacy;
 use crate::report::{Report, ReportRow};
 use dpgp_data::shown_line;
-use dpgp_linalg::number::text::{exact, short};
+use dpgp_number::text::{exact, short};
 use dpgp_spec::{ClaimOwner, Counterpart, SpreadKind};
 
 /// The headings after the axes.

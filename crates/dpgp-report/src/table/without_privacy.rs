@@ -1,7 +1,7 @@
 //! What a table says of surfaces that fit rows worse without privacy than with it.
 
 use crate::report::{Report, ReportRow};
-use dpgp_linalg::number::text::{exact, short};
+use dpgp_number::text::{exact, short};
 
 /// The error of single rows about a surface.
 const METRIC: &str = "rmse";

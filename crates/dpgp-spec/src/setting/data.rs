@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::{Checked, dimension, fail};
 use super::{DrawSetting, Problem, SourceSetting, origin};
 use dpgp_data::{Comparison, Manifest, Missing};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 
 /// Rows, columns and filters of the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

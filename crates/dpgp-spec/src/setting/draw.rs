@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Problem;
 use super::rules::{Checked, dimension, fail};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 
 /// Rows that each replicate draws, seeded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

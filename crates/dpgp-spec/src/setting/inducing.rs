@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, fail, grid, points};
 use super::{Problem, RangeSetting};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 
 /// Where inducing inputs lie.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::{Checked, dimension, fail};
 use super::{InducingSetting, Problem};
 use dpgp_gp::kernel::{KernelSetting, Unfit, UnfitKey};
-use dpgp_linalg::number::{NonNegative, Positive};
+use dpgp_number::{NonNegative, Positive};
 
 /// A Gaussian process with Gaussian noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, bounds, range};
-use dpgp_linalg::number::{Finite, Positive};
+use dpgp_number::{Finite, Positive};
 
 /// How targets are clipped, centred and scaled before the model sees them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

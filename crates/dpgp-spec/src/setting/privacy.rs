@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::rules::{Checked, Fault, fail, range};
 use super::{CloakingSetting, MechanismSetting, NormaliseSetting, Problem};
 use dpgp_accounting::{Calibration, Guarantee};
-use dpgp_linalg::number::{Delta, Epsilon, Positive};
+use dpgp_number::{Delta, Epsilon, Positive};
 
 /// The guarantee and the mechanism.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use dpgp_data::Separator;
-use dpgp_linalg::number::OutOfRange;
+use dpgp_number::OutOfRange;
 
 /// What is wrong in a spec.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -286,7 +286,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The problem behind serde's words, where a type of [`dpgp_linalg::number`] refused a number.
+    /// The problem behind serde's words, where a type of [`dpgp_number`] refused a number.
     pub fn range(words: &str) -> Option<Self> {
         let (range, found) = words.strip_prefix("must be ")?.rsplit_once(", found ")?;
         let found = found.parse().ok()?;

@@ -1,7 +1,7 @@
 //! The checks that settings share.
 
 use super::{Problem, RangeSetting};
-use dpgp_linalg::number::{Finite, OutOfRange};
+use dpgp_number::{Finite, OutOfRange};
 
 /// A value that is wrong.
 #[derive(Debug, Clone, PartialEq)]

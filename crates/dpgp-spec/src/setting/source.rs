@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SyntheticSetting;
 use dpgp_data::TextLayout;
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 
 /// The source of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, range};
-use dpgp_linalg::number::{Count, Fraction, NonNegative, Positive};
+use dpgp_number::{Count, Fraction, NonNegative, Positive};
 
 /// Data that are generated, anew in each replicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use dpgp_data::Comparison;
-use dpgp_linalg::number::Finite;
+use dpgp_number::Finite;
 
 /// A comparison with a number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

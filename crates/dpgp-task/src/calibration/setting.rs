@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, TaskError, moments as moments_model, site_sums, sums_model};
-use dpgp_linalg::number::{Count, Probability};
+use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{fail, grid, range, to_test};
 use dpgp_spec::setting::{
     Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::prediction::PredictionTask;
 use crate::{Described, FittedRows, classifier};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 use dpgp_spec::setting::rules::{points, to_test};
 use dpgp_spec::setting::{Checked, Sections, ThresholdSetting};
 

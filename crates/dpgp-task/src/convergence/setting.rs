@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows, classifier};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 use dpgp_spec::setting::rules::to_test;
 use dpgp_spec::setting::{Checked, Sections, ThresholdSetting};
 

@@ -6,7 +6,7 @@ use crate::ProcessSetting;
 use crate::TaskError;
 use dpgp_gp::kernel::Bins;
 use dpgp_gp::{BinnedFamily, fit};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 
 /// An estimate of the density that can be asked for any point.
 pub(super) enum DensityCurve<'a> {

@@ -8,9 +8,9 @@ use crate::{Setting, TaskSetting};
 use dpgp_accounting::Relation;
 use dpgp_accounting::{Certificate, GaussianEvent, Mechanism, Neighbours, PrivacyUnit, Release};
 use dpgp_gp::kernel::Bins;
-use dpgp_linalg::number::{OutOfRange, Positive};
 use dpgp_mechanisms::count_sensitivity;
 use dpgp_noise::{RoundedGaussian, RoundedNoise};
+use dpgp_number::{OutOfRange, Positive};
 use dpgp_spec::setting::{CutSetting, DataSetting, MechanismSetting, PrivacySetting};
 use dpgp_stream::CountSummand;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Described;
 use dpgp_gp::kernel::Observed;
-use dpgp_linalg::number::{Count, Positive};
+use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{dimension, fail, grid};
 use dpgp_spec::setting::{
     Checked, CutSetting, MechanismSetting, PrivacySetting, Problem, RangeSetting, Sections, cuts,

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, sums_model};
-use dpgp_linalg::number::{Count, Positive};
 use dpgp_mechanisms::HeteroscedasticRule;
+use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{fail, to_test};
 use dpgp_spec::setting::{
     Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,

@@ -6,8 +6,8 @@ use super::Numbers;
 use dpgp_accounting::{Calibration, gaussian_rho, zcdp_rho_classic};
 use dpgp_gp::kernel::Interval;
 use dpgp_gp::variational::{DirichletLabels, FeatureBound, Regularisation, grid_supremum};
-use dpgp_linalg::normal_cdf;
 use dpgp_mechanisms::{HeteroscedasticRule, RecordBounds, SumsRule, class_sums_sensitivity};
+use dpgp_number::normal_cdf;
 
 /// Equation 6 at (R_k, R_y, c) = (1, 3, 1), where the exact value is below it.
 pub(super) fn sums_sensitivity() -> Numbers {

@@ -6,7 +6,7 @@ use dpgp_accounting::{
     Accountant, AccountingCaveat, AdvancedComposition, AssumePoisson, Event, LossDistribution, Relation,
     Sampling, Schedule, noise_multiplier,
 };
-use dpgp_linalg::number::Budget;
+use dpgp_number::Budget;
 
 /// Figure 1(a): the sampling (66 of 3341 rows), steps and total delta.
 const SCHEDULE: Schedule =

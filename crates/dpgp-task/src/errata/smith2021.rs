@@ -10,7 +10,7 @@ use dpgp_accounting::{Calibration, gaussian_delta};
 use dpgp_cloaking::{Attempts, Cloak, CloakingOptions, Objective, ReleaseRecipe, Solver, cloak};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::{LinearMap, exact, fitc, logistic};
-use dpgp_linalg::number::{Count, Positive};
+use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::{CentreSetting, NormaliseSetting};
 
 /// Five heights, of which one moves by 100: how far the centre that all others are predicted around moves.

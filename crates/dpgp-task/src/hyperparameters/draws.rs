@@ -6,8 +6,8 @@ use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest
 use crate::{BudgetRule, RefusalRule};
 use crate::{SelectionDraws, TaskError};
 use dpgp_accounting::{gaussian_rho, zcdp_rho_classic};
-use dpgp_linalg::number::Budget;
 use dpgp_mechanisms::{PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares};
+use dpgp_number::Budget;
 use dpgp_spec::setting::PrivacySetting;
 
 /// How a candidate is scored.

@@ -13,8 +13,8 @@ use crate::{Described, HyperparametersMethod, HyperparametersTask};
 use dpgp_accounting::{Certificate, Release};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
-use dpgp_linalg::number::Budget;
 use dpgp_mechanisms::PrivateSelection;
+use dpgp_number::Budget;
 use dpgp_spec::setting::{NoiseAwareSetting, PrivacySetting};
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, moments as moments_model, sums_model};
-use dpgp_linalg::number::{Budget, Count, Positive, Share};
 use dpgp_mechanisms::PrivateSelection;
+use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{fail, range, to_test};
 use dpgp_spec::setting::{
     Checked, MechanismSetting, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed,

@@ -7,8 +7,8 @@ use crate::moments::stationary;
 use crate::selection::{GpGrid, NoiseScale, SelectionTask};
 use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 use dpgp_gp::variational::{Correction, Regularisation};
-use dpgp_linalg::number::{Count, Epsilon, Positive, Probability};
 use dpgp_mechanisms::SensitivityRule;
+use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{
     Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,

@@ -3,7 +3,7 @@
 use super::{LEAST_SIGMA, MomentsModel};
 use crate::{Expected, Preview, PreviewedOver, TaskError};
 use dpgp_gp::sites::site_grid;
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_spec::setting::PrivacySetting;
 
 impl MomentsModel {

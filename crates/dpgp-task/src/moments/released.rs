@@ -4,8 +4,8 @@ use nalgebra::DVector;
 use serde::{Deserialize, Serialize};
 
 use dpgp_gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures};
-use dpgp_linalg::number::Positive;
 use dpgp_mechanisms::{Frequencies, MomentsDesign};
+use dpgp_number::Positive;
 
 /// Released moments and all that is needed to use them, as a file holds them; in units of the box and of the model's targets. A
 /// frequency j has two numbers, that of `cos(2 pi j.x / P)` and that of the sine; the zero has one.

@@ -7,7 +7,7 @@ use crate::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 use crate::{Certified, Job, Measured, Sample, Sampled, Task, TaskError};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_gp::advi::{FitStreams, LogisticRegression, Training, fit, mode};
-use dpgp_linalg::number::Positive;
+use dpgp_number::Positive;
 use dpgp_spec::setting::{GradientSetting, MechanismSetting, PrivacySetting};
 
 /// The largest element of the gradient at the mode.

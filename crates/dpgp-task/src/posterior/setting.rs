@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Described;
 use dpgp_gp::advi::{BatchSampling, Family};
-use dpgp_linalg::number::{Count, Positive, Share};
+use dpgp_number::{Count, Positive, Share};
 use dpgp_spec::setting::rules::to_test;
 use dpgp_spec::setting::{Checked, MechanismSetting, Sections, ThresholdSetting};
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
-use dpgp_linalg::number::{Count, Positive};
+use dpgp_number::{Count, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{dimension, fail, grid};
 use dpgp_spec::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};

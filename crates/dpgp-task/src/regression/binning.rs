@@ -121,8 +121,8 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    use dpgp_linalg::number::Count;
     use dpgp_mechanisms::Statistic;
+    use dpgp_number::Count;
     use dpgp_spec::setting::BinNoiseLaw;
 
     fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {

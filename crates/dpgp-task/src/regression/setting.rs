@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 use dpgp_spec::FEWEST_FOR_QUANTILES;
 use dpgp_spec::setting::rules::count;
 use dpgp_spec::setting::{Checked, MechanismSetting, Sections, SplitSetting};

@@ -10,7 +10,7 @@ use crate::model::{Fitted, Placing, Process, noise_variance};
 use crate::noises::Designer;
 use crate::normalise::normalise;
 use crate::{Known, OneTarget, Streams, TaskError};
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_spec::setting::Sections;
 
 /// What may be known before a release: no target is among it.

@@ -1,6 +1,6 @@
 //! The expected clipped square of a Gaussian error.
 
-use dpgp_linalg::{normal_cdf, normal_pdf};
+use dpgp_number::{normal_cdf, normal_pdf};
 
 /// `E[clip(X, -T, T)^2]` for `X ~ N(mean, sd^2)`. With `a = (-T - mean)/sd`, `b = (T - mean)/sd` and `P = Phi(b) - Phi(a)`:
 /// `mean^2 P + 2 mean sd (phi(a) - phi(b)) + sd^2 (P + a phi(a) - b phi(b)) + T^2 (1 - P)`. Where sd is not small

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
-use dpgp_linalg::number::{Count, Epsilon, Positive};
 use dpgp_mechanisms::SensitivityRule;
+use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{fail, positive, range};
 use dpgp_spec::setting::{Checked, Problem, Sections, SplitSetting};

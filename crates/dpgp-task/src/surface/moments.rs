@@ -6,7 +6,7 @@ use crate::against_constant::{NO_VARIANCE, against_constant};
 use crate::moments::SimulatedMoments;
 use crate::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
-use dpgp_linalg::number::Epsilon;
+use dpgp_number::Epsilon;
 use dpgp_spec::setting::PrivacySetting;
 use dpgp_stream::LatticeSums;
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grid::grid as product_grid;
 use crate::{Described, moments as moments_model, sums_model};
-use dpgp_linalg::number::Finite;
+use dpgp_number::Finite;
 use dpgp_spec::setting::rules::{dimension, fail, grid};
 use dpgp_spec::setting::{
     Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,

@@ -8,7 +8,8 @@ use crate::model::noise_variance;
 use crate::streams::normal_vector;
 use crate::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError};
 use dpgp_gp::kernel::Kernel;
-use dpgp_linalg::{Cholesky, normal_pdf, thin_svd};
+use dpgp_linalg::{Cholesky, thin_svd};
+use dpgp_number::normal_pdf;
 
 /// Standard deviations on either side of the mean that the density is shown for.
 const REACH: f64 = 4.0;

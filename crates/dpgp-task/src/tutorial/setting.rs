@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Described;
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 use dpgp_spec::setting::rules::{dimension, grid};
 use dpgp_spec::setting::{Checked, RangeSetting, Sections};
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Problem;
 use super::super::rules::{Checked, fail, range};
-use dpgp_linalg::number::Count;
 use dpgp_mechanisms::Statistic;
+use dpgp_number::Count;
 
 /// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
 /// inputs.

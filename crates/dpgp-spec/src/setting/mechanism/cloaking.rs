@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::setting::Problem;
 use crate::setting::rules::Fault;
 use dpgp_cloaking::{CloakingOptions, Objective, ReleaseRecipe, Solver};
-use dpgp_linalg::number::Tolerance;
+use dpgp_number::Tolerance;
 
 /// The settings of cloaking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::Problem;
 use super::super::rules::{Checked, fail};
 use dpgp_accounting::{AccountantKind, Relation};
-use dpgp_linalg::number::{Epsilon, Positive};
+use dpgp_number::{Epsilon, Positive};
 
 /// The settings of clipped and noisy gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

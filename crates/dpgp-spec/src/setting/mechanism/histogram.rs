@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use dpgp_accounting::Relation;
-use dpgp_linalg::number::Count;
+use dpgp_number::Count;
 
 /// Gaussian noise on the counts of a histogram.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

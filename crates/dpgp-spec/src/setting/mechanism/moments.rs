@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::rules::{Checked, dimension, fail, range};
 use super::super::{DataSetting, Problem};
-use dpgp_linalg::number::{Count, Positive};
+use dpgp_number::{Count, Positive};
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
 /// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the

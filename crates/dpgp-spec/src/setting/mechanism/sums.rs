@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::rules::{Checked, Fault, dimension, fail, range};
 use super::super::{Problem, RangeSetting};
-use dpgp_linalg::number::Positive;
 use dpgp_mechanisms::SumsRule;
+use dpgp_number::Positive;
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

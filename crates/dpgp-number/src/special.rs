@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 /// The standard normal density `exp(-x^2 / 2) / sqrt(2 pi)`.
 ///
 /// ```
-/// assert_eq!(dpgp_linalg::normal_pdf(0.0), 1.0 / std::f64::consts::TAU.sqrt());
+/// assert_eq!(dpgp_number::normal_pdf(0.0), 1.0 / std::f64::consts::TAU.sqrt());
 /// ```
 pub fn normal_pdf(x: f64) -> f64 {
     (-0.5 * x * x).exp() / TAU.sqrt()
@@ -15,7 +15,7 @@ pub fn normal_pdf(x: f64) -> f64 {
 /// accurate relative to its own size in the lower tail. For the upper tail, ask for `Phi(-x)`.
 ///
 /// ```
-/// use dpgp_linalg::normal_cdf;
+/// use dpgp_number::normal_cdf;
 /// assert_eq!(normal_cdf(0.0), 0.5);
 /// assert!((normal_cdf(1.3) + normal_cdf(-1.3) - 1.0).abs() < 1e-15);
 /// ```

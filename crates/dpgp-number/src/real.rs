@@ -71,10 +71,10 @@ real! {
     /// `x > 0`, finite: variances, lengthscales, scales.
     ///
     /// ```
-    /// use dpgp_linalg::number::Positive;
+    /// use dpgp_number::Positive;
     /// assert_eq!(Positive::new(2.5)?.get(), 2.5);
     /// assert_eq!(Positive::new(0.0).unwrap_err().to_string(), "must be greater than 0 and finite, found 0");
-    /// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+    /// # Ok::<(), dpgp_number::OutOfRange>(())
     /// ```
     Positive(x) = x > 0.0 && x.is_finite(), "greater than 0 and finite", { "exclusiveMinimum": 0 }
 }
@@ -142,10 +142,10 @@ real! {
     /// Epsilon of (epsilon, delta)-differential privacy, `x > 0`; infinity stands for no privacy.
     ///
     /// ```
-    /// use dpgp_linalg::number::Epsilon;
+    /// use dpgp_number::Epsilon;
     /// assert!(Epsilon::new(f64::INFINITY)?.is_unprotected());
     /// assert!(Epsilon::new(-1.0).is_err());
-    /// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+    /// # Ok::<(), dpgp_number::OutOfRange>(())
     /// ```
     Epsilon(x) = x > 0.0, "greater than 0 (inf for no privacy)", { "exclusiveMinimum": 0 }
 }
@@ -164,7 +164,7 @@ real! {
     /// Delta of (epsilon, delta)-differential privacy, `2.2e-308 <= x < 1`: below the least normal number no bound on it can be told.
     ///
     /// ```
-    /// use dpgp_linalg::number::Delta;
+    /// use dpgp_number::Delta;
     /// assert!(Delta::new(1e-307).is_ok() && Delta::new(1e-310).is_err());
     /// ```
     Delta(x) = (f64::MIN_POSITIVE..1.0).contains(&x), "at least 2.2250738585072014e-308 and less than 1", {

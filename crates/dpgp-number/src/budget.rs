@@ -8,11 +8,11 @@ use super::{Delta, Epsilon, OutOfRange};
 /// An epsilon with its delta: what a release, or several together, may spend.
 ///
 /// ```
-/// use dpgp_linalg::number::Budget;
+/// use dpgp_number::Budget;
 /// let budget = Budget::new(1.0, 1e-6)?;
 /// assert_eq!((budget.epsilon.get(), budget.delta.get()), (1.0, 1e-6));
 /// assert!(Budget::new(1.0, 0.0).is_err());
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -12,11 +12,11 @@ use super::OutOfRange;
 /// and safely within memory.
 ///
 /// ```
-/// use dpgp_linalg::number::Count;
+/// use dpgp_number::Count;
 /// assert_eq!(<Count>::new(10)?.get(), 10);
 /// assert!(<Count>::new(0).is_err());
 /// assert_eq!(Count::<1000, 2>::new(1).unwrap_err().to_string(), "must be from 2 to 1000, found 1");
-/// # Ok::<(), dpgp_linalg::number::OutOfRange>(())
+/// # Ok::<(), dpgp_number::OutOfRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "usize", into = "usize")]

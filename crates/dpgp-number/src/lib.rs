@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod bisect;
+mod budget;
+mod count;
+mod out_of_range;
+mod real;
+mod special;
+pub mod text;
+
+pub use bisect::{Turn, bisect};
+pub use budget::Budget;
+pub use count::Count;
+pub use out_of_range::OutOfRange;
+pub use real::{Delta, Epsilon, Finite, Fraction, NonNegative, Positive, Probability, Share, Tolerance};
+pub use special::{normal_cdf, normal_pdf};
