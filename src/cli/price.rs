@@ -14,6 +14,7 @@ use super::output::{print, print_json};
 use super::preview::{finite_epsilon, no_better, preview_rows, what_is_priced};
 use super::release_types::{PriceOutput, PricedSetting};
 use super::waiting::Waiting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
 use dpgp_release::{
     GridChoice, PointsFile, PredictionRequest, PublicPoints, ReleaseError, refuse_private_filter,
@@ -21,7 +22,6 @@ use dpgp_release::{
 use dpgp_report::{folded, plain_table};
 use dpgp_run::watcher;
 use dpgp_spec::Change;
-use dpgp_spec::setting::PrivacySetting;
 use dpgp_task::{Cell, Experiment, Preview, Setting};
 
 const EXAMPLES: &str = "\

@@ -16,13 +16,13 @@ use super::targets::distinct;
 use dpgp_data::DataKey;
 use dpgp_data::rows::ensure_addresses;
 use dpgp_fs::with_ending;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{LedgerPlace, Receipt};
 use dpgp_release::{
     ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
     SumsDescription, SumsModel, SumsPlace,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
-use dpgp_spec::setting::PrivacySetting;
 
 const EXAMPLES: &str = "\
 The spec says what is summed: by a task.surface, covariances with its inducing inputs, times the target and squared; by

@@ -24,7 +24,7 @@ pub use budget::{Budget, composed_mu, epsilon_of};
 pub use calibrate::noise_multiplier;
 pub use calibration::{Calibration, gaussian_delta, gaussian_delta_at_most};
 pub use certificate::{
-    Caveat, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release,
+    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, PrivacyUnit, Release,
 };
 pub use error::AccountingError;
 pub use event::{Event, Relation, Sampling, Schedule};

@@ -13,9 +13,9 @@ use crate::records::records;
 use crate::selection::selection;
 use crate::shaped::shaped;
 use dpgp_accounting::AccountingError;
-use dpgp_accounting::{Caveat, Certificate, Guarantee, Mechanism};
+use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, Guarantee};
 use dpgp_linalg::largest;
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_task::{Job, Sample, Sampled, Setting, TaskError, measure};
 
 /// Why a block could not be audited.
@@ -68,7 +68,7 @@ pub fn audit(
 /// The claim that is left for a release after the choices before it: by basic composition their epsilons add up, and a
 /// choice by the exponential mechanism has no delta.
 fn rest(claim: &Certificate, guarantee: Guarantee, evidence: &[Sampled]) -> Guarantee {
-    if claim.mechanism == Mechanism::Exponential {
+    if claim.mechanism == CertifiedMechanism::Exponential {
         return guarantee;
     }
     let chosen = largest(evidence.iter().map(|sampled| match sampled {

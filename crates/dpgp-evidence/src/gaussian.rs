@@ -14,8 +14,8 @@ use dpgp_accounting::Relation;
 use dpgp_audit::exact_delta;
 use dpgp_audit::short;
 use dpgp_linalg::{largest, largest_quadratic_norm, largest_solved_norm};
+use dpgp_mechanisms::LinearRelease;
 use dpgp_mechanisms::Statistic;
-use dpgp_task::LinearRelease;
 
 /// Columns whose norm is computed in higher precision where there are many: those with the largest in ordinary one.
 const WORST: usize = 8;

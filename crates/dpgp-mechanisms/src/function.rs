@@ -1,10 +1,43 @@
 //! Private functions: a sample of the Gaussian process, scaled by a sensitivity in its Hilbert space.
 
+use std::sync::Arc;
+
 use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::{LinearEvidence, LinearFit, LinearMechanism, LinearNoise, Mechanism};
+use dpgp_accounting::{Calibration, CertifiedMechanism, Release};
+use dpgp_gp::kernel::Kernel;
+use dpgp_gp::{LinearMap, Representer};
 use dpgp_linalg::{Cholesky, LinalgError, largest};
+use dpgp_noise::PrivacyError;
+use dpgp_spec::setting::ChosenBy;
+
+/// A sample of the model's process, added to its mean function.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionSetting {
+    /// The sensitivity that scales it.
+    pub sensitivity: FunctionSensitivity,
+    /// Whether predictions are the best linear ones given what is released, as for cloaking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<bool>,
+}
+
+impl Mechanism for FunctionSetting {
+    fn linear(&self) -> Option<&dyn LinearMechanism> {
+        Some(self)
+    }
+
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Inputs
+    }
+
+    fn denoise(&self) -> Option<bool> {
+        self.denoise
+    }
+}
 
 /// How far a mean `f = sum_i w_i k(., b_i)`, `w = A y`, moves at most in the norm of the RKHS when one target moves by 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,5 +111,82 @@ impl FunctionNoise {
     /// `L^-1 C` (t x k) for the columns C of a mean at the test inputs: what independent noise is added to.
     pub fn whitened(&self, columns: &DMatrix<f64>) -> DMatrix<f64> {
         self.factor.half_solve(columns)
+    }
+}
+
+impl LinearMechanism for FunctionSetting {
+    fn releases_function(&self) -> bool {
+        true
+    }
+
+    fn square_matrices(&self) -> f64 {
+        2.0
+    }
+
+    fn design(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
+        let noise = NoisyFunction::new(self.sensitivity, &fit.representer()?, fit.kernel(), fit.test())?;
+        Ok(Box::new(noise))
+    }
+}
+
+/// A mean as a function, which gets a sample of its process.
+pub struct NoisyFunction {
+    /// Its weights, and the covariance of its basis.
+    mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
+    /// The sensitivity at change 1 that the noise is scaled by.
+    bound: f64,
+    /// The true one.
+    exact: f64,
+    /// At the test inputs.
+    noise: FunctionNoise,
+}
+
+impl NoisyFunction {
+    /// Samples of the process at the test inputs (t x d), scaled by a sensitivity of the mean.
+    ///
+    /// # Errors
+    /// [`LinalgError`] if a covariance cannot be factorised.
+    pub fn new(
+        rule: FunctionSensitivity,
+        mean: &Representer,
+        kernel: &dyn Kernel,
+        test: &DMatrix<f64>,
+    ) -> Result<Self, LinalgError> {
+        Ok(Self {
+            bound: rule.of(&mean.weights, &mean.norms),
+            exact: FunctionSensitivity::Exact.of(&mean.weights, &mean.norms),
+            noise: FunctionNoise::new(&kernel.matrix(test, test))?,
+            mean: Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis))),
+        })
+    }
+}
+
+impl LinearNoise for NoisyFunction {
+    fn map(&self) -> DMatrix<f64> {
+        self.noise.noise_map() * self.bound
+    }
+
+    fn ratio(&self) -> f64 {
+        self.exact / self.bound
+    }
+
+    fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+        self.noise.whitened(plain.columns()) / self.bound
+    }
+
+    fn function_bound(&self) -> Option<f64> {
+        Some(self.bound)
+    }
+
+    fn release(&self) -> Release {
+        Release::Function
+    }
+
+    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism {
+        CertifiedMechanism::Function
+    }
+
+    fn evidence(&self) -> LinearEvidence {
+        LinearEvidence::Function { mean: Arc::clone(&self.mean), bound: self.bound }
     }
 }

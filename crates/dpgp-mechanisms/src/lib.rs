@@ -1,28 +1,45 @@
-//! Mechanisms beside cloaking: private sums, moments, histograms, functions and selections.
+//! Mechanisms: the noise that makes a release private, each with its settings in a spec and the proof of its guarantee.
+//!
+//! A mechanism implements [`Mechanism`] and has a line in the list of [`MechanismSetting`]. Beside those that specs name stand the
+//! mechanisms that tasks are built of: selections, private means, private Newton steps.
 
+mod binning;
+mod cloaking;
 mod coinpress;
-mod ellipsoid;
 mod function;
+mod gaussian;
+mod gradient;
 mod histogram;
-mod midpoints;
+mod linear;
+mod mechanism;
 mod moments;
 mod newton;
 mod private_selection;
+mod registry;
 mod selection;
-mod sufficient;
+mod sums;
 
+pub use binning::{BinNoiseLaw, BinningEstimate, BinningSetting, Statistic};
+pub use cloaking::{CloakingSetting, cloaking};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
-pub use ellipsoid::{Ellipsoid, NoiseAxes, SumMaps};
-pub use function::{FunctionNoise, FunctionSensitivity};
-pub use histogram::{Statistic, count_sensitivity};
-pub use midpoints::MidpointBounds;
+pub use function::{FunctionNoise, FunctionSensitivity, FunctionSetting, NoisyFunction};
+pub use gaussian::GaussianSetting;
+pub use gradient::GradientSetting;
+pub use histogram::{HistogramSetting, count_sensitivity};
+pub use linear::{
+    LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, deviations, noisy_predictions,
+};
+pub use mechanism::Mechanism;
 pub use moments::{
-    Frequencies, LeastRisk, MomentsDesign, MomentsNoise, PairTable, PhaseTable, SitePrior, SquareRule,
-    WeightSearch, WholeMoments,
+    Frequencies, LeastRisk, MomentsDesign, MomentsNoise, MomentsSetting, PairTable, PhaseTable, SitePrior,
+    SquareRule, WeightSearch, WholeMoments,
 };
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
+pub use registry::{MechanismSetting, PrivacySetting, Sections};
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
-pub use sufficient::{
-    HeteroscedasticRule, RecordBounds, SumsNoise, SumsRule, class_sums_sensitivity, free_split,
+pub use sums::{
+    Ellipsoid, FeaturesSetting, HeteroscedasticRule, MidpointBounds, NoiseAxes, ProductsSetting,
+    RecordBounds, SumMaps, Summed, SumsNoise, SumsRule, SumsSetting, SumsShape, class_sums_sensitivity,
+    free_split,
 };

@@ -16,8 +16,9 @@ use super::wider_change::WiderChange;
 use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
 use dpgp_accounting::Neighbours;
 use dpgp_data::Digest;
+use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::PROGRAM;
-use dpgp_spec::setting::{MechanismSetting, SourceSetting};
+use dpgp_spec::setting::SourceSetting;
 use dpgp_task::Predictions;
 
 impl Charged<PrivatePredictions<'_>> {
@@ -80,7 +81,7 @@ impl Charged<PrivatePredictions<'_>> {
             "whole_width": self.whole_width().map(WiderChange::json),
             "certificate": certificate,
             "columns": columns_about(self.hides_records()),
-            "intervals": matches!(setting.privacy.mechanism, MechanismSetting::Moments(_)).then_some(INTERVALS),
+            "intervals": setting.privacy.mechanism.of::<MomentsSetting>().map(|_| INTERVALS),
             "points": self.points(),
             "target": setting.data.target,
             "predictions_sha256": Digest::of(predictions).to_string(),
@@ -92,13 +93,13 @@ impl Charged<PrivatePredictions<'_>> {
     /// What is said of the guarantee and the design, and of points that the model knows nothing of.
     pub fn all_warnings(&self) -> Vec<String> {
         let PrivatePredictions { setting, points, predictions, .. } = self.value();
-        let (outside, long) = match &setting.privacy.mechanism {
-            MechanismSetting::Moments(moments) => {
+        let (outside, long) = match setting.privacy.mechanism.of::<MomentsSetting>() {
+            Some(moments) => {
                 let model = setting.model.as_deref();
                 let long = model.and_then(|model| long_lengthscales(&model.kernel, moments, &setting.data));
                 (outside_warning(moments, points), long)
             }
-            _ => (None, None),
+            None => (None, None),
         };
         let far = match self.hides_records() {
             true => little_known(predictions),

@@ -7,7 +7,7 @@ use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Guaranteed;
 use super::sums_file::sums_json;
 use super::sums_model::{NoisyNumber, SumsModel, exact_sums, list, matrix_rows};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::{ClassSummand, ClassSums};
 use dpgp_task::{ClassModel, Setting, SumsGuarantee, TaskError};
 

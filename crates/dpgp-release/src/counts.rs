@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts};
 use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
-use dpgp_spec::setting::{CutSetting, PrivacySetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::CutSetting;
 use dpgp_stream::{CountSummand, Counts};
 use dpgp_task::{CountsGuarantee, HistogramModel, Setting, TaskError};
 

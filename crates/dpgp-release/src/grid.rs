@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::grid_error::GridError;
 use dpgp_spec::setting::rules::MOST_POINTS;
-use dpgp_spec::setting::{DataSetting, MechanismSetting, RangeSetting};
+use dpgp_spec::setting::{DataSetting, RangeSetting};
 use dpgp_task::{Setting, TaskSetting};
 
 /// The word for the places that the spec has itself.
@@ -185,10 +185,7 @@ pub(super) fn own_places(setting: &Setting) -> Option<DMatrix<f64>> {
         }
         _ => {}
     }
-    match &setting.privacy.mechanism {
-        MechanismSetting::Moments(moments) => Some(of_box(&moments.domain)),
-        _ => None,
-    }
+    setting.privacy.mechanism.mechanism().domain().map(of_box)
 }
 
 /// Points over the first two inputs of a box, from end to end, at the middle of the others.

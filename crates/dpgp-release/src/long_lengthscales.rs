@@ -3,7 +3,8 @@
 use nalgebra::DMatrix;
 
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_spec::setting::{DataSetting, MomentsSetting};
+use dpgp_mechanisms::MomentsSetting;
+use dpgp_spec::setting::DataSetting;
 
 /// An exponentiated quadratic kernel with a lengthscale of the side has .61.
 const HARDLY: f64 = 0.7;
@@ -42,7 +43,6 @@ pub(super) fn long_lengthscales(
 mod tests {
     use super::*;
     use dpgp_run::{DataPlaces, Project};
-    use dpgp_spec::setting::MechanismSetting;
 
     const SPEC: &str = r#"experiment.title = "moments"
 data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "z" }
@@ -59,7 +59,7 @@ privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 5.
         for (lengthscale, named) in [("5.0", true), ("4.5", false)] {
             let experiment = project.parse("moments", &SPEC.replace("LONG", lengthscale)).unwrap();
             let setting = experiment.cells[0].setting();
-            let MechanismSetting::Moments(moments) = &setting.privacy.mechanism else { panic!("moments") };
+            let moments = setting.privacy.mechanism.of::<MomentsSetting>().unwrap();
             let kernel = &setting.model.as_deref().unwrap().kernel;
             let said = long_lengthscales(kernel, moments, &setting.data);
             assert_eq!(said.is_some_and(|said| said.contains("along \"y\":")), named, "{lengthscale}");

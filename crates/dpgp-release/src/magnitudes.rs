@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ReleaseError;
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_task::Setting;
 
 /// The largest size of a public number of a release; its inverse is the smallest. Fifth powers of such numbers, over 2^48 rows, are

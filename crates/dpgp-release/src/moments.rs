@@ -8,7 +8,7 @@ use super::certificate_words::INTERVALS;
 use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::{LatticeSummand, LatticeSums};
 use dpgp_task::{MomentsGuarantee, MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
 

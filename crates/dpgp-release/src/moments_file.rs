@@ -15,8 +15,9 @@ use super::{PublicPoints, ReleaseError};
 use dpgp_data::{Missing, whole_text};
 use dpgp_fs::Readers;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
+use dpgp_mechanisms::MomentsSetting;
 use dpgp_number::Positive;
-use dpgp_spec::setting::{DataSetting, ModelSetting, MomentsSetting, NormaliseSetting, SourceSetting};
+use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::{MomentsModel, Points, Predictions, ReleasedMoments};
 
 /// What `dpgp stats --release` wrote of moments, as far as predictions need it.

@@ -6,8 +6,9 @@ use nalgebra::DMatrix;
 
 use super::grid::own_places;
 use super::{GridChoice, ReleaseError};
+use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::load_points;
-use dpgp_spec::setting::{DataSetting, MomentsSetting};
+use dpgp_spec::setting::DataSetting;
 use dpgp_task::{Points, Setting};
 
 /// Where to predict; public.

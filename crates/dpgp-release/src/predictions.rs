@@ -12,12 +12,13 @@ use super::prediction_rows::PredictionRows;
 use super::public_rows::public_rows;
 use super::subject::Subject;
 use dpgp_data::{Fingerprint, Progress};
+use dpgp_mechanisms::{LinearMechanism, MomentsSetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
     CellFailure, Clipped, Project, RunError, WitnessedSample, clipped_targets, ensure_memory, load_compared,
     load_sample, load_witnessed, streams,
 };
-use dpgp_spec::setting::{ChosenBy, MechanismSetting};
+use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{
     Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
     Sample, Setting, TaskError, TaskSetting, refusal,
@@ -62,14 +63,15 @@ impl<'a> PredictionRequest<'a> {
         place: Option<&LedgerPlace>,
     ) -> Result<Self, ReleaseError> {
         let (setting, points) = (cell.setting(), points.into());
-        if points.have_weights() && !setting.privacy.mechanism.is_risk() {
+        let weighs = setting.privacy.mechanism.linear().is_some_and(LinearMechanism::is_for_one_scale);
+        if points.have_weights() && !weighs {
             return Err(ReleaseError::NotReleasable(
                 "weights of points are for the objective risk of cloaking",
             ));
         }
         ensure_moderate(setting, &setting.privacy)?;
         let at = points.read(setting)?;
-        if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
+        if let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() {
             ensure_inside(moments, &at.inputs)?;
         }
         let (sample, fingerprint) = match place {

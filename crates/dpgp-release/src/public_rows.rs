@@ -1,7 +1,6 @@
 //! The number of rows, where everybody may know it.
 
-use dpgp_accounting::Relation;
-use dpgp_spec::setting::{ChosenBy, MechanismSetting};
+use dpgp_spec::setting::ChosenBy;
 use dpgp_task::Setting;
 
 /// The number of rows that a delta may be compared with, of `rows` that are used; none where it is private.
@@ -10,15 +9,11 @@ use dpgp_task::Setting;
 /// the same rows pass the filters, but for a filter by the target. Where records are replaced and every row counts, both have as many. The number that a spec gives for
 /// moments is a setting. All else is none: records that are added or removed, filters, missing cells and persons change the number.
 pub(super) fn public_rows(setting: &Setting, rows: u64) -> Option<u64> {
-    match &setting.privacy.mechanism {
-        mechanism if mechanism.chosen_by() == ChosenBy::Inputs => {
-            (!setting.data.chosen_by_target()).then_some(rows)
-        }
-        MechanismSetting::Moments(moments) if moments.rows.is_some() => {
-            moments.rows.map(|rows| rows.get() as u64)
-        }
-        MechanismSetting::Histogram(histogram) if histogram.relation == Relation::AddRemove => None,
-        _ => setting.data.keeps_all_rows().then_some(rows),
+    let mechanism = setting.privacy.mechanism.mechanism();
+    match mechanism.chosen_by() {
+        ChosenBy::Inputs => (!setting.data.chosen_by_target()).then_some(rows),
+        ChosenBy::Record if mechanism.hides_number_of_rows() => None,
+        ChosenBy::Record => mechanism.stated_rows().or_else(|| setting.data.keeps_all_rows().then_some(rows)),
     }
 }
 

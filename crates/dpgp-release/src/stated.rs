@@ -9,7 +9,7 @@ use super::certificate_words::{
 use super::content_digest::{FIELD, content_digest};
 use super::exceptions::{design_warning, large_delta, warnings};
 use super::verify::VerifiedFact;
-use dpgp_accounting::{Budget, Certificate, Mechanism, Neighbours, PrivacyUnit, epsilon_of};
+use dpgp_accounting::{Budget, Certificate, CertifiedMechanism, Neighbours, PrivacyUnit, epsilon_of};
 use dpgp_noise::RoundedNoise;
 
 /// Numbers that are computed again are compared to this relative precision.
@@ -125,7 +125,7 @@ impl<'a> Stated<'a> {
         self.spoken("caveats", &json!(caveats));
         let hides_records = matches!(certificate.neighbours, Some(Neighbours::OneRecord(_)));
         self.spoken("columns", &columns_about(hides_records));
-        let moments = matches!(certificate.mechanism, Mechanism::NoisyMoments(_));
+        let moments = matches!(certificate.mechanism, CertifiedMechanism::NoisyMoments(_));
         self.spoken("intervals", &json!(moments.then_some(INTERVALS)));
         self.warnings();
         self.whole_width();

@@ -18,10 +18,10 @@ use super::sums_model::{SumsModel, SumsOf};
 use super::surface_sums::SurfaceSumsRelease;
 use super::{ReleaseError, add_sums};
 use dpgp_data::{DataKey, FilePart, Fingerprint};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
 use dpgp_run::{Pool, Shard};
 use dpgp_spec::Identity;
-use dpgp_spec::setting::PrivacySetting;
 use dpgp_stream::{Record, SumRows};
 use dpgp_task::{ClassModel, Experiment, Setting};
 

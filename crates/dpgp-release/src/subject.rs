@@ -7,7 +7,8 @@ use super::ReleaseError;
 use super::ledger::{LedgerEntry, utc};
 use dpgp_accounting::Certificate;
 use dpgp_data::{Digest, RowTotal};
-use dpgp_spec::setting::{ChosenBy, PrivacySetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{Experiment, Setting};
 
 /// The spec of a release and the guarantee that is asked for.

@@ -7,7 +7,7 @@ use rand::Rng;
 use super::described_sums::HeldDescription;
 use super::draw::Guaranteed;
 use dpgp_gp::variational::{Statistics, SumsUnits};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::{SumRows, Sums};
 use dpgp_task::{Setting, TaskError};
 

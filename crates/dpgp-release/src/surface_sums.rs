@@ -8,7 +8,7 @@ use super::draw::Guaranteed;
 use super::sums_file::sums_json;
 use super::sums_model::{NoisyNumber, SumsModel, exact_sums, matrix_rows};
 use dpgp_gp::variational::{Located, WeightPosterior};
-use dpgp_spec::setting::{MechanismSetting, PrivacySetting};
+use dpgp_mechanisms::{PrivacySetting, SumsSetting};
 use dpgp_stream::{Summand, Sums};
 use dpgp_task::{Setting, SumsGuarantee, SurfaceModel, TaskError};
 
@@ -73,10 +73,7 @@ impl SumsModel for SurfaceSumsRelease {
     }
 
     fn depends_on(&self, setting: &Setting) -> Value {
-        let bound = match &setting.privacy.mechanism {
-            MechanismSetting::Sums(sums) => json!(sums.target_bound),
-            _ => Value::Null,
-        };
+        let bound = setting.privacy.mechanism.of::<SumsSetting>().and_then(|sums| sums.target_bound);
         json!({
             "kernel": setting.model.as_deref().map(|model| &model.kernel), "normalise": *setting.normalise,
             "inducing": self.model.task().inducing, "bound": bound,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::load::{Loader, SampleId};
 use super::{Pool, Project, RunError, Unit, Watcher, data_caveats};
 use dpgp_evidence::{Attacks, AuditVerdict, Finding, audit as audit_block};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_task::{Cell, Experiment, Known, Sample, Setting, TaskSetting};
 
 /// How experiments are audited.

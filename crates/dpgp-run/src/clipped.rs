@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::load::Loader;
 use super::{Project, RunError};
 use dpgp_data::Progress;
-use dpgp_spec::setting::{MechanismSetting, MomentsSetting, NormaliseSetting, prior_mean};
+use dpgp_mechanisms::{MomentsSetting, SumsSetting};
+use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 use dpgp_task::{Experiment, Sample, Setting};
 
 /// How many targets lie outside public bounds and were clipped to them. The count is not private: it is for the holder
@@ -60,18 +61,13 @@ pub fn clipped_targets(setting: &Setting, sample: &Sample) -> Option<Clipped> {
 
 /// What has the box of private inputs; none where inputs have none.
 fn moments(setting: &Setting) -> Option<&MomentsSetting> {
-    match &setting.privacy.mechanism {
-        MechanismSetting::Moments(moments) => Some(moments),
-        _ => None,
-    }
+    setting.privacy.mechanism.of()
 }
 
 fn bounds(setting: &Setting) -> Option<(f64, f64)> {
-    if let MechanismSetting::Sums(sums) = &setting.privacy.mechanism {
-        return within(&setting.normalise, sums.target_bound?.get());
-    }
-    if let MechanismSetting::Moments(moments) = &setting.privacy.mechanism {
-        return within(&setting.normalise, moments.target_bound.get());
+    let mechanism = &setting.privacy.mechanism;
+    if mechanism.of::<SumsSetting>().is_some() || mechanism.of::<MomentsSetting>().is_some() {
+        return within(&setting.normalise, mechanism.mechanism().target_bound()?);
     }
     match *setting.normalise {
         NormaliseSetting::Bounds { low, high, .. } | NormaliseSetting::Standardised { low, high } => {

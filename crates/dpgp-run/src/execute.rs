@@ -8,7 +8,7 @@ use super::load::SampleId;
 use super::plan::{Plan, Unit};
 use super::store::{ResultAbout, Session, StoreError, StoredResult};
 use super::{CellFailure, RunError, RunOptions};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_task::{Job, Known, Measured, Sample, measure};
 
 /// Computes the units of a shard that are not stored, in parallel, each serial inside. Every result is in the store

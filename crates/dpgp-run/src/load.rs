@@ -12,8 +12,9 @@ use super::person_rows::limited;
 use super::released_rows::released;
 use super::{Project, RunError, Unit};
 use dpgp_data::{DataError, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own};
+use dpgp_mechanisms::Sections;
 use dpgp_spec::Identity;
-use dpgp_spec::setting::{ChosenBy, DataSetting, Sections, SourceSetting};
+use dpgp_spec::setting::{ChosenBy, DataSetting, SourceSetting};
 use dpgp_task::{Cell, Experiment, ModelMemory, Points, Sample};
 
 /// Reads the data of an experiment; datasets that are not here are fetched.

@@ -6,7 +6,8 @@ use super::load::{Columns, Loader, SourceRows, inline, joined_for_release, used}
 use super::state::passing_key;
 use super::{Project, RunError};
 use dpgp_data::{DataError, DataKey, Fingerprint, Progress, RowWitness, Table};
-use dpgp_spec::setting::{DataSetting, Sections};
+use dpgp_mechanisms::Sections;
+use dpgp_spec::setting::DataSetting;
 use dpgp_task::{Experiment, Sample};
 
 /// A sample, and the identity of all rows of its data, also of those that no filter lets pass.

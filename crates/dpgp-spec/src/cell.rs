@@ -12,7 +12,7 @@ pub(super) const INNER: [&str; 3] = ["calibration", "delta", "epsilon"];
 
 /// One checked point of the grid.
 #[derive(Debug, Clone)]
-pub struct Cell<T> {
+pub struct Cell<T: TaskSection> {
     labels: Vec<String>,
     setting: Setting<T>,
     texts: Texts,

@@ -83,11 +83,11 @@ fn coordinates(axes: &[Axis], mut number: usize) -> Vec<usize> {
 }
 
 /// The sections of all cells.
-struct Builders<T> {
+struct Builders<T: TaskSection> {
     data: Builder<DataSetting>,
     model: Builder<ModelSetting>,
     normalise: Builder<NormaliseSetting>,
-    privacy: Builder<PrivacySetting>,
+    privacy: Builder<PrivacySetting<T::Mechanism>>,
     task: Builder<T>,
 }
 

@@ -20,7 +20,7 @@ use dpgp_number::OutOfRange;
 
 /// A spec whose every value has been checked.
 #[derive(Debug, Clone)]
-pub struct Experiment<T> {
+pub struct Experiment<T: TaskSection> {
     /// Its name, for example `smith2021/table1`.
     pub name: String,
     /// Whether the settings are the reduced ones of its `[quick]` table.
@@ -162,7 +162,7 @@ impl<T: TaskSection> Experiment<T> {
 pub const FEWEST_FOR_QUANTILES: u32 = 100;
 
 /// What numbers, claims and figures are resolved against.
-pub(super) struct Context<'a, T> {
+pub(super) struct Context<'a, T: TaskSection> {
     pub(super) axes: &'a [Axis],
     pub(super) cells: &'a [Cell<T>],
     pub(super) source: &'a SourceText,

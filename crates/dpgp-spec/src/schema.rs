@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
+use super::TaskSection;
 use super::broken::RawBroken;
 use super::claim::RawClaim;
 use super::document::{Deviations, Meta};
@@ -20,13 +21,13 @@ use dpgp_data::toml_schema;
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "dpgp experiment")]
 #[allow(dead_code, reason = "only its schema is used")]
-struct Spec<T> {
+struct Spec<T, M> {
     experiment: Meta,
     data: Option<DataSetting>,
     normalise: Option<NormaliseSetting>,
     model: Option<ModelSetting>,
     task: Option<T>,
-    privacy: Option<PrivacySetting>,
+    privacy: Option<PrivacySetting<M>>,
     /// Dotted paths of a cell, each with the list of values that it takes.
     grid: Option<BTreeMap<String, Vec<Value>>>,
     /// Named axes: for each label the dotted paths that it sets.
@@ -58,8 +59,8 @@ type Labels = BTreeMap<String, BTreeMap<String, Value>>;
 const COMPLETE: [&str; 5] = ["Meta", "ValueTable", "RawClaim", "ErratumWords", "RawBroken"];
 
 /// The schema of a spec whose task section is a `T`.
-pub fn schema<T: JsonSchema>() -> Value {
-    let mut schema = toml_schema::<Spec<T>>();
+pub fn schema<T: TaskSection>() -> Value {
+    let mut schema = toml_schema::<Spec<T, T::Mechanism>>();
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         let incomplete = definitions.iter_mut().filter(|(name, _)| !COMPLETE.contains(&name.as_str()));
         incomplete.for_each(|(_, definition)| relax(definition, false));

@@ -6,10 +6,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::setting::{Checked, Setting};
+use crate::setting::{Checked, MechanismSection, Setting};
 
 /// What the rooms above measure, as a spec writes it.
 pub trait TaskSection: Debug + Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// What adds noise.
+    type Mechanism: MechanismSection;
+
     /// Checks the section of a setting, and what it needs of the other sections.
     ///
     /// # Errors

@@ -8,11 +8,11 @@ use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_pcg::Pcg64;
 
 use super::{Certified, Job, OneTarget, Sampled, TaskError};
-use dpgp_accounting::{Caveat, Certificate, Mechanism, Release};
+use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, Release};
 use dpgp_gp::kernel::{Bins, Observed};
 use dpgp_gp::{BinnedFamily, fit};
 use dpgp_mechanisms::Statistic;
-use dpgp_spec::setting::{BinNoiseLaw, BinningSetting};
+use dpgp_mechanisms::{BinNoiseLaw, BinningSetting};
 
 /// Part of the widest range by which bins reach beyond the training inputs, so that the largest is inside.
 const MARGIN: f64 = 1e-9;
@@ -135,7 +135,8 @@ impl BinNoise {
         if law == BinNoiseLaw::Laplace {
             return self.certify_laplace(job, released, caveats);
         }
-        let certificate = target.gaussian(Release::Histogram, Mechanism::Histogram, 1.0).certificate();
+        let certificate =
+            target.gaussian(Release::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
         job.certify(certificate.with_caveats(caveats), || {
             let bins = released.iter().flat_map(|of| of.counts.iter().copied().zip(of.sds(self.sd())));
             vec![Sampled::Statistics { statistic, bins: bins.collect(), change: target.change / scale }]

@@ -7,8 +7,8 @@ use super::cross_validation::FoldRows;
 use super::model::Process;
 use super::{Job, OneTarget, TaskError};
 use dpgp_gp::{GivenNoisySums, LinearMap};
+use dpgp_mechanisms::BinNoiseLaw;
 use dpgp_mechanisms::Statistic;
-use dpgp_spec::setting::BinNoiseLaw;
 
 /// Post-processing of noisy means: inputs are public, so the number of rows in a bin is, and the mean of n targets with noise of
 /// standard deviation `sd / n` is their sum with noise of standard deviation sd, whichever the bin. Costs no budget.
@@ -54,7 +54,7 @@ impl DenoisedBins {
         noises: &[f64],
     ) -> Result<Self, TaskError> {
         let equal = LinearMap::of_no_predictions(&rows.inputs);
-        let moments = process.moments(&rows.test, &equal)?;
+        let moments = process.observed()?.moments(&rows.test, &equal)?;
         let sums = members(binned, &equal.distinct(&rows.inputs.transpose()).transpose());
         let mut given = Vec::with_capacity(noises.len());
         for &noise in noises {
@@ -104,8 +104,9 @@ mod tests {
     use crate::{Known, Streams};
     use dpgp_gp::kernel::{ExponentiatedQuadratic, Kernel};
     use dpgp_linalg::Cholesky;
+    use dpgp_mechanisms::{BinningEstimate, BinningSetting};
     use dpgp_number::{Count, Positive};
-    use dpgp_spec::setting::{BinningEstimate, BinningSetting, ModelSetting};
+    use dpgp_spec::setting::ModelSetting;
     use proptest::prelude::*;
 
     const NOISE: f64 = 0.4;

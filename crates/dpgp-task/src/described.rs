@@ -1,7 +1,8 @@
 //! What a spec may say of a task, apart from how it is measured.
 
 use super::FittedRows;
-use dpgp_spec::setting::{Checked, MechanismSetting, Sections};
+use dpgp_mechanisms::{MechanismSetting, Sections};
+use dpgp_spec::setting::Checked;
 
 /// The setting of a task: what it needs of the other sections, and which metrics it has.
 pub trait Described {

@@ -6,25 +6,8 @@ use nalgebra::DMatrix;
 
 use super::Selected;
 use dpgp_accounting::{Event, Relation};
-use dpgp_cloaking::Cloak;
-use dpgp_mechanisms::{Frequencies, MomentsNoise, PrivateSelection, Statistic, SumsNoise};
+use dpgp_mechanisms::{Frequencies, LinearRelease, MomentsNoise, PrivateSelection, Statistic, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
-
-/// One Gaussian release `q = B y + scale L xi`: the very matrices that were used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LinearRelease {
-    /// `B` (r x k), a column for each distinct way in which a target enters.
-    pub columns: DMatrix<f64>,
-    /// The lower triangular `L` (r x r).
-    pub factor: DMatrix<f64>,
-}
-
-impl LinearRelease {
-    /// The release of a cloak.
-    pub fn of(cloak: &Cloak) -> Self {
-        Self { columns: cloak.released_columns().clone(), factor: cloak.noise_factor().clone() }
-    }
-}
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
 /// inducing inputs.

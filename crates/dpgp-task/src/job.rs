@@ -2,7 +2,8 @@
 
 use super::model::Placing;
 use super::{Described, Known, Measured, Sample, Streams, TaskError};
-use dpgp_spec::setting::{MechanismSetting, ModelSetting, PrivacySetting, Sections, SumsSetting};
+use dpgp_mechanisms::{PrivacySetting, Sections, SumsSetting};
+use dpgp_spec::setting::ModelSetting;
 
 /// A quantity that can be measured.
 pub trait Task: Described {
@@ -63,9 +64,6 @@ impl<'a> Job<'a> {
     /// # Errors
     /// [`TaskError::Missing`], which the checks of a spec rule out.
     pub(super) fn sums(&self) -> Result<&'a SumsSetting, TaskError> {
-        match &self.setting.privacy.mechanism {
-            MechanismSetting::Sums(sums) => Ok(sums),
-            _ => Err(TaskError::Missing { needed: "mechanism.sums" }),
-        }
+        self.setting.privacy.mechanism.of().ok_or(TaskError::Missing { needed: "mechanism.sums" })
     }
 }

@@ -51,8 +51,7 @@ pub use density::{CountsGuarantee, HistogramModel};
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
 pub use evidence::{
-    LinearRelease, MomentsRelease, RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease,
-    WeightedLabel,
+    MomentsRelease, RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel,
 };
 pub use fitted_rows::FittedRows;
 pub use frame::{Frame, MissingColumn};

@@ -166,10 +166,11 @@ impl Certified {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use crate::{Known, LinearRelease, Sample, Streams};
+    use crate::{Known, Sample, Streams};
     use dpgp_accounting::Guarantee;
     use dpgp_accounting::Relation;
     use dpgp_data::Manifest;
+    use dpgp_mechanisms::LinearRelease;
     use nalgebra::DMatrix;
 
     const SPEC: &str = r#"experiment.title = "a claim"

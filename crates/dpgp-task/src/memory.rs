@@ -1,8 +1,9 @@
 //! The memory that the matrices of a Gaussian process take, known before the first of them is begun.
 
 use super::{FittedRows, Setting, TaskSetting};
+use dpgp_mechanisms::{LinearMechanism, MechanismSetting};
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{Checked, MechanismSetting, ModelSetting, Problem, SparseSetting};
+use dpgp_spec::setting::{Checked, ModelSetting, Problem, SparseSetting};
 
 /// What the matrices of one block of an experiment, or of a release, take.
 ///
@@ -35,13 +36,7 @@ impl ModelMemory {
 
     fn new(setting: &Setting, fitted: FittedRows) -> Option<Self> {
         let mechanism = &setting.privacy.mechanism;
-        let fits_all_rows = match mechanism {
-            MechanismSetting::Cloaking(_) | MechanismSetting::Function(_) => true,
-            // Means of bins are denoised by a process on all rows.
-            MechanismSetting::Binning(_) => mechanism.denoises_experiments(),
-            _ => false,
-        };
-        if !fits_all_rows {
+        if !mechanism.mechanism().fits_all_rows() {
             return None;
         }
         let classifies =
@@ -87,8 +82,8 @@ const FEWER: &str = "predict at fewer points or test fewer rows at once (split.t
 
 fn exact_map(fitted: FittedRows, mechanism: &MechanismSetting) -> f64 {
     let Sizes { n, p, kept } = fitted.into();
-    let function = if matches!(mechanism, MechanismSetting::Function(_)) { 2.0 * n * n } else { 0.0 };
-    n * n + (n * n).max(3.0 * n * p) + n * kept + function
+    let beside = mechanism.linear().map_or(0.0, LinearMechanism::square_matrices) * n * n;
+    n * n + (n * n).max(3.0 * n * p) + n * kept + beside
 }
 
 fn exact_features(fitted: FittedRows) -> f64 {

@@ -11,6 +11,7 @@ use dpgp_gp::{
     Exact, Features, Fitc, KMeans, LinearMap, PriorMoments, Representer, exact, exact_features,
     exact_moments, exact_representer, fitc, fitc_moments, fitc_representer, kmeans, regressor_features,
 };
+use dpgp_linalg::LinalgError;
 use dpgp_number::Positive;
 use dpgp_spec::setting::{InducingSetting, ModelSetting, SparseSetting};
 
@@ -102,43 +103,22 @@ impl<'a> Process<'a> {
 
     /// The map from training targets to predictions at test inputs.
     pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, TaskError> {
-        let noise = noise_variance(self.setting)?;
-        Ok(match &self.inducing {
-            None => exact(self.kernel, noise, self.training, test)?,
-            Some(inducing) => fitc(self.kernel, noise, inducing, self.training, test)?,
-        })
+        Ok(self.observed()?.map(test)?)
     }
 
     /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
     pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, TaskError> {
-        let noise = noise_variance(self.setting)?;
-        Ok(match &self.inducing {
-            None => {
-                let exact = Exact::new(self.kernel, noise, self.training)?;
-                Fitted { map: exact.map(test), variance: exact.variance(test) }
-            }
-            Some(inducing) => {
-                let fitc = Fitc::new(self.kernel, noise, inducing, self.training)?;
-                Fitted { map: fitc.map(test), variance: fitc.variance(test) }
-            }
-        })
+        Ok(self.observed()?.fitted(test)?)
     }
 
-    /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
-    pub fn moments(&self, test: &DMatrix<f64>, map: &LinearMap) -> Result<PriorMoments, TaskError> {
-        let noise = noise_variance(self.setting)?;
-        Ok(match &self.inducing {
-            None => exact_moments(self.kernel, noise, self.training, test, map),
-            Some(inducing) => fitc_moments(self.kernel, noise, inducing, test, self.training, map)?,
-        })
-    }
-
-    /// The mean as a function of the inputs.
-    pub fn representer(&self) -> Result<Representer, TaskError> {
-        let noise = noise_variance(self.setting)?;
-        Ok(match &self.inducing {
-            None => exact_representer(self.kernel, noise, self.training)?,
-            Some(inducing) => fitc_representer(self.kernel, noise, inducing, self.training)?,
+    /// The process, where its targets are observed with noise.
+    pub fn observed(&self) -> Result<ObservedProcess<'_>, TaskError> {
+        let Self { setting, kernel, training, inducing } = self;
+        Ok(ObservedProcess {
+            noise: noise_variance(setting)?,
+            kernel: *kernel,
+            training,
+            inducing: inducing.as_ref(),
         })
     }
 
@@ -151,6 +131,55 @@ impl<'a> Process<'a> {
         Ok(match &self.inducing {
             None => exact_features(self.kernel, self.training, test)?,
             Some(inducing) => regressor_features(self.kernel, jitter, inducing, self.training, test)?,
+        })
+    }
+}
+
+/// A process whose targets are observed with noise.
+pub(super) struct ObservedProcess<'a> {
+    pub kernel: &'a dyn Kernel,
+    /// The variance of the observations about the process.
+    noise: f64,
+    training: &'a DMatrix<f64>,
+    inducing: Option<&'a DMatrix<f64>>,
+}
+
+impl ObservedProcess<'_> {
+    /// The map from training targets to predictions at test inputs.
+    pub fn map(&self, test: &DMatrix<f64>) -> Result<LinearMap, LinalgError> {
+        Ok(match self.inducing {
+            None => exact(self.kernel, self.noise, self.training, test)?,
+            Some(inducing) => fitc(self.kernel, self.noise, inducing, self.training, test)?,
+        })
+    }
+
+    /// The map, and the variances beside it, from one factorisation, which for many rows is most of the work.
+    pub fn fitted(&self, test: &DMatrix<f64>) -> Result<Fitted, LinalgError> {
+        Ok(match self.inducing {
+            None => {
+                let exact = Exact::new(self.kernel, self.noise, self.training)?;
+                Fitted { map: exact.map(test), variance: exact.variance(test) }
+            }
+            Some(inducing) => {
+                let fitc = Fitc::new(self.kernel, self.noise, inducing, self.training)?;
+                Fitted { map: fitc.map(test), variance: fitc.variance(test) }
+            }
+        })
+    }
+
+    /// The joint prior of the latent values at test inputs and of the sums of targets that a map takes.
+    pub fn moments(&self, test: &DMatrix<f64>, map: &LinearMap) -> Result<PriorMoments, LinalgError> {
+        Ok(match self.inducing {
+            None => exact_moments(self.kernel, self.noise, self.training, test, map),
+            Some(inducing) => fitc_moments(self.kernel, self.noise, inducing, test, self.training, map)?,
+        })
+    }
+
+    /// The mean as a function of the inputs.
+    pub fn representer(&self) -> Result<Representer, LinalgError> {
+        Ok(match self.inducing {
+            None => exact_representer(self.kernel, self.noise, self.training)?,
+            Some(inducing) => fitc_representer(self.kernel, self.noise, inducing, self.training)?,
         })
     }
 }

@@ -1,32 +1,21 @@
-//! Noise for the predictions of a model, by cloaking or as a sample of its process.
-
-use std::sync::Arc;
+//! Noise for the predictions of a model.
 
 use nalgebra::{DMatrix, DVector};
 
-use super::model::Process;
-use super::{LinearRelease, OneTarget, Sampled, TaskError};
-use dpgp_accounting::{Caveat, Certificate, Mechanism, Release};
-use dpgp_cloaking::{Cloak, CloakingOptions, RiskDesign, RiskProblem, cloak, risk_cloak};
-use dpgp_gp::kernel::Kernel;
-use dpgp_gp::{LinearMap, PriorMoments, Representer};
-use dpgp_mechanisms::{FunctionNoise, FunctionSensitivity};
-use dpgp_spec::setting::MechanismSetting;
+use super::{OneTarget, Sampled, TaskError};
+use dpgp_accounting::{Caveat, Certificate, Release};
+use dpgp_cloaking::CloakingOptions;
+use dpgp_gp::{LinearMap, PriorMoments};
+use dpgp_mechanisms::{CloakingSetting, LinearEvidence, LinearNoise, MechanismSetting, deviations};
 
 /// The options of cloaking by noise on the predictions of the model.
 ///
 /// # Errors
 /// [`TaskError::Missing`] for another mechanism or objective, which the checks of a spec rule out.
 pub(super) fn cloaking(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
-    let MechanismSetting::Cloaking(setting) = mechanism else {
-        return Err(TaskError::Missing { needed: "mechanism.cloaking" });
-    };
+    let setting = mechanism.of::<CloakingSetting>();
+    let setting = setting.ok_or(TaskError::Missing { needed: "mechanism.cloaking" })?;
     setting.options().map_err(|_| TaskError::Missing { needed: "an objective of noise alone" })
-}
-
-/// The cloak of a map from targets to predictions.
-pub(super) fn cloak_of(mechanism: &MechanismSetting, map: &LinearMap) -> Result<Cloak, TaskError> {
-    Ok(cloak(map.columns(), &map.counts(), &cloaking(mechanism)?)?)
 }
 
 /// A noise design for predictions at t test inputs.
@@ -40,81 +29,13 @@ pub(super) struct Noise {
     pub variances: Option<Vec<f64>>,
     /// The map from sums over equal inputs to predictions without noise (t x k), where it is not that of the design.
     mean: Option<DMatrix<f64>>,
-    design: NoiseDesign,
-}
-
-/// What the noise covers.
-enum NoiseDesign {
-    /// The predictions, as the cloak releases them.
-    Cloak(Box<Cloak>),
-    /// The mean as a function.
-    Function(Box<NoisyFunction>),
-}
-
-/// A mean as a function, which gets a sample of its process.
-struct NoisyFunction {
-    /// Its weights, and the covariance of its basis.
-    mean: Arc<(DMatrix<f64>, DMatrix<f64>)>,
-    /// The sensitivity at change 1 that the noise is scaled by.
-    bound: f64,
-    /// At the test inputs.
-    noise: FunctionNoise,
+    design: Box<dyn LinearNoise>,
 }
 
 impl Noise {
-    /// The design of a mechanism for a map from targets at the training inputs of a process to predictions at test inputs.
-    pub fn new(
-        mechanism: &MechanismSetting,
-        process: &Process<'_>,
-        test: &DMatrix<f64>,
-        map: &LinearMap,
-    ) -> Result<Self, TaskError> {
-        if let MechanismSetting::Function(function) = mechanism {
-            return Self::of_function(function.sensitivity, &process.representer()?, process.kernel, test);
-        }
-        let cloak = cloak_of(mechanism, map)?;
-        Ok(Self {
-            map: cloak.noise_map(),
-            ratio: cloak.sensitivity,
-            variances: None,
-            mean: None,
-            design: NoiseDesign::Cloak(Box::new(cloak)),
-        })
-    }
-
-    /// Predictions and noise of the least expected squared error, the weighted sum over test inputs, for noise of the standard
-    /// deviation `scale` (units of the model).
-    pub fn of_least_risk(problem: &RiskProblem, scale: f64) -> Result<Self, TaskError> {
-        let RiskDesign { cloak, variances, .. } = risk_cloak(problem, scale)?;
-        Ok(Self {
-            map: cloak.noise_map(),
-            ratio: cloak.sensitivity,
-            variances: Some(variances),
-            mean: None,
-            design: NoiseDesign::Cloak(Box::new(cloak)),
-        })
-    }
-
-    /// Samples of the process at the test inputs, scaled by a sensitivity of the mean.
-    pub fn of_function(
-        rule: FunctionSensitivity,
-        mean: &Representer,
-        kernel: &dyn Kernel,
-        test: &DMatrix<f64>,
-    ) -> Result<Self, TaskError> {
-        let bound = rule.of(&mean.weights, &mean.norms);
-        let exact = FunctionSensitivity::Exact.of(&mean.weights, &mean.norms);
-        let noise = FunctionNoise::new(&kernel.matrix(test, test))?;
-        let map = noise.noise_map() * bound;
-        let mean = Arc::new((mean.weights.clone(), kernel.matrix(&mean.basis, &mean.basis)));
-        let function = NoisyFunction { mean, bound, noise };
-        Ok(Self {
-            map,
-            ratio: exact / bound,
-            variances: None,
-            mean: None,
-            design: NoiseDesign::Function(Box::new(function)),
-        })
+    /// What a mechanism has designed.
+    pub fn new(design: Box<dyn LinearNoise>) -> Self {
+        Self { map: design.map(), ratio: design.ratio(), variances: design.variances(), mean: None, design }
     }
 
     /// With the best linear predictions given what is released with noise of the standard deviation `scale` (units of the model):
@@ -131,24 +52,20 @@ impl Noise {
         Self { ratio: self.ratio.max(ratio), ..self }
     }
 
-    /// The sensitivity of a function at change 1 that the noise is scaled by; none of cloaking.
+    /// The sensitivity of a function at change 1 that the noise is scaled by; none where no function is released.
     pub fn bound(&self) -> Option<f64> {
-        match &self.design {
-            NoiseDesign::Cloak(_) => None,
-            NoiseDesign::Function(function) => Some(function.bound),
-        }
+        self.design.function_bound()
+    }
+
+    /// The distance from the least noise, where it is known.
+    pub fn gap(&self) -> Option<f64> {
+        self.design.gap()
     }
 
     /// The mean that is released, without its noise: the map from sums over equal inputs to the predictions that the
     /// noise covers. `plain` where it covers all of it.
     pub fn released_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
-        if let Some(mean) = &self.mean {
-            return mean.clone();
-        }
-        match &self.design {
-            NoiseDesign::Cloak(cloak) => cloak.mean_columns(),
-            NoiseDesign::Function(_) => plain.columns().clone(),
-        }
+        self.mean.clone().unwrap_or_else(|| self.design.released_columns(plain))
     }
 
     /// What predictions without noise are of targets that all equal `value`; exactly 0 of 0.
@@ -159,28 +76,22 @@ impl Noise {
 
     /// What independent noise of multiplier 1 is added to, before [`Noise::map`] maps both (r x k): `plain` whitened.
     pub fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
-        match &self.design {
-            NoiseDesign::Cloak(cloak) => cloak.whitened_columns().clone(),
-            NoiseDesign::Function(function) => function.noise.whitened(plain.columns()) / function.bound,
-        }
+        self.design.whitened_columns(plain)
     }
 
-    /// The cloak, if it is one.
-    pub fn cloak(&self) -> Option<&Cloak> {
-        match &self.design {
-            NoiseDesign::Cloak(cloak) => Some(cloak),
-            NoiseDesign::Function(_) => None,
-        }
+    /// The very matrices that noise is drawn with.
+    pub fn evidence(&self) -> LinearEvidence {
+        self.design.evidence()
     }
 
     /// What is sampled with the noise times `scale`, where a target moves by at most `change`.
     pub fn sampled(&self, scale: f64, change: f64) -> Sampled {
-        match &self.design {
-            NoiseDesign::Cloak(cloak) => {
-                Sampled::Linear { places: vec![vec![LinearRelease::of(cloak)]], scale, change }
+        match self.evidence() {
+            LinearEvidence::Numbers(release) => {
+                Sampled::Linear { places: vec![vec![release]], scale, change }
             }
-            NoiseDesign::Function(function) => {
-                Sampled::Function { mean: Arc::clone(&function.mean), scale: scale * function.bound, change }
+            LinearEvidence::Function { mean, bound } => {
+                Sampled::Function { mean, scale: scale * bound, change }
             }
         }
     }
@@ -196,32 +107,24 @@ impl Noise {
 
     /// The standard deviations at multiplier 1 and change 1.
     pub fn standard_deviations(&self) -> DVector<f64> {
-        DVector::from_fn(self.map.nrows(), |row, _| row_norm(&self.map, row))
+        deviations(&self.map)
     }
 
     /// The certificate of a release with it.
     pub fn certificate(&self, target: OneTarget, caveats: &[(Caveat, bool)]) -> Certificate {
-        match &self.design {
-            NoiseDesign::Cloak(cloak) => {
-                target.cloaked(Release::Predictions, self.ratio, cloak.gap).with_caveats(caveats)
-            }
-            NoiseDesign::Function(_) => target
-                .gaussian(Release::Function, Mechanism::Function, self.ratio)
-                .certificate()
-                .with_caveats(caveats)
-                .with_caveats(&[(Caveat::InvalidSensitivity, self.ratio > 1.0)]),
-        }
+        self.certificate_of(self.design.release(), target, self.ratio, self.gap())
+            .with_caveats(caveats)
+            .with_caveats(&[(Caveat::InvalidSensitivity, self.bound().is_some() && self.ratio > 1.0)])
     }
-}
 
-/// The Euclidean norm of a row, also of one whose squares are too small for a double: far from all data the noise is tiny, and
-/// must not be said to be none.
-fn row_norm(map: &DMatrix<f64>, row: usize) -> f64 {
-    let row = map.row(row);
-    let largest = row.amax();
-    // The square root of the least normal double: above it no square that counts is rounded away.
-    if largest > f64::MIN_POSITIVE.sqrt() / f64::EPSILON || largest == 0.0 {
-        return row.norm();
+    /// The certificate of something that is released with noise of this design.
+    pub fn certificate_of(
+        &self,
+        release: Release,
+        target: OneTarget,
+        ratio: f64,
+        gap: Option<f64>,
+    ) -> Certificate {
+        target.gaussian(release, self.design.certified(), ratio).certificate().with_gap(gap)
     }
-    largest * (row / largest).norm()
 }

@@ -3,11 +3,13 @@
 use nalgebra::DMatrix;
 
 use super::TaskError;
-use super::model::Process;
+use super::model::{ObservedProcess, Process};
 use super::noise::Noise;
-use dpgp_cloaking::RiskProblem;
-use dpgp_gp::LinearMap;
-use dpgp_spec::setting::MechanismSetting;
+use dpgp_gp::kernel::Kernel;
+use dpgp_gp::{LinearMap, PriorMoments, Representer};
+use dpgp_linalg::LinalgError;
+use dpgp_mechanisms::MechanismSetting;
+use dpgp_mechanisms::{LinearFit, LinearMechanism};
 
 /// One design for all sizes of noise, or one for each.
 pub(super) struct Noises(Vec<SizedNoise>);
@@ -36,32 +38,58 @@ pub(super) struct Designer<'a> {
 impl Designer<'_> {
     /// The design for noise of this standard deviation (units of the model).
     pub fn noise(&self, scale: f64) -> Result<Noise, TaskError> {
-        if self.mechanism.is_risk() {
-            return Noise::of_least_risk(&self.problem()?, scale);
-        }
-        let noise = Noise::new(self.mechanism, self.process, self.test, self.map)?;
-        if !self.denoise {
+        let (mechanism, fit) = (self.linear()?, Fit { process: self.process.observed()?, designer: self });
+        let noise = Noise::new(mechanism.design(&fit, scale)?);
+        if !self.denoise || mechanism.is_for_one_scale() {
             return Ok(noise);
         }
-        noise.denoised(&self.process.moments(self.test, self.map)?, self.map, scale)
+        noise.denoised(&fit.moments()?, self.map, scale)
     }
 
-    fn problem(&self) -> Result<RiskProblem, TaskError> {
-        let problem = RiskProblem::even(self.process.moments(self.test, self.map)?);
-        Ok(match self.weights {
-            Some(weights) => RiskProblem { weights: weights.to_vec(), ..problem },
-            None => problem,
-        })
+    fn linear(&self) -> Result<&dyn LinearMechanism, TaskError> {
+        self.mechanism.linear().ok_or(TaskError::Missing { needed: "a mechanism for predictions" })
     }
 
     /// The designs for noise of these standard deviations, of which zero is none.
     pub fn noises(&self, scales: &[f64]) -> Result<Noises, TaskError> {
-        if !self.mechanism.is_risk() && !self.denoise {
+        if !self.linear()?.is_for_one_scale() && !self.denoise {
             return Ok(Noises(vec![SizedNoise { only: None, noise: self.noise(1.0)? }]));
         }
         let private = scales.iter().filter(|scale| **scale > 0.0);
         let designs = private.map(|&scale| Ok(SizedNoise { only: Some(scale), noise: self.noise(scale)? }));
         designs.collect::<Result<_, TaskError>>().map(Noises)
+    }
+}
+
+/// A process at the test inputs of a designer.
+struct Fit<'a> {
+    process: ObservedProcess<'a>,
+    designer: &'a Designer<'a>,
+}
+
+impl LinearFit for Fit<'_> {
+    fn map(&self) -> &LinearMap {
+        self.designer.map
+    }
+
+    fn test(&self) -> &DMatrix<f64> {
+        self.designer.test
+    }
+
+    fn kernel(&self) -> &dyn Kernel {
+        self.process.kernel
+    }
+
+    fn representer(&self) -> Result<Representer, LinalgError> {
+        self.process.representer()
+    }
+
+    fn moments(&self) -> Result<PriorMoments, LinalgError> {
+        self.process.moments(self.designer.test, self.designer.map)
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        self.designer.weights
     }
 }
 

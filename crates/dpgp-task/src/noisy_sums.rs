@@ -4,11 +4,12 @@ use nalgebra::DMatrix;
 
 use super::{Certified, Job, RecordReleases, Sampled, SumsRelease, TaskError, WeightedLabel};
 use dpgp_accounting::Relation;
-use dpgp_accounting::{Certificate, GaussianEvent, Mechanism, Neighbours, Release};
+use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, Neighbours, Release};
 use dpgp_gp::kernel::Interval;
 use dpgp_gp::variational::{FeatureBound, grid_supremum};
+use dpgp_mechanisms::{FeaturesSetting, PrivacySetting, SumsSetting};
 use dpgp_mechanisms::{RecordBounds, SumsNoise, SumsRule};
-use dpgp_spec::setting::{FeaturesSetting, PrivacySetting, RangeSetting, SumsSetting};
+use dpgp_spec::setting::RangeSetting;
 
 /// The bounds that noise is scaled by.
 pub(super) struct NoisySums<'a> {
@@ -106,7 +107,7 @@ pub(super) fn noisy_sums(release: Release, cell: &PrivacySetting, excess: f64) -
     let event = GaussianEvent {
         release,
         neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
-        mechanism: Mechanism::NoisySums,
+        mechanism: CertifiedMechanism::NoisySums,
         calibration: cell.calibration,
         guarantee: cell.guarantee(),
         sensitivity: excess,

@@ -1,8 +1,9 @@
 //! Clipping, centring and scaling of targets.
 
 use dpgp_accounting::Caveat;
+use dpgp_mechanisms::Sections;
 use dpgp_number::Positive;
-use dpgp_spec::setting::{CentreSetting, NormaliseSetting, Sections, prior_mean};
+use dpgp_spec::setting::{CentreSetting, NormaliseSetting, prior_mean};
 
 /// Targets on the scale of the model.
 pub(super) struct Normalised {

@@ -1,8 +1,9 @@
 //! A guarantee about one target.
 
 use super::TaskError;
-use dpgp_accounting::{Calibration, Certificate, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
-use dpgp_spec::setting::{DataSetting, PrivacySetting};
+use dpgp_accounting::{Calibration, CertifiedMechanism, GaussianEvent, Guarantee, Neighbours, Release};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::DataSetting;
 
 /// The guarantee of a cell that hides a change of one target, or of those of one person, where inputs are public.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,7 +76,7 @@ impl OneTarget {
     pub fn gaussian(
         self,
         release: Release,
-        mechanism: fn(Calibration) -> Mechanism,
+        mechanism: fn(Calibration) -> CertifiedMechanism,
         sensitivity: f64,
     ) -> GaussianEvent {
         GaussianEvent {
@@ -85,14 +86,6 @@ impl OneTarget {
             calibration: self.calibration,
             guarantee: Guarantee { epsilon: self.epsilon, delta: self.delta },
             sensitivity,
-        }
-    }
-
-    /// The certificate of cloaking, with the distance of its noise from the optimum.
-    pub fn cloaked(self, release: Release, sensitivity: f64, gap: Option<f64>) -> Certificate {
-        match self.is_private() {
-            false => Certificate::none(),
-            true => self.gaussian(release, Mechanism::Cloaking, sensitivity).certificate().with_gap(gap),
         }
     }
 }

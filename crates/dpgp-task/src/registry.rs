@@ -8,6 +8,7 @@ use super::{
     HyperparametersTask, LeaderboardTask, PosteriorTask, PredictionTask, RegressionTask, SelectionTask,
     SurfaceTask, Task, TutorialTask,
 };
+use dpgp_mechanisms::MechanismSetting;
 use dpgp_spec::TaskSection;
 use dpgp_spec::setting::rules::fail;
 use dpgp_spec::setting::{Checked, Problem};
@@ -78,6 +79,8 @@ const NO_PERSONS: &str = "this task and mechanism protect rows, not persons; tho
     with histogram";
 
 impl TaskSection for TaskSetting {
+    type Mechanism = MechanismSetting;
+
     fn check(setting: &Setting) -> Checked {
         let task = setting.task.task();
         if setting.data.person.is_some() && !task.protects_persons(&setting.privacy.mechanism) {

@@ -1,10 +1,9 @@
 //! What tasks on noisy sums need of a spec: a kernel that the bounds on features hold for, inducing inputs, and the
 //! mechanism.
 
+use dpgp_mechanisms::{Sections, Summed, SumsSetting};
 use dpgp_spec::setting::rules::{grid, range};
-use dpgp_spec::setting::{
-    Checked, Fault, MechanismSetting, ModelSetting, Problem, RangeSetting, Sections, Summed, SumsSetting,
-};
+use dpgp_spec::setting::{Checked, Fault, ModelSetting, Problem, RangeSetting};
 
 /// The model, whose kernel is one that the bounds on features hold for.
 pub(super) fn model<'a>(path: &str, setting: &'a Sections) -> Result<&'a ModelSetting, Fault> {
@@ -43,11 +42,8 @@ pub(super) fn shaped_mechanism(setting: &Sections, summed: Summed) -> Result<&Su
 }
 
 fn any_mechanism(setting: &Sections) -> Result<&SumsSetting, Fault> {
-    match &setting.privacy.mechanism {
-        MechanismSetting::Sums(sums) => {
-            sums.target_bound.map_or(Ok(()), |bound| setting.normalise.keeps_targets(bound.get()))?;
-            Ok(sums)
-        }
-        _ => Err(setting.privacy.wrong("sums")),
-    }
+    let sums = setting.privacy.mechanism.of::<SumsSetting>();
+    let sums = sums.ok_or_else(|| setting.privacy.wrong("sums"))?;
+    sums.target_bound.map_or(Ok(()), |bound| setting.normalise.keeps_targets(bound.get()))?;
+    Ok(sums)
 }

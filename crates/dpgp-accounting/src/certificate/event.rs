@@ -1,6 +1,6 @@
 //! A Gaussian release before it has its certificate.
 
-use super::{Caveat, Certificate, Guarantee, Mechanism, Neighbours, Release};
+use super::{Caveat, Certificate, CertifiedMechanism, Guarantee, Neighbours, Release};
 use crate::{Calibration, gaussian_delta_at_most};
 
 /// Gaussian noise that was added for a guarantee. A literal needs the mechanism, the neighbours and the sensitivity, and
@@ -13,11 +13,11 @@ use crate::{Calibration, gaussian_delta_at_most};
 ///
 /// ```
 /// use dpgp_accounting::Relation;
-/// use dpgp_accounting::{Calibration, GaussianEvent, Guarantee, Mechanism, Neighbours, Release};
+/// use dpgp_accounting::{Calibration, GaussianEvent, Guarantee, CertifiedMechanism, Neighbours, Release};
 /// let certificate = GaussianEvent {
 ///     release: Release::Histogram,
 ///     neighbours: Neighbours::OneRecord(Relation::AddRemove),
-///     mechanism: Mechanism::Histogram,
+///     mechanism: CertifiedMechanism::Histogram,
 ///     calibration: Calibration::Classic,
 ///     guarantee: Guarantee { epsilon: 1.0, delta: 0.01 },
 ///     sensitivity: 1.0,
@@ -33,8 +33,8 @@ pub struct GaussianEvent {
     pub release: Release,
     /// Which data sets it hides from each other.
     pub neighbours: Neighbours,
-    /// One of the variants of [`Mechanism`] that hold a calibration.
-    pub mechanism: fn(Calibration) -> Mechanism,
+    /// One of the variants of [`CertifiedMechanism`] that hold a calibration.
+    pub mechanism: fn(Calibration) -> CertifiedMechanism,
     /// How the noise was set from the guarantee.
     pub calibration: Calibration,
     /// What the noise was set for; an infinite epsilon is no noise.
@@ -77,7 +77,7 @@ mod tests {
         GaussianEvent {
             release: Release::Histogram,
             neighbours: Neighbours::OneRecord(Relation::AddRemove),
-            mechanism: Mechanism::Histogram,
+            mechanism: CertifiedMechanism::Histogram,
             calibration,
             guarantee: Guarantee { epsilon, delta: 1e-5 },
             sensitivity: 2.0,

@@ -10,9 +10,11 @@ use crate::Calibration;
 /// The mechanism that a guarantee is about.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mechanism {
+pub enum CertifiedMechanism {
     /// Gaussian noise with a covariance shaped by cloaking.
     Cloaking(Calibration),
+    /// Independent Gaussian noise of one size.
+    Gaussian(Calibration),
     /// Gaussian noise on a histogram.
     Histogram(Calibration),
     /// Laplace noise on a histogram, which satisfies pure differential privacy.
@@ -33,10 +35,11 @@ pub enum Mechanism {
     None,
 }
 
-impl fmt::Display for Mechanism {
+impl fmt::Display for CertifiedMechanism {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (noise, calibration) = match self {
             Self::Cloaking(calibration) => ("cloaking", calibration),
+            Self::Gaussian(calibration) => ("Gaussian noise", calibration),
             Self::Histogram(calibration) => ("noise on bins", calibration),
             Self::Function(calibration) => ("a sample of the process", calibration),
             Self::NoisySums(calibration) => ("noisy sums", calibration),

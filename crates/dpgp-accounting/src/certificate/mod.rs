@@ -12,6 +12,6 @@ pub use caveat::Caveat;
 pub use covers::{Neighbours, Release};
 pub use event::GaussianEvent;
 pub use guarantee::Guarantee;
-pub use mechanism::Mechanism;
+pub use mechanism::CertifiedMechanism;
 pub use statement::Certificate;
 pub use unit::PrivacyUnit;

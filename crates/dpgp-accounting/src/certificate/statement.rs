@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Caveat, Guarantee, Mechanism, Neighbours, PrivacyUnit, Release};
+use super::{Caveat, CertifiedMechanism, Guarantee, Neighbours, PrivacyUnit, Release};
 use crate::{AccountantKind, Relation};
 
 /// The certificate of one release.
@@ -22,7 +22,7 @@ pub struct Certificate {
     #[serde(default, skip_serializing_if = "PrivacyUnit::is_record")]
     pub unit: PrivacyUnit,
     /// The mechanism.
-    pub mechanism: Mechanism,
+    pub mechanism: CertifiedMechanism,
     /// The claim; `None` without privacy.
     #[serde(flatten)]
     pub guarantee: Option<Guarantee>,
@@ -39,7 +39,7 @@ impl Certificate {
     pub(super) fn of(
         release: Release,
         neighbours: Neighbours,
-        mechanism: Mechanism,
+        mechanism: CertifiedMechanism,
         guarantee: Guarantee,
     ) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Certificate {
     /// ```
     pub fn exponential(neighbours: Neighbours, epsilon: f64, valid: bool) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::Exponential, claimed);
+        let chosen = Self::of(Release::SelectedIndex, neighbours, CertifiedMechanism::Exponential, claimed);
         Self { delta_exact: valid.then_some(0.0), ..chosen }
             .with_caveats(&[(Caveat::InvalidSensitivity, !valid)])
     }
@@ -85,7 +85,7 @@ impl Certificate {
     /// ```
     pub fn laplace(release: Release, neighbours: Neighbours, epsilon: f64) -> Self {
         let claimed = Guarantee::pure(epsilon);
-        Self { delta_exact: Some(0.0), ..Self::of(release, neighbours, Mechanism::Laplace, claimed) }
+        Self { delta_exact: Some(0.0), ..Self::of(release, neighbours, CertifiedMechanism::Laplace, claimed) }
     }
 
     /// The certificate of a training with noisy gradients; `delta_exact` is an upper bound on the true delta at
@@ -96,14 +96,16 @@ impl Certificate {
         guarantee: Guarantee,
         delta_exact: Option<f64>,
     ) -> Self {
-        let (neighbours, mechanism) = (Neighbours::OneRecord(relation), Mechanism::NoisyGradient(accountant));
+        let (neighbours, mechanism) =
+            (Neighbours::OneRecord(relation), CertifiedMechanism::NoisyGradient(accountant));
         Self { delta_exact, ..Self::of(Release::Posterior, neighbours, mechanism, guarantee) }
     }
 
     /// The certificate of a selection among private candidates; no delta smaller than the claimed one is proved.
     pub fn private_selection(guarantee: Guarantee) -> Self {
         let neighbours = Neighbours::OneRecord(Relation::ReplaceOne);
-        let chosen = Self::of(Release::SelectedIndex, neighbours, Mechanism::PrivateSelection, guarantee);
+        let chosen =
+            Self::of(Release::SelectedIndex, neighbours, CertifiedMechanism::PrivateSelection, guarantee);
         Self { delta_exact: Some(guarantee.delta), ..chosen }
     }
 
@@ -113,7 +115,7 @@ impl Certificate {
             release: Release::FoldPredictions,
             neighbours: None,
             unit: PrivacyUnit::Record,
-            mechanism: Mechanism::None,
+            mechanism: CertifiedMechanism::None,
             guarantee: None,
             delta_exact: None,
             gap: None,
@@ -188,7 +190,7 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(Guarantee { epsilon, delta }) = self.guarantee else { return f.write_str("none") };
         match self.mechanism {
-            Mechanism::Exponential => write!(f, "({epsilon:?}, 0)-DP {}, ", self.release)?,
+            CertifiedMechanism::Exponential => write!(f, "({epsilon:?}, 0)-DP {}, ", self.release)?,
             _ => write!(f, "({epsilon:?}, {delta:?})-DP {}, ", self.release)?,
         }
         self.mechanism.fmt(f)?;

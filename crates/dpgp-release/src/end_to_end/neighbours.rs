@@ -5,7 +5,8 @@ use crate::sums_model::SumsModel;
 use crate::{PredictionRequest, ReleaseError, Streamed, StreamedRelease};
 use dpgp_accounting::Relation;
 use dpgp_accounting::{Certificate, Neighbours};
-use dpgp_spec::setting::{ChosenBy, MechanismSetting, NormaliseSetting};
+use dpgp_mechanisms::HistogramSetting;
+use dpgp_spec::setting::{ChosenBy, NormaliseSetting};
 use dpgp_task::{Sample, Setting};
 
 /// Rows whose record is replaced.
@@ -96,12 +97,11 @@ fn hides_inputs(relation: Option<Neighbours>) -> bool {
 
 /// Whether the number of rows is private, and the guarantee covers a row less.
 fn hides_number(setting: &Setting) -> bool {
-    match &setting.privacy.mechanism {
-        mechanism if mechanism.chosen_by() == ChosenBy::Inputs => false,
-        MechanismSetting::Histogram(histogram) => {
-            histogram.relation == Relation::AddRemove && histogram.most_per_row.is_none()
-        }
-        _ => !setting.data.keeps_all_rows(),
+    let mechanism = &setting.privacy.mechanism;
+    match mechanism.of::<HistogramSetting>() {
+        _ if mechanism.chosen_by() == ChosenBy::Inputs => false,
+        Some(histogram) => histogram.relation == Relation::AddRemove && histogram.most_per_row.is_none(),
+        None => !setting.data.keeps_all_rows(),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{ReleaseError, Streamed};
 use dpgp_accounting::Guarantee;
 use dpgp_audit::Outputs;
 use dpgp_data::rows::InMemory;
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::collect_here;
 
 /// The relative error of distances: released numbers are doubles of whole numbers.

@@ -1,7 +1,7 @@
 //! Rows that lack a cell.
 
 use super::rules::{Checked, fail};
-use super::{ChosenBy, DataSetting, MechanismSetting, Problem};
+use super::{ChosenBy, DataSetting, MechanismSection, Problem};
 use dpgp_data::{CellRules, DataError, Missing};
 
 const PATH: &str = "data.missing";
@@ -22,7 +22,7 @@ const PATH: &str = "data.missing";
 ///
 /// - sums `(A, sqrt(c) B)`, of classes or not: a record without a correlation with any inducing input adds nothing, so that one that is
 ///   left out moves them as its replacement by that one does;
-/// - moments: [`SquareRule`](dpgp_mechanisms::SquareRule), with the number of rows, which is released with noise; the design takes the
+/// - moments: `SquareRule` of the mechanism, with the number of rows, which is released with noise; the design takes the
 ///   number that `rows` says, a key that is needed then;
 /// - histograms: 1, with either relation; a row without a number of records has none.
 ///
@@ -57,19 +57,22 @@ impl DataSetting {
     }
 
     /// Checks that rows may be left out.
-    pub(super) fn check_missing(&self, mechanism: &MechanismSetting) -> Checked {
+    pub(super) fn check_missing(&self, mechanism: &impl MechanismSection) -> Checked {
         let why = if !self.drops_missing() {
             return Ok(());
         } else if self.source.own_file().is_none() {
             "\"drop\" leaves rows out of CSV and Parquet files of your own (source.csv, source.parquet); no other source has missing \
              cells"
+                .to_owned()
         } else if self.draw.is_some() {
             "\"drop\" cannot stand beside data.draw: which rows are drawn would depend on how many are left out, which is private"
-        } else if let MechanismSetting::Gradient(_) = mechanism {
-            "\"drop\" cannot stand beside mechanism.gradient, which takes the number of rows as public"
+                .to_owned()
+        } else if mechanism.needs_public_rows() {
+            let word = mechanism.word();
+            format!("\"drop\" cannot stand beside mechanism.{word}, which takes the number of rows as public")
         } else {
             return Ok(());
         };
-        fail(PATH, Problem::Shape(why.to_owned()))
+        fail(PATH, Problem::Shape(why))
     }
 }

@@ -24,11 +24,7 @@ mod whole;
 pub use data::{DataSetting, FilterSetting};
 pub use draw::{DrawSetting, QuotaSetting};
 pub use inducing::InducingSetting;
-pub use mechanism::{
-    BinNoiseLaw, BinningEstimate, BinningSetting, CloakingSetting, FeaturesSetting, FunctionSetting,
-    GradientSetting, HistogramSetting, MechanismSetting, MomentsSetting, ProductsSetting, Summed,
-    SumsSetting, SumsShape,
-};
+pub use mechanism::MechanismSection;
 pub use model::{ModelSetting, SparseSetting};
 pub use normalise::{CentreSetting, NormaliseSetting, prior_mean};
 pub use person::{ChosenBy, PersonLimit};

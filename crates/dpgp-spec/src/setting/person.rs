@@ -1,7 +1,7 @@
 //! Whose rows the data hold, and how many of each person are used.
 
 use super::rules::{Checked, fail};
-use super::{DataSetting, MechanismSetting, Problem, SourceSetting};
+use super::{DataSetting, Problem, SourceSetting};
 use dpgp_accounting::PrivacyUnit;
 use dpgp_data::Comparison;
 
@@ -83,16 +83,6 @@ impl SourceSetting {
         match self {
             Self::Csv { .. } | Self::Parquet { .. } | Self::Inline(_) | Self::Dataset(_) => true,
             Self::Synthetic(_) | Self::Images(_) | Self::Trips(_) => false,
-        }
-    }
-}
-
-impl MechanismSetting {
-    /// What the rows of a person may be chosen by.
-    pub fn chosen_by(&self) -> ChosenBy {
-        match self {
-            Self::Cloaking(_) | Self::Function(_) | Self::Binning(_) => ChosenBy::Inputs,
-            Self::Sums(_) | Self::Moments(_) | Self::Histogram(_) | Self::Gradient(_) => ChosenBy::Record,
         }
     }
 }

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::{Checked, Fault, fail, range};
-use super::{CloakingSetting, MechanismSetting, NormaliseSetting, Problem};
+use super::{NormaliseSetting, Problem};
 use dpgp_accounting::{Calibration, Guarantee};
 use dpgp_number::{Delta, Epsilon, Positive};
 
 /// The guarantee and the mechanism.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct PrivacySetting {
+#[schemars(rename = "PrivacySetting")]
+pub struct PrivacySetting<M> {
     /// Epsilon; `inf` for no privacy.
     pub epsilon: Epsilon,
     /// Delta.
@@ -26,7 +27,7 @@ pub struct PrivacySetting {
     #[serde(default = "analytic")]
     pub calibration: Calibration,
     /// The mechanism.
-    pub mechanism: MechanismSetting,
+    pub mechanism: M,
 }
 
 /// Which values of one target a guarantee hides from each other.
@@ -47,7 +48,7 @@ impl ChangeRelation {
     }
 }
 
-impl PrivacySetting {
+impl<M> PrivacySetting<M> {
     /// Fails if targets may differ by more than is protected, and the spec does not say so.
     ///
     /// # Errors
@@ -73,31 +74,6 @@ impl PrivacySetting {
     /// [`Problem::OutOfRange`].
     pub fn protects_nothing(&self, why: &'static str) -> Checked {
         range("privacy.epsilon", self.epsilon.is_unprotected(), why, self.epsilon.get())
-    }
-
-    /// The settings of cloaking by noise on what a model predicts, the mechanism of most tasks.
-    ///
-    /// # Errors
-    /// [`Problem::WrongMechanism`] with another mechanism, [`Problem::OnlyPredictions`] with the objective risk, or what is wrong
-    /// with the settings.
-    pub fn cloaking(&self) -> Result<&CloakingSetting, Fault> {
-        let cloaking = self.predictions()?;
-        cloaking.options().map(|_| cloaking)
-    }
-
-    /// The settings of cloaking, with any objective, for tasks that release predictions.
-    ///
-    /// # Errors
-    /// As [`PrivacySetting::cloaking`], but for the objective.
-    pub fn predictions(&self) -> Result<&CloakingSetting, Fault> {
-        let MechanismSetting::Cloaking(cloaking) = &self.mechanism else {
-            return Err(self.wrong("cloaking"));
-        };
-        self.has_change("cloaking")?;
-        if !cloaking.is_risk() {
-            cloaking.options()?;
-        }
-        Ok(cloaking)
     }
 
     /// Fails unless the most that a target can change is said, which `by` needs.

@@ -4,12 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::rules::{Checked, Fault};
-use super::{DataSetting, ModelSetting, NormaliseSetting, PrivacySetting, Problem};
+use super::{DataSetting, MechanismSection, ModelSetting, NormaliseSetting, PrivacySetting, Problem};
+use crate::TaskSection;
 use dpgp_data::Manifest;
 
-/// The sections of a cell but its task. Cells share the sections that no axis changes.
+/// The sections of a cell but its task; `M` is what the crates above know as mechanisms. Cells share the sections that no axis changes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sections {
+pub struct Sections<M> {
     /// Where the rows come from.
     pub data: Arc<DataSetting>,
     /// How targets are brought to the scale of the model.
@@ -17,28 +18,28 @@ pub struct Sections {
     /// The Gaussian process; not used by every task.
     pub model: Option<Arc<ModelSetting>>,
     /// The guarantee and the mechanism.
-    pub privacy: Arc<PrivacySetting>,
+    pub privacy: Arc<PrivacySetting<M>>,
 }
 
 /// Everything that determines a cell's numbers, seeds aside; `T` is what the rooms above measure. A task that asks for the
 /// other sections takes [`Sections`], so that it need not know all tasks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting<T> {
+pub struct Setting<T: TaskSection> {
     /// What is measured.
     pub task: Arc<T>,
     /// On what, with which model and guarantee.
-    pub sections: Sections,
+    pub sections: Sections<T::Mechanism>,
 }
 
-impl<T> Deref for Setting<T> {
-    type Target = Sections;
+impl<T: TaskSection> Deref for Setting<T> {
+    type Target = Sections<T::Mechanism>;
 
-    fn deref(&self) -> &Sections {
+    fn deref(&self) -> &Self::Target {
         &self.sections
     }
 }
 
-impl Sections {
+impl<M: MechanismSection> Sections<M> {
     /// Checks every section.
     ///
     /// # Errors

@@ -16,7 +16,8 @@ use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{
     Inducing, Located, NoisyStatistics, Statistics, WeightPosterior, moment, noise_aware,
 };
-use dpgp_spec::setting::{MechanismSetting, NoiseAwareSetting, PrivacySetting};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
+use dpgp_spec::setting::NoiseAwareSetting;
 
 /// Training rows that a figure shows.
 const SHOWN: usize = 128;
@@ -31,7 +32,7 @@ impl Task for CalibrationTask {
         let (targets, tested) = job.sample.targets.split_at(self.train.get());
         let test = TestRows::new(self, &others, tested);
         let training = Sample { inputs: training, targets: targets.to_vec(), persons: Vec::new() };
-        if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
+        if job.setting.privacy.mechanism.of::<MomentsSetting>().is_some() {
             let block = MomentsBlock::new(self, job, &training, test)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }

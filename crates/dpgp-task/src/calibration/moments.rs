@@ -4,7 +4,7 @@ use super::measure::data_frame;
 use super::test_rows::TestRows;
 use crate::moments::SimulatedMoments;
 use crate::{CalibrationTask, Described, Job, Measured, MomentsModel, Sample, TaskError};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::LatticeSums;
 
 /// What all cells of a block share.

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, TaskError, moments as moments_model, site_sums, sums_model};
+use dpgp_mechanisms::{MomentsSetting, Sections, Summed};
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{fail, grid, range, to_test};
-use dpgp_spec::setting::{
-    Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,
-};
+use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
 
 /// How well predictions from noisy sums are calibrated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -101,13 +100,11 @@ impl Described for CalibrationTask {
             let rising = low < high && low.is_finite() && high.is_finite();
             range(&format!("{path}.window"), rising, "rising and finite", high)?;
         }
-        match &setting.privacy.mechanism {
-            MechanismSetting::Moments(moments) => {
-                let without = self.inducing.is_empty() && self.posterior.is_none();
-                moments_model::check(path, moments, without, setting)
-            }
-            _ => self.check_sums(setting),
-        }
+        let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() else {
+            return self.check_sums(setting);
+        };
+        let without = self.inducing.is_empty() && self.posterior.is_none();
+        moments_model::check(path, moments, without, setting)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

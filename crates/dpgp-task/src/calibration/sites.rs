@@ -4,7 +4,7 @@ use super::measure::data_frame;
 use super::test_rows::TestRows;
 use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
 use crate::{CalibrationTask, Described, Job, Measured, Sample, TaskError};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 
 /// What all cells of a block share.
 pub(super) struct SitesBlock<'a> {

@@ -6,8 +6,8 @@ use super::{Classifier, Steps};
 use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 use crate::{ClassificationTask, PredictionTask};
 use dpgp_gp::{averaged_probability, latent_variance, newton_path};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::PrivateStep;
-use dpgp_spec::setting::PrivacySetting;
 
 /// Most dimensions of inputs that are shown.
 const SHOWN: usize = 2;

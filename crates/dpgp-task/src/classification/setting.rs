@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::prediction::PredictionTask;
 use crate::{Described, FittedRows, classifier};
+use dpgp_mechanisms::Sections;
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{points, to_test};
-use dpgp_spec::setting::{Checked, Sections, ThresholdSetting};
+use dpgp_spec::setting::{Checked, ThresholdSetting};
 
 /// Binary classification by the Laplace approximation. The first rows are trained on, the others tested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

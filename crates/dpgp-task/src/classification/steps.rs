@@ -4,10 +4,10 @@ use nalgebra::DVector;
 use rand_pcg::Pcg64;
 
 use crate::streams::normal_vector;
-use crate::{Certified, Job, LinearRelease, OneTarget, Sampled, TaskError};
-use dpgp_accounting::{Caveat, Mechanism, Release};
+use crate::{Certified, Job, OneTarget, Sampled, TaskError};
+use dpgp_accounting::{Caveat, CertifiedMechanism, Release};
 use dpgp_linalg::largest;
-use dpgp_mechanisms::PrivateStep;
+use dpgp_mechanisms::{LinearRelease, PrivateStep};
 
 /// What a flipped label, -1 or 1, moves by.
 const LABEL_CHANGE: f64 = 2.0;
@@ -58,7 +58,8 @@ impl<'a> Steps<'a> {
     pub fn certified(self) -> Result<Certified, TaskError> {
         let Self { job, each, sensitivities, gaps, places, .. } = self;
         let gaps: Option<Vec<f64>> = gaps.into_iter().collect();
-        let step = each.gaussian(Release::LatentFunction, Mechanism::Cloaking, largest(sensitivities));
+        let step =
+            each.gaussian(Release::LatentFunction, CertifiedMechanism::Cloaking, largest(sensitivities));
         let certificate = step.repeated(places.len()).with_gap(gaps.map(largest));
         let chosen = (Caveat::PrivateFilter, job.setting.data.chosen_by_target());
         job.certify(certificate.with_caveats(&[chosen]), || {

@@ -6,7 +6,7 @@ use crate::ConvergenceTask;
 use crate::classification::{Classifier, Steps};
 use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 use dpgp_gp::newton_path;
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 
 /// Newton steps after which the mode is found to rounding.
 const TO_THE_MODE: usize = 100;

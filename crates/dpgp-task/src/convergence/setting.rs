@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows, classifier};
+use dpgp_mechanisms::Sections;
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::to_test;
-use dpgp_spec::setting::{Checked, Sections, ThresholdSetting};
+use dpgp_spec::setting::{Checked, ThresholdSetting};
 
 /// The way of the Laplace approximation to its mode. Each step with privacy spends the whole of epsilon and delta.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use crate::noise::Noise;
 use crate::streams::normals;
 use crate::{Certified, Measured, OneTarget, TaskError};
 use dpgp_accounting::Relation;
-use dpgp_accounting::{Caveat, GaussianEvent, Mechanism, Neighbours, Release};
-use dpgp_spec::setting::{MechanismSetting, PrivacySetting};
+use dpgp_accounting::{Caveat, CertifiedMechanism, GaussianEvent, Neighbours, Release};
+use dpgp_mechanisms::{FunctionSetting, NoisyFunction, PrivacySetting};
 
 /// The mean of the model on all bins, with a sample of its process as noise.
 pub(super) struct PrivateDensity<'a> {
@@ -31,17 +31,19 @@ impl<'a> PrivateDensity<'a> {
     pub fn new(block: &'a DensityBlock<'a>, centred: bool) -> Result<Self, TaskError> {
         let job = block.job;
         let model = job.model()?;
-        let MechanismSetting::Function(function) = &job.setting.privacy.mechanism else {
-            return Err(TaskError::Missing { needed: "mechanism.function" });
-        };
+        let function = job.setting.privacy.mechanism.of::<FunctionSetting>();
+        let function = function.ok_or(TaskError::Missing { needed: "mechanism.function" })?;
         let centres = block.bins.centres();
         let kernel = model.kernel.covariance(&centres);
-        let mean = Process::new(model, kernel.as_ref(), &centres, job.placing("density")).representer()?;
+        let mean = Process::new(model, kernel.as_ref(), &centres, job.placing("density"))
+            .observed()?
+            .representer()?;
         let mut targets = block.densities(&block.counts);
         let centre = if centred { targets.mean() } else { 0.0 };
         targets.add_scalar_mut(-centre);
         let plain = mean.predict(kernel.as_ref(), &targets, &block.points).add_scalar(centre);
-        let noise = Noise::of_function(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
+        let noise = NoisyFunction::new(function.sensitivity, &mean, kernel.as_ref(), &block.points)?;
+        let noise = Noise::new(Box::new(noise));
         let sensitivity = function.sensitivity.of(&mean.weights, &mean.norms);
         let density = Self { block, plain, noise, sensitivity, shared: None, centred };
         let shared = (!block.task.own_draws).then(|| density.draws("function"));
@@ -80,7 +82,7 @@ impl<'a> PrivateDensity<'a> {
         let ratio = self.noise.ratio / (self.block.smallest_volume() * target.change);
         let event = GaussianEvent {
             neighbours: Neighbours::OneRecord(Relation::AddRemove),
-            ..target.gaussian(Release::Function, Mechanism::Function, ratio)
+            ..target.gaussian(Release::Function, CertifiedMechanism::Function, ratio)
         };
         let certificate = event.certificate().with_caveats(&[
             (Caveat::InvalidSensitivity, ratio > 1.0 + 1e-9),

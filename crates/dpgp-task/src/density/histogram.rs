@@ -6,12 +6,13 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::Sampled;
 use crate::{Setting, TaskSetting};
 use dpgp_accounting::Relation;
-use dpgp_accounting::{Certificate, GaussianEvent, Mechanism, Neighbours, PrivacyUnit, Release};
+use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, Neighbours, PrivacyUnit, Release};
 use dpgp_gp::kernel::Bins;
 use dpgp_mechanisms::count_sensitivity;
+use dpgp_mechanisms::{HistogramSetting, MechanismSetting, PrivacySetting};
 use dpgp_noise::{RoundedGaussian, RoundedNoise};
 use dpgp_number::{OutOfRange, Positive};
-use dpgp_spec::setting::{CutSetting, DataSetting, MechanismSetting, PrivacySetting};
+use dpgp_spec::setting::{CutSetting, DataSetting};
 use dpgp_stream::CountSummand;
 
 /// The noise on the counts of a histogram.
@@ -38,7 +39,7 @@ pub struct HistogramModel {
 impl HistogramModel {
     /// None if the mechanism is another.
     pub(super) fn new(bins: Bins, mechanism: &MechanismSetting, data: &DataSetting) -> Option<Self> {
-        let MechanismSetting::Histogram(setting) = mechanism else { return None };
+        let setting = mechanism.of::<HistogramSetting>()?;
         let most = setting.most_per_row.map(|most| most.get() as u64);
         let unit = most.map_or_else(|| data.unit(), |most| data.unit().of_rows_with(most));
         Some(Self { bins, relation: setting.relation, most, unit })
@@ -68,7 +69,7 @@ impl HistogramModel {
         let event = GaussianEvent {
             release: Release::Histogram,
             neighbours: Neighbours::OneRecord(self.relation),
-            mechanism: Mechanism::Histogram,
+            mechanism: CertifiedMechanism::Histogram,
             calibration: cell.calibration,
             guarantee: cell.guarantee(),
             sensitivity: 1.0,

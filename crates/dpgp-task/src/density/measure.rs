@@ -9,7 +9,7 @@ use crate::grid::grid;
 use crate::{DensityEstimate, DensityTask, ProcessSetting};
 use crate::{Frame, Job, Measured, Sample, Task, TaskError};
 use dpgp_gp::kernel::{Bins, Interval};
-use dpgp_spec::setting::{MechanismSetting, PrivacySetting};
+use dpgp_mechanisms::{HistogramSetting, MechanismSetting, PrivacySetting};
 
 /// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), and for a
 /// private function `sensitivity` (that its noise is scaled by, at change 1) and `sensitivity-exact`. Frames: `histogram`
@@ -51,8 +51,7 @@ fn counts(bins: &Bins, sample: &Sample, most: Option<f64>) -> Vec<f64> {
 
 /// The most records that a row stands for.
 fn most_per_row(mechanism: &MechanismSetting) -> Option<f64> {
-    let MechanismSetting::Histogram(setting) = mechanism else { return None };
-    setting.most_per_row.map(|most| most.get() as f64)
+    mechanism.of::<HistogramSetting>()?.most_per_row.map(|most| most.get() as f64)
 }
 
 /// What all cells of a block share.

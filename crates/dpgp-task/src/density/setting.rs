@@ -5,11 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Described;
 use dpgp_gp::kernel::Observed;
+use dpgp_mechanisms::{FunctionSetting, HistogramSetting, MechanismSetting, PrivacySetting, Sections};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{dimension, fail, grid};
-use dpgp_spec::setting::{
-    Checked, CutSetting, MechanismSetting, PrivacySetting, Problem, RangeSetting, Sections, cuts,
-};
+use dpgp_spec::setting::{Checked, CutSetting, Problem, RangeSetting, cuts};
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
 /// a row says how many records it stands for.
@@ -97,12 +96,12 @@ impl DensityTask {
     /// The mechanism of a density must be that of its estimate.
     fn check_mechanism(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;
-        match (&self.estimate, &privacy.mechanism) {
-            (DensityEstimate::Function { .. }, MechanismSetting::Function(_)) => {
-                privacy.has_change("function")
-            }
-            (DensityEstimate::Function { .. }, _) => Err(privacy.wrong("function")),
-            (_, MechanismSetting::Histogram(histogram)) => {
+        match (&self.estimate, privacy.mechanism.of::<HistogramSetting>()) {
+            (DensityEstimate::Function { .. }, _) => match privacy.mechanism.of::<FunctionSetting>() {
+                Some(_) => privacy.has_change("function"),
+                None => Err(privacy.wrong("function")),
+            },
+            (_, Some(histogram)) => {
                 // Without a bound on what a row stands for there is none on what a person does.
                 let unbounded = setting.data.person.is_some() && histogram.most_per_row.is_none();
                 let missing = Problem::MissingKey { key: "most_per_row", by: "data.person" };
@@ -112,7 +111,7 @@ impl DensityTask {
                     self.check_denoise(privacy)
                 }
             }
-            (_, _) => Err(privacy.wrong("histogram")),
+            (_, None) => Err(privacy.wrong("histogram")),
         }
     }
 }
@@ -147,7 +146,7 @@ impl Described for DensityTask {
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        matches!(mechanism, MechanismSetting::Histogram(_))
+        mechanism.of::<HistogramSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -9,7 +9,7 @@ use crate::noisy_sums::split;
 use crate::{DirichletRelease, DirichletTask};
 use crate::{Job, Measured, Task, TaskError};
 use dpgp_gp::variational::{Inducing, Located, Prediction, Statistics};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::class_of;
 
 /// Draws of the latent functions that class probabilities average over.

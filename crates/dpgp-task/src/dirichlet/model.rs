@@ -13,8 +13,9 @@ use dpgp_gp::variational::{
     DirichletLabels, Inducing, NoisyStatistics, Statistics, SumsUnits, WeightPosterior, noise_aware,
 };
 use dpgp_mechanisms::{HeteroscedasticRule, SumsNoise, class_sums_sensitivity};
+use dpgp_mechanisms::{PrivacySetting, Sections, SumsSetting};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{DataSetting, MechanismSetting, PrivacySetting, Sections, SumsSetting};
+use dpgp_spec::setting::DataSetting;
 use dpgp_stream::{ClassSummand, ClassSums, PackedKernel};
 
 /// The model of a Dirichlet task.
@@ -37,7 +38,7 @@ impl ClassModel {
     }
 
     pub(super) fn of_task(task: &DirichletTask, setting: &Sections) -> Option<Self> {
-        let MechanismSetting::Sums(mechanism) = &setting.privacy.mechanism else { return None };
+        let mechanism = setting.privacy.mechanism.of::<SumsSetting>()?;
         let (variance, lengthscale) = setting.model.as_deref()?.exponentiated_quadratic()?;
         Some(Self {
             task: task.clone(),

@@ -5,11 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Described, sums_model};
 use dpgp_mechanisms::HeteroscedasticRule;
+use dpgp_mechanisms::{MechanismSetting, Sections, Summed, SumsSetting};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{fail, to_test};
-use dpgp_spec::setting::{
-    Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,
-};
+use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
 
 /// Classification by regression on Dirichlet labels. Targets are the classes 0, 1, 2, ...
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,7 +57,7 @@ impl Described for DirichletTask {
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        matches!(mechanism, MechanismSetting::Sums(_))
+        mechanism.of::<SumsSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

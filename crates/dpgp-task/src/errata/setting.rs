@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Erratum;
 use crate::Described;
-use dpgp_spec::setting::{Checked, Sections};
+use dpgp_mechanisms::{Sections, cloaking};
+use dpgp_spec::setting::Checked;
 
 /// A statement against computed numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +26,7 @@ impl ErrataTask {
 impl Described for ErrataTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.privacy.protects_nothing("inf: the numbers are computed without privacy")?;
-        setting.privacy.cloaking().map(drop)
+        cloaking(&setting.privacy).map(drop)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -5,8 +5,8 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest};
 use crate::{Sampled, TaskError};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::SumsNoise;
-use dpgp_spec::setting::PrivacySetting;
 
 /// One release per lengthscale, `sqrt(lengthscales)` times as noisy, serves all standard deviations. The mean
 /// log-likelihoods of all pairs, clipped to `clip` nats below their greatest value, are one vector with sensitivity

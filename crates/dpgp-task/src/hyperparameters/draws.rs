@@ -6,9 +6,9 @@ use super::measure::{CandidatePair, HyperparametersBlock, PreparedSums, greatest
 use crate::{BudgetRule, RefusalRule};
 use crate::{SelectionDraws, TaskError};
 use dpgp_accounting::{gaussian_rho, zcdp_rho_classic};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::{PrivateSelection, SumsNoise, Within, coinpress_mean, coinpress_shares};
 use dpgp_number::Budget;
-use dpgp_spec::setting::PrivacySetting;
 
 /// How a candidate is scored.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use crate::moments::SimulatedMoments;
 use crate::{Described, HyperparametersTask, Job, Measured, MomentsModel, TaskError};
 use dpgp_gp::kernel::{BoxKernel, EqSetting, KernelSetting};
 use dpgp_gp::sites::{Graded, HyperGrid, SiteKernel};
-use dpgp_spec::setting::{MomentsSetting, PrivacySetting};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
 use dpgp_stream::LatticeSums;
 
 /// What all cells of a block share. One release of all rows serves all candidates: none is left out to validate.

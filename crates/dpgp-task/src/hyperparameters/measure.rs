@@ -13,9 +13,10 @@ use crate::{Described, HyperparametersMethod, HyperparametersTask};
 use dpgp_accounting::{Certificate, Release};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::PrivateSelection;
 use dpgp_number::Budget;
-use dpgp_spec::setting::{NoiseAwareSetting, PrivacySetting};
+use dpgp_spec::setting::NoiseAwareSetting;
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
 /// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)

@@ -5,11 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Described, moments as moments_model, sums_model};
 use dpgp_mechanisms::PrivateSelection;
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting, Sections, Summed};
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{fail, range, to_test};
-use dpgp_spec::setting::{
-    Checked, MechanismSetting, NoiseAwareSetting, PrivacySetting, Problem, RangeSetting, Sections, Summed,
-};
+use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
 
 /// How often private selection finds the true hyperparameters: those of the model section.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,13 +120,13 @@ impl Described for HyperparametersTask {
             }
         }
         self.method.check(&setting.privacy)?;
-        match (&setting.privacy.mechanism, &self.method) {
-            (MechanismSetting::Moments(moments), HyperparametersMethod::Evidence {}) => {
+        match (setting.privacy.mechanism.of::<MomentsSetting>(), &self.method) {
+            (Some(moments), HyperparametersMethod::Evidence {}) => {
                 sums_model::model(path, setting)?;
                 let without = self.inducing.is_empty() && self.posterior.is_none();
                 moments_model::check(path, moments, without, setting)
             }
-            (MechanismSetting::Moments(_), _) | (_, HyperparametersMethod::Evidence {}) => {
+            (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
                 let why = "the method `evidence` goes with the mechanism `moments`, and with no other";
                 fail(&format!("{path}.method"), Problem::Shape(why.to_owned()))
             }

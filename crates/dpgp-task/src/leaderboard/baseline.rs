@@ -9,10 +9,10 @@ use super::predicted::Predicted;
 use super::setting::BaselineSetting;
 use crate::cross_validation::FoldRows;
 use crate::{Certified, Job, OneTarget, Sampled, TaskError};
-use dpgp_accounting::{Mechanism, Release};
+use dpgp_accounting::{CertifiedMechanism, Release};
 use dpgp_gp::variational::Prediction;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::Statistic;
-use dpgp_spec::setting::PrivacySetting;
 
 /// One mean for all test inputs.
 pub(super) struct Baseline {
@@ -68,7 +68,8 @@ impl Method for Baseline {
         let Some(target) = self.target(cell)? else {
             return Ok(Certified::nothing());
         };
-        let certificate = target.gaussian(Release::Histogram, Mechanism::Histogram, 1.0).certificate();
+        let certificate =
+            target.gaussian(Release::Histogram, CertifiedMechanism::Histogram, 1.0).certificate();
         job.certify(certificate, || {
             let bins = vec![(self.rows, self.sd(target))];
             vec![Sampled::Statistics { statistic: Statistic::Mean, bins, change: target.change / self.scale }]

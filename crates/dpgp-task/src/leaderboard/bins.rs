@@ -11,7 +11,7 @@ use crate::denoised_bins::DenoisedBins;
 use crate::{Certified, Job, OneTarget, TaskError};
 use dpgp_gp::variational::Prediction;
 use dpgp_mechanisms::Statistic;
-use dpgp_spec::setting::{BinNoiseLaw, BinningSetting, PrivacySetting};
+use dpgp_mechanisms::{BinNoiseLaw, BinningSetting, PrivacySetting};
 
 /// The noisy statistic of the bin that holds a test input; where there is none, the prior of the model. Or the best linear
 /// prediction given all of them.

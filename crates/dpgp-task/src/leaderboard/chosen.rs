@@ -12,7 +12,8 @@ use crate::selection::Choice;
 use crate::{Certified, Job, OneTarget, Sampled, TaskError};
 use dpgp_accounting::Certificate;
 use dpgp_gp::kernel::{EqSetting, KernelSetting};
-use dpgp_spec::setting::{ModelSetting, PrivacySetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::ModelSetting;
 
 /// The exponential mechanism chooses among Gaussian processes for a share of epsilon, and what it chose is released for
 /// the rest.

@@ -13,7 +13,8 @@ use crate::{Certified, Job, OneTarget, Sampled, TaskError};
 use dpgp_accounting::Certificate;
 use dpgp_gp::LinearMap;
 use dpgp_gp::variational::Prediction;
-use dpgp_spec::setting::{ModelSetting, PrivacySetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::ModelSetting;
 
 /// A Gaussian process whose mean is released with noise.
 pub(super) struct NoisyRegression {

@@ -9,7 +9,7 @@ use crate::model::noise_variance;
 use crate::normalise::{caveats, normalise};
 use crate::{Certified, Job, Measured, Task, TaskError};
 use dpgp_accounting::Caveat;
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 
 /// The metrics of `Scorer`: for each fold the mean over runs.
 impl Task for LeaderboardTask {

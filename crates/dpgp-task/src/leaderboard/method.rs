@@ -14,7 +14,8 @@ use super::sums::SummedRegression;
 use crate::LeaderboardTask;
 use crate::cross_validation::FoldRows;
 use crate::{Certified, Job, TaskError};
-use dpgp_spec::setting::{MechanismSetting, ModelSetting, PrivacySetting};
+use dpgp_mechanisms::{BinningSetting, MomentsSetting, PrivacySetting, SumsSetting};
+use dpgp_spec::setting::ModelSetting;
 
 /// A private regression on the training rows of a fold, in units of the normalised target.
 pub(super) trait Method {
@@ -44,15 +45,22 @@ impl<'a> Leaderboard<'a> {
         if let Some(setting) = self.task.baseline {
             return Ok(Box::new(Baseline::new(self, setting, rows)));
         }
-        Ok(match (&self.job.setting.privacy.mechanism, &self.task.choose) {
-            (MechanismSetting::Binning(setting), _) => Box::new(BinnedRegression::new(self, setting, rows)?),
-            (MechanismSetting::Sums(_), _) if self.task.posterior == BoardPosterior::Sites => {
-                Box::new(SitesRegression::new(self, rows)?)
-            }
-            (MechanismSetting::Sums(_), _) => Box::new(SummedRegression::new(self, rows)?),
-            (MechanismSetting::Moments(setting), _) => Box::new(MomentsRegression::new(self, setting, rows)?),
-            (_, None) => Box::new(NoisyRegression::new(self, self.model, rows)?),
-            (_, Some(choose)) => Box::new(ChosenRegression::new(self, choose, rows)?),
+        let mechanism = &self.job.setting.privacy.mechanism;
+        if let Some(binning) = mechanism.of::<BinningSetting>() {
+            return Ok(Box::new(BinnedRegression::new(self, binning, rows)?));
+        }
+        if let Some(moments) = mechanism.of::<MomentsSetting>() {
+            return Ok(Box::new(MomentsRegression::new(self, moments, rows)?));
+        }
+        if mechanism.of::<SumsSetting>().is_some() {
+            return Ok(match self.task.posterior {
+                BoardPosterior::Sites => Box::new(SitesRegression::new(self, rows)?),
+                BoardPosterior::NoiseAware => Box::new(SummedRegression::new(self, rows)?),
+            });
+        }
+        Ok(match &self.task.choose {
+            None => Box::new(NoisyRegression::new(self, self.model, rows)?),
+            Some(choose) => Box::new(ChosenRegression::new(self, choose, rows)?),
         })
     }
 }

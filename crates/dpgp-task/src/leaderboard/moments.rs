@@ -13,7 +13,7 @@ use crate::cross_validation::FoldRows;
 use crate::moments::{DesignQuestion, LEAST_SIGMA, certificate, in_box, reference, sigma};
 use crate::{Certified, Job, TaskError};
 use dpgp_gp::sites::{HyperGrid, SiteInputs, site_mixture_among};
-use dpgp_spec::setting::{MomentsSetting, PrivacySetting};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
 
 /// The mixture of processes that follows from noisy moments of the training rows.
 pub(super) struct MomentsRegression {

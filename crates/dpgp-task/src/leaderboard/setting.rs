@@ -8,12 +8,13 @@ use crate::selection::{GpGrid, NoiseScale, SelectionTask};
 use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_mechanisms::SensitivityRule;
+use dpgp_mechanisms::{
+    BinningSetting, CloakingSetting, MomentsSetting, Sections, Summed, SumsSetting, cloaking,
+    noisy_predictions,
+};
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
-use dpgp_spec::setting::{
-    Checked, MechanismSetting, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, Sections,
-    SplitSetting, Summed,
-};
+use dpgp_spec::setting::{Checked, ModelSetting, NoiseAwareSetting, Problem, RangeSetting, SplitSetting};
 
 /// Cross-validated predictive distributions: what they miss, how probable they find the targets, how often their
 /// intervals hold them.
@@ -138,8 +139,8 @@ impl ChooseSetting {
         SplitSetting::Contiguous(self.folds).check(&format!("{path}.folds"))?;
         let model = setting.model("task.leaderboard")?;
         let whole = model.sparse.is_none() && model.exponentiated_quadratic().is_some();
-        match (&setting.privacy.mechanism, whole) {
-            (MechanismSetting::Cloaking(_), true) => setting.privacy.cloaking().map(drop),
+        match (setting.privacy.mechanism.of::<CloakingSetting>(), whole) {
+            (Some(_), true) => cloaking(&setting.privacy).map(drop),
             _ => {
                 let why = "a choice needs cloaking and an exact model with the kernel eq";
                 fail(path, Problem::Shape(why.to_owned()))
@@ -161,7 +162,7 @@ impl LeaderboardTask {
 
 impl LeaderboardTask {
     fn check_posterior(&self, setting: &Sections) -> Checked {
-        let sums = matches!(setting.privacy.mechanism, MechanismSetting::Sums(_)) && self.baseline.is_none();
+        let sums = setting.privacy.mechanism.of::<SumsSetting>().is_some() && self.baseline.is_none();
         if sums || self.posterior.is_noise_aware() {
             return Ok(());
         }
@@ -170,7 +171,7 @@ impl LeaderboardTask {
     }
 
     fn check_calibrate(&self, setting: &Sections) -> Checked {
-        let moments = matches!(setting.privacy.mechanism, MechanismSetting::Moments(_));
+        let moments = setting.privacy.mechanism.of::<MomentsSetting>().is_some();
         if self.calibrate.is_none() || (moments && self.baseline.is_none()) {
             return Ok(());
         }
@@ -191,28 +192,26 @@ impl Described for LeaderboardTask {
         if self.baseline.is_some() {
             return self.check_baseline(setting);
         }
-        match &setting.privacy.mechanism {
-            MechanismSetting::Sums(_) => {
-                sums_model::model(path, setting)?.has_noise("noisy sums")?;
-                sums_model::inducing(path, &self.inducing, setting)?;
-                match self.posterior {
-                    BoardPosterior::NoiseAware => sums_model::mechanism(setting, Summed::Targets).map(drop),
-                    BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
-                }
-            }
-            MechanismSetting::Moments(moments) => {
-                setting.model(path)?.has_noise("noisy moments")?;
-                moments.check(inputs)?;
-                setting.normalise.keeps_targets(moments.target_bound.get())?;
-                stationary(setting)
-            }
-            MechanismSetting::Binning(binning) => {
-                setting.privacy.has_change("binning")?;
-                binning.check(inputs)
-            }
-            MechanismSetting::Function(_) => setting.privacy.has_change("function"),
-            _ => setting.privacy.predictions().map(drop),
+        let mechanism = &setting.privacy.mechanism;
+        if mechanism.of::<SumsSetting>().is_some() {
+            sums_model::model(path, setting)?.has_noise("noisy sums")?;
+            sums_model::inducing(path, &self.inducing, setting)?;
+            return match self.posterior {
+                BoardPosterior::NoiseAware => sums_model::mechanism(setting, Summed::Targets).map(drop),
+                BoardPosterior::Sites => site_sums::check(path, &self.inducing, setting),
+            };
         }
+        if let Some(moments) = mechanism.of::<MomentsSetting>() {
+            setting.model(path)?.has_noise("noisy moments")?;
+            moments.check(inputs)?;
+            setting.normalise.keeps_targets(moments.target_bound.get())?;
+            return stationary(setting);
+        }
+        if let Some(binning) = mechanism.of::<BinningSetting>() {
+            setting.privacy.has_change("binning")?;
+            return binning.check(inputs);
+        }
+        noisy_predictions(&setting.privacy).map(drop)
     }
 
     fn metrics(&self, replicates: u32) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::predicted::{MASS, Predicted};
 use crate::cross_validation::FoldRows;
 use crate::site_sums::{BoxModel, SitePosterior, SiteRows, SummedRows};
 use crate::{Certified, Job, TaskError};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 
 /// The posterior at sites from noisy sums over the training rows.
 pub(super) struct SitesRegression<'a> {

@@ -13,7 +13,7 @@ use crate::noisy_sums::TargetSums;
 use crate::{Certified, Job, TaskError};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{Inducing, Located, Prediction, Statistics, noise_aware};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 
 /// The posterior from noisy sums over the training rows, its covariance corrected for the noise.
 pub(super) struct SummedRegression<'a> {

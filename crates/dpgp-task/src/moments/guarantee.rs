@@ -1,10 +1,10 @@
 //! What noise on moments guarantees.
 
 use dpgp_accounting::Relation;
-use dpgp_accounting::{Certificate, GaussianEvent, Mechanism, Neighbours, Release};
+use dpgp_accounting::{Certificate, CertifiedMechanism, GaussianEvent, Neighbours, Release};
 use dpgp_mechanisms::MomentsNoise;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::PrivacySetting;
 
 /// The noise on the moments of a surface.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(crate) fn certificate(cell: &PrivacySetting) -> Certificate {
     let event = GaussianEvent {
         release: Release::Posterior,
         neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
-        mechanism: Mechanism::NoisyMoments,
+        mechanism: CertifiedMechanism::NoisyMoments,
         calibration: cell.calibration,
         guarantee: cell.guarantee(),
         // The noise is scaled by the closed form, which is a bound.

@@ -12,10 +12,9 @@ use dpgp_data::rows::InMemory;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_gp::sites::{Lattice, SiteReference};
 use dpgp_mechanisms::{MomentsDesign, WholeMoments};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting, Sections};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{
-    DataSetting, MechanismSetting, ModelSetting, MomentsSetting, NormaliseSetting, PrivacySetting, Sections,
-};
+use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting};
 use dpgp_stream::{LatticeSummand, LatticeSums, collect_here};
 
 /// The model of noisy moments over rows of any number.
@@ -46,7 +45,7 @@ struct DesignedNoise {
 impl MomentsModel {
     /// The model of a cell; none if it has another mechanism, no model, or targets without public bounds.
     pub fn new(setting: &Sections) -> Option<Self> {
-        let MechanismSetting::Moments(moments) = &setting.privacy.mechanism else { return None };
+        let moments = setting.privacy.mechanism.of::<MomentsSetting>()?;
         let model = setting.model.as_deref()?.clone();
         Self::of_parts(moments.clone(), model, &setting.normalise, &setting.data)
     }

@@ -3,8 +3,8 @@
 use super::{LEAST_SIGMA, MomentsModel};
 use crate::{Expected, Preview, PreviewedOver, TaskError};
 use dpgp_gp::sites::site_grid;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
-use dpgp_spec::setting::PrivacySetting;
 
 impl MomentsModel {
     /// What is expected of the surface over the whole box for so many rows, before anything is released.

@@ -6,8 +6,9 @@ use crate::TaskError;
 use crate::model::noise_variance;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
 use dpgp_gp::sites::SiteReference;
+use dpgp_mechanisms::{MomentsSetting, Sections};
 use dpgp_spec::setting::rules::{fail, range};
-use dpgp_spec::setting::{Checked, ModelSetting, MomentsSetting, Problem, Sections};
+use dpgp_spec::setting::{Checked, ModelSetting, Problem};
 
 /// How close the density of inputs is to the uniform one, before anything is known of it.
 const CONCENTRATION: f64 = 10.0;

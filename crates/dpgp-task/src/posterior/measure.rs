@@ -7,8 +7,8 @@ use crate::{AdviSetting, PosteriorMethod, PosteriorModel, PosteriorTask};
 use crate::{Certified, Job, Measured, Sample, Sampled, Task, TaskError};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_gp::advi::{FitStreams, LogisticRegression, Training, fit, mode};
+use dpgp_mechanisms::{GradientSetting, PrivacySetting};
 use dpgp_number::Positive;
-use dpgp_spec::setting::{GradientSetting, MechanismSetting, PrivacySetting};
 
 /// The largest element of the gradient at the mode.
 const STATIONARY: f64 = 1e-6;
@@ -54,9 +54,8 @@ impl Models {
         job: &Job<'_>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let MechanismSetting::Gradient(gradient) = &cell.mechanism else {
-            return Err(TaskError::Missing { needed: "mechanism.gradient" });
-        };
+        let gradient = cell.mechanism.of::<GradientSetting>();
+        let gradient = gradient.ok_or(TaskError::Missing { needed: "mechanism.gradient" })?;
         let accuracy = match &task.method {
             PosteriorMethod::Advi(advi) if cell.epsilon.get().is_finite() => {
                 return self.private(advi, gradient, job, cell);

@@ -6,8 +6,8 @@ use dpgp_accounting::{
     Sampling, Schedule, noise_multiplier,
 };
 use dpgp_gp::advi::BatchSampling;
+use dpgp_mechanisms::{GradientSetting, PrivacySetting};
 use dpgp_number::Budget;
-use dpgp_spec::setting::{GradientSetting, PrivacySetting};
 
 /// What is asked of an accountant; it determines the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Described;
 use dpgp_gp::advi::{BatchSampling, Family};
+use dpgp_mechanisms::{GradientSetting, Sections};
 use dpgp_number::{Count, Positive, Share};
 use dpgp_spec::setting::rules::to_test;
-use dpgp_spec::setting::{Checked, MechanismSetting, Sections, ThresholdSetting};
+use dpgp_spec::setting::{Checked, ThresholdSetting};
 
 /// A Bayesian classifier, fitted to the first rows and tested on the others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,9 +64,7 @@ pub struct AdviSetting {
 impl Described for PosteriorTask {
     fn check(&self, setting: &Sections) -> Checked {
         let privacy = &setting.privacy;
-        let MechanismSetting::Gradient(gradient) = &privacy.mechanism else {
-            return Err(privacy.wrong("gradient"));
-        };
+        let gradient = privacy.mechanism.of::<GradientSetting>().ok_or_else(|| privacy.wrong("gradient"))?;
         if matches!(self.method, PosteriorMethod::Mode {}) {
             privacy.protects_nothing("inf: the mode is computed without privacy")?;
         }

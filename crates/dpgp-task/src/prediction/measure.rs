@@ -13,7 +13,8 @@ use crate::{Certified, Frame, Job, Measured, OneTarget, Sample, Streams, Task, T
 use dpgp_accounting::Caveat;
 use dpgp_gp::LinearMap;
 use dpgp_gp::kernel::KernelSetting;
-use dpgp_spec::setting::{ModelSetting, PrivacySetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::ModelSetting;
 
 /// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), `noise-share@X`, the last over
 /// the size of the first with privacy, and `influence`: the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of

@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
+use dpgp_mechanisms::{MechanismSetting, Sections, noisy_predictions};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{dimension, fail, grid};
-use dpgp_spec::setting::{Checked, MechanismSetting, Problem, RangeSetting, Sections};
+use dpgp_spec::setting::{Checked, Problem, RangeSetting};
 
 /// Predictions of a regression on a grid, with all rows as training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,14 +66,11 @@ impl Described for PredictionTask {
             grid("task.prediction.surface", surface, inputs)?;
         }
         self.check_points(inputs)?;
-        match &setting.privacy.mechanism {
-            MechanismSetting::Function(_) => setting.privacy.has_change("function"),
-            _ => setting.privacy.predictions().map(drop),
-        }
+        noisy_predictions(&setting.privacy).map(drop)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_))
+        mechanism.linear().is_some()
     }
 
     fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {

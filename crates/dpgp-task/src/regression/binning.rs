@@ -10,7 +10,7 @@ use crate::denoised_bins::DenoisedBins;
 use crate::normalise::{caveats, normalise};
 use crate::{Job, Measured, OneTarget, Streams, TaskError};
 use dpgp_accounting::Caveat;
-use dpgp_spec::setting::{BinningEstimate, BinningSetting, PrivacySetting};
+use dpgp_mechanisms::{BinningEstimate, BinningSetting, PrivacySetting};
 
 /// The metric `rmse` as for cloaking, with predictions from a noisy statistic of the targets in each bin.
 pub(super) fn binning(
@@ -121,9 +121,9 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
+    use dpgp_mechanisms::BinNoiseLaw;
     use dpgp_mechanisms::Statistic;
     use dpgp_number::Count;
-    use dpgp_spec::setting::BinNoiseLaw;
 
     fn fold(estimate: BinningEstimate) -> (BinnedFold, BinningSetting) {
         let inputs: Vec<f64> = (0..40).map(|i| f64::from(i) / 4.0).collect();

@@ -11,13 +11,13 @@ use crate::noise::Noise;
 use crate::noises::{Designer, Noises};
 use crate::normalise::{caveats, normalise};
 use crate::streams::normals;
-use crate::{Certified, Job, LinearRelease, Measured, OneTarget, Sampled, Task, TaskError};
+use crate::{Certified, Job, Measured, OneTarget, Sampled, Task, TaskError};
 use dpgp_accounting::{Caveat, Release};
-use dpgp_cloaking::Cloak;
 use dpgp_gp::LinearMap;
 use dpgp_gp::kernel::Kernel;
 use dpgp_linalg::largest;
-use dpgp_spec::setting::{MechanismSetting, ModelSetting, PrivacySetting};
+use dpgp_mechanisms::{BinningSetting, LinearEvidence, PrivacySetting};
+use dpgp_spec::setting::ModelSetting;
 
 /// The metric `rmse`: for each fold the mean over noise draws of the RMSE over its test rows. With no draws it is
 /// `expected-rmse`, the root of the expectation over the noise of the mean squared error, which is exact:
@@ -25,7 +25,7 @@ use dpgp_spec::setting::{MechanismSetting, ModelSetting, PrivacySetting};
 /// error of a constant.
 impl Task for RegressionTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        if let MechanismSetting::Binning(setting) = &job.setting.privacy.mechanism {
+        if let Some(setting) = job.setting.privacy.mechanism.of::<BinningSetting>() {
             return binning(self, setting, job);
         }
         let model = job.model()?;
@@ -77,14 +77,17 @@ fn certified(
     }
     let noises = folds.iter().map(|fold| fold.noise(target.scale()));
     let noises: Vec<&Noise> = noises.collect::<Result<_, TaskError>>()?;
-    let cloaks: Vec<&Cloak> = noises.into_iter().filter_map(Noise::cloak).collect();
-    let gaps: Option<Vec<f64>> = cloaks.iter().map(|cloak| cloak.gap).collect();
-    let sensitivity = largest(cloaks.iter().map(|cloak| cloak.sensitivity));
-    let certificate = target.cloaked(Release::FoldPredictions, sensitivity, gaps.map(largest));
+    let first = noises.first().ok_or(TaskError::Missing { needed: "a fold" })?;
+    let gaps: Option<Vec<f64>> = noises.iter().map(|noise| noise.gap()).collect();
+    let ratio = largest(noises.iter().map(|noise| noise.ratio));
+    let certificate = first.certificate_of(Release::FoldPredictions, target, ratio, gaps.map(largest));
     let certificate = certificate.about(job.setting.data.unit());
     job.certify(certificate.with_caveats(caveats), || {
-        let place = cloaks.iter().map(|cloak| LinearRelease::of(cloak)).collect();
-        vec![Sampled::Linear { places: vec![place], scale: target.scale(), change: target.moved() }]
+        let place = noises.iter().filter_map(|noise| match noise.evidence() {
+            LinearEvidence::Numbers(release) => Some(release),
+            LinearEvidence::Function { .. } => None,
+        });
+        vec![Sampled::Linear { places: vec![place.collect()], scale: target.scale(), change: target.moved() }]
     })
 }
 

@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
+use dpgp_mechanisms::{BinningSetting, MechanismSetting, Sections, noisy_predictions};
 use dpgp_number::Count;
 use dpgp_spec::FEWEST_FOR_QUANTILES;
 use dpgp_spec::setting::rules::count;
-use dpgp_spec::setting::{Checked, MechanismSetting, Sections, SplitSetting};
+use dpgp_spec::setting::{Checked, SplitSetting};
 
 /// Cross-validated regression.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,21 +56,19 @@ impl Described for RegressionTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.regression")?;
         self.split.check("task.regression.split")?;
-        match &setting.privacy.mechanism {
-            MechanismSetting::Binning(binning) => {
-                count("task.regression.draws", self.draws.get())?;
-                setting.privacy.has_change("binning")?;
-                binning.check(setting.data.dimensions())
-            }
-            _ => {
-                // Zero draws stand for the exact expectation over the noise, which only cloaking has.
-                setting.privacy.predictions().map(drop)
-            }
-        }
+        let Some(binning) = setting.privacy.mechanism.of::<BinningSetting>() else {
+            // Zero draws stand for the exact expectation over the noise.
+            let mechanism = noisy_predictions(&setting.privacy)?;
+            let wrong = || setting.privacy.wrong("cloaking");
+            return if mechanism.releases_function() { Err(wrong()) } else { Ok(()) };
+        };
+        count("task.regression.draws", self.draws.get())?;
+        setting.privacy.has_change("binning")?;
+        binning.check(setting.data.dimensions())
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        matches!(mechanism, MechanismSetting::Cloaking(_))
+        mechanism.linear().is_some_and(|linear| !linear.releases_function())
     }
 
     fn metrics(&self, replicates: u32) -> Vec<String> {

@@ -8,8 +8,9 @@ use crate::model::{Fitted, Placing, Process};
 use crate::noises::Designer;
 use crate::normalise::{caveats, normalise};
 use crate::{Known, OneTarget, Sample, Streams, TaskError};
+use dpgp_mechanisms::Sections;
 use dpgp_noise::{LatticeMap, LatticeRelease, TargetLattice};
-use dpgp_spec::setting::{NormaliseSetting, Sections};
+use dpgp_spec::setting::NormaliseSetting;
 
 /// Predictions before their noise.
 ///

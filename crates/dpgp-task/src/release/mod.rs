@@ -13,8 +13,8 @@ use rand::Rng;
 use super::{Sample, Streams, TaskError};
 use crate::{Setting, TaskSetting};
 use dpgp_accounting::Certificate;
+use dpgp_mechanisms::MomentsSetting;
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::MechanismSetting;
 use means::Means;
 use moments::BareMoments;
 pub use points::Points;
@@ -83,9 +83,9 @@ impl PreparedRelease {
             return Err(TaskError::NotReleasable { reason });
         }
         let release = match &*setting.task {
-            TaskSetting::Surface(_) => match &setting.privacy.mechanism {
-                MechanismSetting::Moments(_) => BareMoments::prepared(setting, sample, &points.inputs)?,
-                _ => BareSums::prepared(setting, sample, &points.inputs)?,
+            TaskSetting::Surface(_) => match setting.privacy.mechanism.of::<MomentsSetting>() {
+                Some(_) => BareMoments::prepared(setting, sample, &points.inputs)?,
+                None => BareSums::prepared(setting, sample, &points.inputs)?,
             },
             _ => Means::prepared(setting, sample, points, streams)?,
         };

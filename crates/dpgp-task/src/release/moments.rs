@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::{BeforeNoise, Predictions, PreparedRelease};
 use crate::{MomentsModel, Sample, Setting, SurfacePrediction, TaskError};
-use dpgp_spec::setting::PrivacySetting;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_stream::LatticeSums;
 
 /// The rows before their moments are taken.

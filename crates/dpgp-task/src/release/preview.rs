@@ -10,8 +10,8 @@ use crate::model::{Fitted, Placing, Process, noise_variance};
 use crate::noises::Designer;
 use crate::normalise::normalise;
 use crate::{Known, OneTarget, Streams, TaskError};
+use dpgp_mechanisms::Sections;
 use dpgp_number::Epsilon;
-use dpgp_spec::setting::Sections;
 
 /// What may be known before a release: no target is among it.
 pub struct Foreknown<'a> {

@@ -2,15 +2,14 @@
 
 use super::NO_BOUNDS;
 use crate::{Setting, TaskSetting};
-use dpgp_spec::setting::{DrawSetting, MechanismSetting, NormaliseSetting, SourceSetting};
+use dpgp_spec::setting::{DrawSetting, NormaliseSetting, SourceSetting};
 
 /// Why a setting describes no release of predictions, if it does not.
 pub fn refusal(setting: &Setting) -> Option<&'static str> {
-    let mechanism = &setting.privacy.mechanism;
     match &*setting.task {
         TaskSetting::Surface(_) => {}
         TaskSetting::Regression(_) | TaskSetting::Prediction(_) => {
-            if !matches!(mechanism, MechanismSetting::Cloaking(_) | MechanismSetting::Function(_)) {
+            if setting.privacy.mechanism.linear().is_none() {
                 return Some(
                     "its mechanism is only measured: predictions are released by mechanism.cloaking or mechanism.function",
                 );

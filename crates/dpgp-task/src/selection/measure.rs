@@ -8,8 +8,8 @@ use crate::{Candidate, RowsSetting, SelectionTask};
 use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 use dpgp_accounting::{Caveat, Certificate};
 use dpgp_linalg::largest;
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_mechanisms::SensitivityRule;
-use dpgp_spec::setting::PrivacySetting;
 
 /// The metrics `sse/NAME` and `sse-without-noise/NAME` (on the scale of the model), `most-moved/NAME` (the most that one target
 /// moves a prediction, units of the target), `sensitivity/NAME`, `probability/NAME` and `rmse/NAME` (units of the target) of each

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Described, FittedRows};
-use dpgp_mechanisms::SensitivityRule;
+use dpgp_mechanisms::{Sections, SensitivityRule, cloaking};
 use dpgp_number::{Count, Epsilon, Positive};
 use dpgp_spec::label;
 use dpgp_spec::setting::rules::{fail, positive, range};
-use dpgp_spec::setting::{Checked, Problem, Sections, SplitSetting};
+use dpgp_spec::setting::{Checked, Problem, SplitSetting};
 
 /// Selection among candidates by cross-validated expected squared error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -249,7 +249,7 @@ impl Described for SelectionTask {
         if self.sensitivity == SensitivityRule::Corrected && self.clip != Some(Self::CORRECTED_CLIP) {
             return fail("task.selection.sensitivity", Problem::CorrectedNeedsClip);
         }
-        setting.privacy.cloaking().map(drop)
+        cloaking(&setting.privacy).map(drop)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

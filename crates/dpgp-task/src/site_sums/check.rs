@@ -3,8 +3,9 @@
 use crate::sums_model;
 use dpgp_gp::sites::CountSites;
 use dpgp_linalg::largest;
+use dpgp_mechanisms::{Sections, Summed, SumsSetting};
 use dpgp_spec::setting::rules::range;
-use dpgp_spec::setting::{Checked, RangeSetting, Sections, Summed, SumsSetting};
+use dpgp_spec::setting::{Checked, RangeSetting};
 
 /// The most inputs that there is a grid of sites for.
 const MOST_INPUTS: usize = 4;

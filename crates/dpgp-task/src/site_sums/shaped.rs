@@ -12,7 +12,7 @@ use dpgp_accounting::{Certificate, Release};
 use dpgp_gp::variational::{Bumps, InducingGrid};
 use dpgp_linalg::LinalgError;
 use dpgp_mechanisms::{Ellipsoid, MidpointBounds, NoiseAxes, RecordBounds, SumMaps};
-use dpgp_spec::setting::{PrivacySetting, ProductsSetting, SumsSetting, SumsShape};
+use dpgp_mechanisms::{PrivacySetting, ProductsSetting, SumsSetting, SumsShape};
 
 /// What an ellipsoid depends on.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,8 @@ use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{NoisyFeatures, SummedFeatures};
 use dpgp_gp::variational::{Inducing, InducingGrid, Statistics};
 use dpgp_mechanisms::NoiseAxes;
-use dpgp_spec::setting::{PrivacySetting, RangeSetting};
+use dpgp_mechanisms::PrivacySetting;
+use dpgp_spec::setting::RangeSetting;
 
 /// Rows that are summed.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::against_constant::{NO_VARIANCE, against_constant};
 use crate::grid::grid;
 use crate::{Frame, Job, Measured, Task, TaskError};
 use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
-use dpgp_spec::setting::{MechanismSetting, PrivacySetting};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
 use dpgp_stream::Sums;
 
 /// The metrics `rmse` (of the clipped targets about the surface), `r2` (one less its square over the variance of those targets: how much
@@ -20,7 +20,7 @@ use dpgp_stream::Sums;
 /// noise on moments. Frames: `curve` or `map`, and `inducing`, which moments have not.
 impl Task for SurfaceTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
-        if let MechanismSetting::Moments(_) = job.setting.privacy.mechanism {
+        if job.setting.privacy.mechanism.of::<MomentsSetting>().is_some() {
             let block = MomentsBlock::new(self, job)?;
             return job.cells.iter().map(|cell| block.cell(cell)).collect();
         }

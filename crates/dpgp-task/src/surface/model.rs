@@ -13,10 +13,9 @@ use dpgp_data::rows::InMemory;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware};
 use dpgp_mechanisms::SumsNoise;
+use dpgp_mechanisms::{FeaturesSetting, PrivacySetting, Sections, SumsSetting};
 use dpgp_noise::RoundedNoise;
-use dpgp_spec::setting::{
-    FeaturesSetting, MechanismSetting, NoiseAwareSetting, PrivacySetting, RangeSetting, Sections, SumsSetting,
-};
+use dpgp_spec::setting::{NoiseAwareSetting, RangeSetting};
 use dpgp_stream::{PackedKernel, Summand, Sums, collect_here};
 
 /// The noise on the sums of a surface.
@@ -54,7 +53,7 @@ impl SurfaceModel {
     }
 
     pub(super) fn of_task(task: &SurfaceTask, setting: &Sections) -> Option<Self> {
-        let MechanismSetting::Sums(sums) = &setting.privacy.mechanism else { return None };
+        let sums = setting.privacy.mechanism.of::<SumsSetting>()?;
         let model = setting.model.as_deref()?;
         let inputs = setting.data.dimensions();
         let (variance, lengthscales) = model.lengthscales(inputs)?;

@@ -6,8 +6,8 @@ use crate::against_constant::{NO_VARIANCE, against_constant};
 use crate::moments::SimulatedMoments;
 use crate::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
+use dpgp_mechanisms::PrivacySetting;
 use dpgp_number::Epsilon;
-use dpgp_spec::setting::PrivacySetting;
 use dpgp_stream::LatticeSums;
 
 /// What all cells of a block share.

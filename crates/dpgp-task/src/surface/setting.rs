@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::grid::grid as product_grid;
 use crate::{Described, moments as moments_model, sums_model};
+use dpgp_mechanisms::{MechanismSetting, MomentsSetting, Sections, Summed, SumsSetting};
 use dpgp_number::Finite;
 use dpgp_spec::setting::rules::{dimension, fail, grid};
-use dpgp_spec::setting::{
-    Checked, MechanismSetting, NoiseAwareSetting, Problem, RangeSetting, Sections, Summed,
-};
+use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
 
 const PATH: &str = "task.surface";
 
@@ -78,17 +77,15 @@ impl Described for SurfaceTask {
             return fail("normalise", Problem::Shape(why.to_owned()));
         }
         self.check_map(setting.data.dimensions())?;
-        match &setting.privacy.mechanism {
-            MechanismSetting::Moments(moments) => {
-                let without = self.inducing.is_empty() && self.posterior.is_none();
-                moments_model::check(PATH, moments, without, setting)
-            }
-            _ => self.check_sums(setting),
-        }
+        let Some(moments) = setting.privacy.mechanism.of::<MomentsSetting>() else {
+            return self.check_sums(setting);
+        };
+        let without = self.inducing.is_empty() && self.posterior.is_none();
+        moments_model::check(PATH, moments, without, setting)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
-        matches!(mechanism, MechanismSetting::Sums(_) | MechanismSetting::Moments(_))
+        mechanism.of::<SumsSetting>().is_some() || mechanism.of::<MomentsSetting>().is_some()
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Described;
+use dpgp_mechanisms::{Sections, cloaking};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{dimension, grid};
-use dpgp_spec::setting::{Checked, RangeSetting, Sections};
+use dpgp_spec::setting::{Checked, RangeSetting};
 
 /// A Gaussian process at two places, before or after the observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +33,7 @@ impl Described for TutorialTask {
         setting.regression_model("task.tutorial")?;
         dimension("data.inputs", 1, setting.data.dimensions())?;
         grid("task.tutorial.grid", &[self.grid], 1)?;
-        setting.privacy.cloaking().map(drop)
+        cloaking(&setting.privacy).map(drop)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

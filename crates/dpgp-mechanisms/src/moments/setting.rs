@@ -4,9 +4,10 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::rules::{Checked, dimension, fail, range};
-use super::super::{DataSetting, Problem};
+use crate::Mechanism;
 use dpgp_number::{Count, Positive};
+use dpgp_spec::setting::rules::{Checked, dimension, fail, range};
+use dpgp_spec::setting::{ChosenBy, DataSetting, Problem};
 
 /// Gaussian noise on Fourier moments of records: sums of cosines and sines of the inputs, plain and times the target, and the
 /// sum of squared targets. Neighbours replace one record. Which moments, and how much noise on each, follows from the model, the
@@ -27,6 +28,24 @@ pub struct MomentsSetting {
     pub rows: Option<Count<MOST_ROWS>>,
 }
 
+impl Mechanism for MomentsSetting {
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Record
+    }
+
+    fn target_bound(&self) -> Option<f64> {
+        Some(self.target_bound.get())
+    }
+
+    fn domain(&self) -> Option<&[[f64; 2]]> {
+        Some(&self.domain)
+    }
+
+    fn stated_rows(&self) -> Option<u64> {
+        self.rows.map(|rows| rows.get() as u64)
+    }
+}
+
 /// The most rows: sums in 64 bits hold four times as many.
 const MOST_ROWS: usize = 1_000_000_000_000;
 /// The most inputs that rows are counted by.
@@ -38,8 +57,8 @@ impl MomentsSetting {
     /// Checks the numbers, for data with so many inputs.
     ///
     /// # Errors
-    /// [`Problem::OutOfRange`](crate::setting::Problem::OutOfRange),
-    /// [`Problem::WrongDimension`](crate::setting::Problem::WrongDimension).
+    /// [`Problem::OutOfRange`](dpgp_spec::setting::Problem::OutOfRange),
+    /// [`Problem::WrongDimension`](dpgp_spec::setting::Problem::WrongDimension).
     pub fn check(&self, inputs: usize) -> Checked {
         let path = PATH;
         let domain = format!("{path}.domain");

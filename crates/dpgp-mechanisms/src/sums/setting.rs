@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::rules::{Checked, Fault, dimension, fail, range};
-use super::super::{Problem, RangeSetting};
-use dpgp_mechanisms::SumsRule;
+use super::rule::SumsRule;
+use crate::Mechanism;
 use dpgp_number::Positive;
+use dpgp_spec::setting::rules::{Checked, Fault, dimension, fail, range};
+use dpgp_spec::setting::{ChosenBy, Problem, RangeSetting};
 
 /// The settings of Gaussian noise on the two sums of a variational model. Neighbours replace one record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +29,16 @@ pub struct SumsSetting {
     /// The shape of the noise. All but `spherical` are for simulations with the posterior `sites`.
     #[serde(default, skip_serializing_if = "SumsShape::is_spherical")]
     pub noise: SumsShape,
+}
+
+impl Mechanism for SumsSetting {
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Record
+    }
+
+    fn target_bound(&self) -> Option<f64> {
+        self.target_bound.map(Positive::get)
+    }
 }
 
 /// What the second sum of a variational model is released as.

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::Problem;
-use super::super::rules::{Checked, fail};
+use crate::Mechanism;
 use dpgp_accounting::{AccountantKind, Relation};
 use dpgp_number::{Epsilon, Positive};
+use dpgp_spec::setting::rules::{Checked, fail};
+use dpgp_spec::setting::{ChosenBy, Problem};
 
 /// The settings of clipped and noisy gradients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +20,16 @@ pub struct GradientSetting {
     pub accountant: AccountantKind,
     /// Which data sets are neighbours.
     pub relation: Relation,
+}
+
+impl Mechanism for GradientSetting {
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Record
+    }
+
+    fn needs_public_rows(&self) -> bool {
+        true
+    }
 }
 
 impl GradientSetting {

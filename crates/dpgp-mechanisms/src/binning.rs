@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::Problem;
-use super::super::rules::{Checked, fail, range};
-use dpgp_mechanisms::Statistic;
+use crate::Mechanism;
 use dpgp_number::Count;
+use dpgp_spec::setting::rules::{Checked, fail, range};
+use dpgp_spec::setting::{ChosenBy, Problem};
 
 /// Noise on a statistic of the targets of each bin, with as many intervals along each input. The bins cover the training
 /// inputs.
@@ -26,6 +26,21 @@ pub struct BinningSetting {
     /// budget. Needs the statistic mean and the estimate bin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denoise: Option<bool>,
+}
+
+impl Mechanism for BinningSetting {
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Inputs
+    }
+
+    fn denoise(&self) -> Option<bool> {
+        self.denoise
+    }
+
+    fn fits_all_rows(&self) -> bool {
+        // Means of bins are denoised by a process on all rows.
+        self.denoise == Some(true)
+    }
 }
 
 /// The law of the noise on a statistic of a bin.
@@ -96,5 +111,82 @@ impl BinningSetting {
             (Some(true), _, _) => "statistic = \"mean\": a median is not linear in the targets",
         };
         fail(&format!("{path}.denoise"), Problem::NotDenoised { needed })
+    }
+}
+
+/// The statistic that is released of a bin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// How many records there are; where the records are private.
+    Count,
+    /// The mean of their targets; where only the targets are private.
+    Mean,
+    /// The median of their targets; where only the targets are private.
+    Median,
+}
+
+impl Statistic {
+    /// The statistic of the targets of one bin; none of an empty one, which has no mean.
+    pub fn of(self, targets: &[f64]) -> Option<f64> {
+        let n = targets.len();
+        if self == Self::Count {
+            return Some(n as f64);
+        }
+        if n == 0 {
+            return None;
+        }
+        Some(match self {
+            Self::Count | Self::Mean => targets.iter().sum::<f64>() / n as f64,
+            Self::Median => {
+                let mut sorted = targets.to_vec();
+                sorted.sort_by(f64::total_cmp);
+                0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+            }
+        })
+    }
+
+    /// How far the statistic of a bin with `n` records moves when one target moves by at most `change` within an interval
+    /// of that length; the number of records is public. Only one bin moves, so noise in proportion to each bin's own
+    /// value has the sensitivity 1 in its metric.
+    ///
+    /// A mean moves by `change / n`. A median of an odd number may move from one end of the interval to the other; of an
+    /// even number it is the middle of two neighbours in the order, and `m' - m <= (y_(k+1) - y_(k-1)) / 2 <= change / 2`.
+    ///
+    /// ```
+    /// use dpgp_mechanisms::Statistic;
+    /// assert_eq!(Statistic::Mean.sensitivity(4, 2.0), 0.5);
+    /// assert_eq!(Statistic::Median.sensitivity(4, 2.0), 1.0);
+    /// assert_eq!(Statistic::Median.sensitivity(5, 2.0), 2.0);
+    /// ```
+    pub fn sensitivity(self, n: usize, change: f64) -> f64 {
+        match self {
+            // No target enters a count, and records are public where targets change.
+            Self::Count => 0.0,
+            Self::Mean => change / n as f64,
+            Self::Median if n % 2 == 1 => change,
+            Self::Median => 0.5 * change,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_bins_and_how_far_they_move() {
+        let targets = [5.0, 1.0, 4.0, 2.0];
+        assert_eq!(
+            [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.of(&targets)),
+            [Some(4.0), Some(3.0), Some(3.0)]
+        );
+        assert_eq!(Statistic::Median.of(&targets[..3]), Some(4.0));
+        assert_eq!((Statistic::Count.of(&[]), Statistic::Mean.of(&[])), (Some(0.0), None));
+        for (n, moves) in [(4, [0.0, 0.75, 1.5]), (5, [0.0, 0.6, 3.0])] {
+            let found =
+                [Statistic::Count, Statistic::Mean, Statistic::Median].map(|which| which.sensitivity(n, 3.0));
+            assert_eq!(found, moves, "{n}");
+        }
     }
 }

@@ -1,0 +1,88 @@
+//! Independent Gaussian noise of one size on every prediction: the plain Gaussian mechanism.
+
+use nalgebra::DMatrix;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, Mechanism};
+use dpgp_accounting::{Calibration, CertifiedMechanism};
+use dpgp_gp::LinearMap;
+use dpgp_linalg::largest;
+use dpgp_noise::PrivacyError;
+use dpgp_spec::setting::ChosenBy;
+
+/// Independent Gaussian noise of one size on every prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GaussianSetting {
+    /// Whether predictions are the best linear ones given what is released, as for cloaking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub denoise: Option<bool>,
+}
+
+impl Mechanism for GaussianSetting {
+    fn chosen_by(&self) -> ChosenBy {
+        ChosenBy::Inputs
+    }
+
+    fn denoise(&self) -> Option<bool> {
+        self.denoise
+    }
+
+    fn linear(&self) -> Option<&dyn LinearMechanism> {
+        Some(self)
+    }
+}
+
+impl LinearMechanism for GaussianSetting {
+    fn design(&self, fit: &dyn LinearFit, _: f64) -> Result<Box<dyn LinearNoise>, PrivacyError> {
+        Ok(Box::new(IndependentNoise::new(fit.map())?))
+    }
+}
+
+/// Noise `s xi` on predictions `C y`, with independent standard normal draws xi and `s = max_j |c_j|`.
+///
+/// Obligation: a target that changes by 1 moves `C y` along one column, by at most s in the Euclidean norm, and some target does move it
+/// by s: the sensitivity of the Gaussian mechanism (Dwork and Roth 2014, Appendix A).
+struct IndependentNoise {
+    columns: DMatrix<f64>,
+    sensitivity: f64,
+}
+
+impl IndependentNoise {
+    fn new(map: &LinearMap) -> Result<Self, PrivacyError> {
+        let columns = map.columns().clone();
+        let sensitivity = largest(columns.column_iter().map(|column| column.norm()));
+        if sensitivity == 0.0 {
+            return Err(PrivacyError::NothingToProtect);
+        }
+        Ok(Self { columns, sensitivity })
+    }
+
+    /// The factor of the covariance of the noise, `s I`.
+    fn factor(&self) -> DMatrix<f64> {
+        DMatrix::from_diagonal_element(self.columns.nrows(), self.columns.nrows(), self.sensitivity)
+    }
+}
+
+impl LinearNoise for IndependentNoise {
+    fn map(&self) -> DMatrix<f64> {
+        self.factor()
+    }
+
+    fn ratio(&self) -> f64 {
+        largest(self.columns.column_iter().map(|column| (column / self.sensitivity).norm()))
+    }
+
+    fn whitened_columns(&self, plain: &LinearMap) -> DMatrix<f64> {
+        plain.columns() / self.sensitivity
+    }
+
+    fn certified(&self) -> fn(Calibration) -> CertifiedMechanism {
+        CertifiedMechanism::Gaussian
+    }
+
+    fn evidence(&self) -> LinearEvidence {
+        LinearEvidence::Numbers(LinearRelease { columns: self.columns.clone(), factor: self.factor() })
+    }
+}

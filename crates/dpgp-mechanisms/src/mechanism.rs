@@ -1,0 +1,56 @@
+//! What the rest of the program asks of every mechanism.
+
+use std::any::Any;
+
+use crate::LinearMechanism;
+use dpgp_spec::setting::ChosenBy;
+
+/// The settings of a mechanism, and what follows from them alone.
+///
+/// A mechanism adds noise to something that rows change: predictions, sums, counts. Most questions have an answer that is right where a
+/// mechanism says nothing else.
+pub trait Mechanism: Any {
+    /// What of a record the guarantee hides: its target, where inputs are public, or all of it. The rows of a person may be chosen by
+    /// what it does not hide.
+    fn chosen_by(&self) -> ChosenBy;
+
+    /// Itself, where it covers predictions that are linear in the targets.
+    fn linear(&self) -> Option<&dyn LinearMechanism> {
+        None
+    }
+
+    /// Whether a Gaussian process with matrices of all training rows is behind its predictions.
+    fn fits_all_rows(&self) -> bool {
+        self.linear().is_some()
+    }
+
+    /// Whether predictions are the best ones given what is released, where the settings say it.
+    fn denoise(&self) -> Option<bool> {
+        None
+    }
+
+    /// The bound that targets are clipped to, on either side of zero, where it is a setting of the mechanism.
+    fn target_bound(&self) -> Option<f64> {
+        None
+    }
+
+    /// The public box that inputs are clipped to; none where inputs are not.
+    fn domain(&self) -> Option<&[[f64; 2]]> {
+        None
+    }
+
+    /// About how many rows there are, where the settings say it from public knowledge.
+    fn stated_rows(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether a neighbour may have a row more or less.
+    fn hides_number_of_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether the number of rows that are used must be public.
+    fn needs_public_rows(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,111 @@
+//! All mechanisms. A new one is a file or a folder of this crate, which implements [`Mechanism`], and a line here.
+
+use std::any::Any;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BinningSetting, CloakingSetting, FunctionSetting, GaussianSetting, GradientSetting, HistogramSetting,
+    LinearMechanism, Mechanism, MomentsSetting, SumsSetting,
+};
+use dpgp_spec::setting::{ChosenBy, MechanismSection};
+
+/// The guarantee and the mechanism.
+pub type PrivacySetting = dpgp_spec::setting::PrivacySetting<MechanismSetting>;
+
+/// The sections of a cell but its task.
+pub type Sections = dpgp_spec::setting::Sections<MechanismSetting>;
+
+macro_rules! mechanisms {
+    ($($(#[$doc:meta])* $word:literal: $name:ident($setting:ty),)*) => {
+        /// The mechanism.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub enum MechanismSetting {
+            $($(#[$doc])* #[serde(rename = $word)] $name($setting),)*
+        }
+
+        impl MechanismSetting {
+            /// The mechanism itself.
+            pub fn mechanism(&self) -> &dyn Mechanism {
+                match self {
+                    $(Self::$name(mechanism) => mechanism,)*
+                }
+            }
+
+            /// Its word in specs.
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => $word,)*
+                }
+            }
+        }
+    };
+}
+
+mechanisms! {
+    /// Gaussian noise with an optimal covariance.
+    "cloaking": Cloaking(CloakingSetting),
+    /// Clipped and noisy gradients.
+    "gradient": Gradient(GradientSetting),
+    /// Noisy sums of a variational model.
+    "sums": Sums(SumsSetting),
+    /// Gaussian noise on Fourier moments of records.
+    "moments": Moments(MomentsSetting),
+    /// Gaussian noise on the counts of a histogram.
+    "histogram": Histogram(HistogramSetting),
+    /// A sample of the model's process, added to its mean function.
+    "function": Function(FunctionSetting),
+    /// Gaussian noise on a statistic of the targets of each bin.
+    "binning": Binning(BinningSetting),
+    /// Independent Gaussian noise of one size on every prediction.
+    "gaussian": Gaussian(GaussianSetting),
+}
+
+impl MechanismSetting {
+    /// Its settings, if it is the mechanism with settings of this type.
+    ///
+    /// ```
+    /// use dpgp_mechanisms::{HistogramSetting, MechanismSetting, SumsSetting};
+    ///
+    /// let mechanism: MechanismSetting = toml::from_str("histogram.relation = \"add-remove\"")?;
+    /// assert!(mechanism.of::<HistogramSetting>().is_some());
+    /// assert!(mechanism.of::<SumsSetting>().is_none());
+    /// # Ok::<(), toml::de::Error>(())
+    /// ```
+    pub fn of<T: Mechanism>(&self) -> Option<&T> {
+        let mechanism: &dyn Any = self.mechanism();
+        mechanism.downcast_ref()
+    }
+
+    /// Whether an experiment takes the best predictions given what is released: where its spec says so.
+    pub fn denoises_experiments(&self) -> bool {
+        self.mechanism().denoise().unwrap_or(false)
+    }
+
+    /// Whether a release does: unless its spec says no, since it costs no budget.
+    pub fn denoises_releases(&self) -> bool {
+        self.mechanism().denoise().unwrap_or(true)
+    }
+
+    /// What the rows of a person may be chosen by.
+    pub fn chosen_by(&self) -> ChosenBy {
+        self.mechanism().chosen_by()
+    }
+
+    /// The mechanism, where it covers predictions that are linear in the targets.
+    pub fn linear(&self) -> Option<&dyn LinearMechanism> {
+        self.mechanism().linear()
+    }
+}
+
+impl MechanismSection for MechanismSetting {
+    fn word(&self) -> &'static str {
+        self.word()
+    }
+
+    fn needs_public_rows(&self) -> bool {
+        self.mechanism().needs_public_rows()
+    }
+}
