@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 
 use dpgp_linalg::largest;
 use dpgp_mechanisms::Frequencies;
-use dpgp_task::MomentsRelease;
+use dpgp_mechanisms::MomentsRelease;
 
 /// Displacements that are tried, in all.
 const DISPLACEMENTS: f64 = 4000.0;

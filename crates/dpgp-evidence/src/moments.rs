@@ -5,7 +5,7 @@ use crate::moment_weights::MomentWeights;
 use dpgp_accounting::Guarantee;
 use dpgp_audit::exact_delta;
 use dpgp_audit::short;
-use dpgp_task::MomentsRelease;
+use dpgp_mechanisms::MomentsRelease;
 
 /// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
 pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {

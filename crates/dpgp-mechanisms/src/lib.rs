@@ -6,6 +6,7 @@
 mod binning;
 mod cloaking;
 mod coinpress;
+mod error;
 mod function;
 mod gaussian;
 mod gradient;
@@ -15,6 +16,7 @@ mod mechanism;
 mod moments;
 mod newton;
 mod private_selection;
+mod public_targets;
 mod registry;
 mod selection;
 mod sums;
@@ -22,20 +24,24 @@ mod sums;
 pub use binning::{BinNoiseLaw, BinningEstimate, BinningSetting, Statistic};
 pub use cloaking::{CloakingSetting, cloaking};
 pub use coinpress::{CoinPressStep, Within, coinpress_mean, coinpress_shares, tail_bound};
+pub use error::MechanismError;
 pub use function::{FunctionNoise, FunctionSensitivity, FunctionSetting, NoisyFunction};
 pub use gaussian::GaussianSetting;
 pub use gradient::GradientSetting;
-pub use histogram::{HistogramSetting, count_sensitivity};
+pub use histogram::{CountsGuarantee, HistogramModel, HistogramSetting, count_sensitivity};
 pub use linear::{
     LinearEvidence, LinearFit, LinearMechanism, LinearNoise, LinearRelease, deviations, noisy_predictions,
 };
 pub use mechanism::Mechanism;
 pub use moments::{
-    Frequencies, LeastRisk, MomentsDesign, MomentsNoise, MomentsSetting, PairTable, PhaseTable, SitePrior,
-    SquareRule, WeightSearch, WholeMoments,
+    DesignQuestion, Frequencies, LEAST_SIGMA, LeastRisk, MomentsDesign, MomentsGuarantee, MomentsModel,
+    MomentsNoise, MomentsRelease, MomentsSetting, PairTable, PhaseTable, ReleasedMoments, SimulatedMoments,
+    SitePrior, SquareRule, SurfacePrediction, WeightSearch, WholeMoments, check_moments, check_stationary,
+    moments_certificate, moments_reference, within_box,
 };
 pub use newton::PrivateStep;
 pub use private_selection::PrivateSelection;
+pub use public_targets::public_targets;
 pub use registry::{MechanismSetting, PrivacySetting, Sections};
 pub use selection::{FoldColumns, SensitivityRule, selection_probabilities, sse_sensitivity};
 pub use sums::{

@@ -7,9 +7,10 @@ use super::described_sums::{HeldDescription, HeldFacts, NotPrivate, PublicFacts}
 use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::{CountsGuarantee, HistogramModel};
 use dpgp_spec::setting::CutSetting;
 use dpgp_stream::{CountSummand, Counts};
-use dpgp_task::{CountsGuarantee, HistogramModel, Setting, TaskError};
+use dpgp_task::{DensityTask, Setting, TaskError, TaskSetting};
 
 /// Counts of records in the bins of a public grid.
 #[derive(Debug, Clone)]
@@ -22,8 +23,9 @@ pub struct CountsRelease {
 impl CountsRelease {
     /// That of a cell; none if it has another task or mechanism.
     pub(super) fn of(setting: &Setting) -> Option<Self> {
-        let model = HistogramModel::of(setting)?;
-        let (rows, bins) = (model.summand(&setting.data), HistogramModel::cuts(setting)?.to_vec());
+        let TaskSetting::Density(task) = &*setting.task else { return None };
+        let model = DensityTask::histogram(setting)?;
+        let (rows, bins) = (model.summand(&setting.data), task.bins.clone());
         Some(Self { model, rows, bins })
     }
 }

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::ledger::{LedgerError, Receipt};
 use super::{GridError, SignatureError};
 use dpgp_data::DataError;
+use dpgp_mechanisms::MechanismError;
 use dpgp_run::RunError;
 use dpgp_task::TaskError;
 
@@ -232,6 +233,12 @@ pub enum ReleaseError {
         /// What the system said.
         cause: std::io::Error,
     },
+}
+
+impl From<MechanismError> for ReleaseError {
+    fn from(error: MechanismError) -> Self {
+        Self::Task(error.into())
+    }
 }
 
 /// What is said of a failure after the charge.

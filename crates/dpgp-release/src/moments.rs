@@ -9,8 +9,9 @@ use super::described_sums::{HeldDescription, HeldFacts, PublicFacts};
 use super::draw::Guaranteed;
 use super::sums_model::{NoisyNumber, SumsModel, list, number};
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::{MomentsGuarantee, MomentsModel, SurfacePrediction};
 use dpgp_stream::{LatticeSummand, LatticeSums};
-use dpgp_task::{MomentsGuarantee, MomentsModel, Setting, SurfacePrediction, TaskError, TaskSetting};
+use dpgp_task::{Setting, TaskError, TaskSetting};
 
 /// A surface from Fourier moments of rows.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ impl SumsModel for MomentsRelease {
     }
 
     fn exact_numbers(&self, privacy: &PrivacySetting, sums: &LatticeSums) -> Result<Vec<f64>, TaskError> {
-        self.model.exact(sums, privacy)
+        Ok(self.model.exact(sums, privacy)?)
     }
 
     /// Opposite targets at the same place are the furthest apart for most frequencies; other places move the plain sums.

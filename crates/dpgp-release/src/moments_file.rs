@@ -16,9 +16,10 @@ use dpgp_data::{Missing, whole_text};
 use dpgp_fs::Readers;
 use dpgp_gp::kernel::{BoxKernel, KernelSetting};
 use dpgp_mechanisms::MomentsSetting;
+use dpgp_mechanisms::{MomentsModel, ReleasedMoments};
 use dpgp_number::Positive;
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting, SourceSetting};
-use dpgp_task::{MomentsModel, Points, Predictions, ReleasedMoments};
+use dpgp_task::{Points, Predictions};
 
 /// What `dpgp stats --release` wrote of moments, as far as predictions need it.
 pub struct MomentsFile {

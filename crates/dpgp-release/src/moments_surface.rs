@@ -6,8 +6,9 @@ use super::little_known::little_known;
 use super::points_file::{ensure_inside, held, outside_warning};
 use super::{FilePredictions, MomentsFile, OtherModel, PublicPoints, ReleaseError};
 use dpgp_gp::sites::SiteMixture;
+use dpgp_mechanisms::{MomentsModel, ReleasedMoments, SurfacePrediction};
 use dpgp_spec::setting::DataSetting;
-use dpgp_task::{MomentsModel, Points, Predictions, ReleasedMoments, SurfacePrediction};
+use dpgp_task::{Points, Predictions};
 
 /// A release and a model of it.
 pub(super) struct KnownMoments {

@@ -12,6 +12,7 @@ use super::prediction_rows::PredictionRows;
 use super::public_rows::public_rows;
 use super::subject::Subject;
 use dpgp_data::{Fingerprint, Progress};
+use dpgp_mechanisms::MomentsModel;
 use dpgp_mechanisms::{LinearMechanism, MomentsSetting};
 use dpgp_number::Epsilon;
 use dpgp_run::{
@@ -20,8 +21,8 @@ use dpgp_run::{
 };
 use dpgp_spec::setting::ChosenBy;
 use dpgp_task::{
-    Cell, Experiment, Foreknown, ModelMemory, MomentsModel, Points, Predictions, PreparedRelease, Preview,
-    Sample, Setting, TaskError, TaskSetting, refusal,
+    Cell, Experiment, Foreknown, ModelMemory, Points, Predictions, PreparedRelease, Preview, Sample, Setting,
+    TaskError, TaskSetting, preview_moments, refusal,
 };
 
 /// The most points where none are named.
@@ -114,7 +115,7 @@ impl<'a> PredictionRequest<'a> {
         }
         if let Some(model) = MomentsModel::new(setting) {
             let rows = self.sample.rows();
-            let preview = model.preview(rows, epsilons, &setting.privacy);
+            let preview = preview_moments(&model, rows, epsilons, &setting.privacy);
             return preview.map_err(|cause| self.failed(cause));
         }
         if matches!(&*setting.task, TaskSetting::Surface(_)) {

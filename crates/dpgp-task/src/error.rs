@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use dpgp_accounting::AccountingError;
 use dpgp_linalg::LinalgError;
+use dpgp_mechanisms::MechanismError;
 use dpgp_noise::PrivacyError;
 use dpgp_number::OutOfRange;
 
@@ -71,4 +72,15 @@ pub enum TaskError {
     /// A release was refused.
     #[error(transparent)]
     Privacy(#[from] PrivacyError),
+}
+
+impl From<MechanismError> for TaskError {
+    fn from(error: MechanismError) -> Self {
+        match error {
+            MechanismError::Privacy(error) => Self::Privacy(error),
+            MechanismError::Linalg(error) => Self::Linalg(error),
+            MechanismError::OutOfRange(error) => Self::OutOfRange(error),
+            MechanismError::Missing(needed) => Self::Missing { needed },
+        }
+    }
 }

@@ -6,7 +6,7 @@ use nalgebra::DMatrix;
 
 use super::Selected;
 use dpgp_accounting::{Event, Relation};
-use dpgp_mechanisms::{Frequencies, LinearRelease, MomentsNoise, PrivateSelection, Statistic, SumsNoise};
+use dpgp_mechanisms::{LinearRelease, MomentsRelease, PrivateSelection, Statistic, SumsNoise};
 use dpgp_spec::setting::RangeSetting;
 
 /// How a record with a certain label enters a pair of sums: `a k` and `b k k'`, with k its covariances with the
@@ -59,23 +59,6 @@ pub struct ShapedRelease {
     pub domain: Vec<[f64; 2]>,
     /// The bound on targets.
     pub bound: f64,
-}
-
-/// Noise on the Fourier moments of records.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MomentsRelease {
-    /// The frequencies of the sums that targets weigh.
-    pub weighted: Frequencies,
-    /// Those of the plain sums.
-    pub plain: Frequencies,
-    /// The standard deviations that were used.
-    pub noise: MomentsNoise,
-    /// The period, in sides of the box.
-    pub period: f64,
-    /// The bound on targets.
-    pub bound: f64,
-    /// The standard deviations of the noise on numbers of rows that are released after them.
-    pub counts: Vec<f64>,
 }
 
 /// The private selection of a candidate.

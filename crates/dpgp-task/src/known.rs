@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use nalgebra::DMatrix;
 
 use super::model::CentresQuestion;
-use super::moments::DesignQuestion;
 use super::posterior::{Price, PriceQuestion};
 use super::site_sums::EllipsoidQuestion;
 use dpgp_accounting::AccountingError;
 use dpgp_gp::kernel::BoxKernel;
 use dpgp_linalg::LinalgError;
+use dpgp_mechanisms::DesignQuestion;
 use dpgp_mechanisms::{Ellipsoid, MomentsDesign};
 use dpgp_noise::PrivacyError;
 

@@ -26,7 +26,6 @@ mod measure;
 mod measurement;
 mod memory;
 mod model;
-mod moments;
 mod noise;
 mod noises;
 mod noisy_sums;
@@ -34,7 +33,6 @@ mod normalise;
 mod one_target;
 mod posterior;
 mod prediction;
-mod public_targets;
 mod registry;
 mod regression;
 mod release;
@@ -47,12 +45,9 @@ mod sums_model;
 mod surface;
 mod tutorial;
 
-pub use density::{CountsGuarantee, HistogramModel};
 pub use dirichlet::ClassModel;
 pub use error::TaskError;
-pub use evidence::{
-    MomentsRelease, RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel,
-};
+pub use evidence::{RecordReleases, Sampled, SelectionDraws, ShapedRelease, SumsRelease, WeightedLabel};
 pub use fitted_rows::FittedRows;
 pub use frame::{Frame, MissingColumn};
 pub use job::{Job, Task};
@@ -60,9 +55,9 @@ pub use known::Known;
 pub use measure::measure;
 pub use measurement::{Certified, Measured, Measurement};
 pub use memory::ModelMemory;
-pub use moments::{MomentsGuarantee, MomentsModel, ReleasedMoments, SurfacePrediction};
 pub use release::{
-    Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, PreviewedOver, refusal,
+    Expected, Foreknown, Points, Predictions, PreparedRelease, Preview, PreviewedOver, preview_moments,
+    refusal,
 };
 pub use sample::Sample;
 pub use selection::Selected;

@@ -48,6 +48,13 @@ impl Sample {
         }
     }
 
+    /// The columns of the inputs, then the targets.
+    pub fn columns(&self) -> Vec<&[f64]> {
+        let mut columns = self.input_columns();
+        columns.push(&self.targets);
+        columns
+    }
+
     /// The inputs, column by column.
     pub fn input_columns(&self) -> Vec<&[f64]> {
         let (inputs, rows) = (self.inputs.as_slice(), self.rows());

@@ -68,6 +68,11 @@ impl<M> PrivacySetting<M> {
         Guarantee { epsilon: self.epsilon.get(), delta: self.delta.get() }
     }
 
+    /// The standard deviation of the noise over the sensitivity; zero without privacy.
+    pub fn noise_multiplier(&self) -> f64 {
+        self.calibration.sigma(self.epsilon.get(), self.delta.get())
+    }
+
     /// Fails unless epsilon says that nothing is protected; `why` names what is computed without privacy.
     ///
     /// # Errors

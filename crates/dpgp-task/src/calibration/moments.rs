@@ -2,9 +2,10 @@
 
 use super::measure::data_frame;
 use super::test_rows::TestRows;
-use crate::moments::SimulatedMoments;
-use crate::{CalibrationTask, Described, Job, Measured, MomentsModel, Sample, TaskError};
+use crate::{CalibrationTask, Described, Job, Measured, Sample, Sampled, TaskError};
+use dpgp_mechanisms::MomentsModel;
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::SimulatedMoments;
 use dpgp_stream::LatticeSums;
 
 /// What all cells of a block share.
@@ -26,7 +27,7 @@ impl<'a> MomentsBlock<'a> {
     ) -> Result<Self, TaskError> {
         let model =
             MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
-        Ok(Self { task, job, sums: model.sums(training)?, model, test })
+        Ok(Self { task, job, sums: model.sums(training.columns())?, model, test })
     }
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
@@ -35,7 +36,7 @@ impl<'a> MomentsBlock<'a> {
             self.model.simulated(&self.sums, cell, &mut stream)?;
         let prediction = self.model.predicted(&self.model.posterior(&released)?, &self.test.inputs);
         let values = self.test.scores(self.task, &prediction.function, &prediction.targets);
-        let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
+        let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
         let measured = certified.measured(0.0, self.task.metrics(1).into_iter().zip(values));
         if !self.task.curve {
             return Ok(measured);

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Described, TaskError, moments as moments_model, site_sums, sums_model};
-use dpgp_mechanisms::{MomentsSetting, Sections, Summed};
+use crate::{Described, TaskError, site_sums, sums_model};
+use dpgp_mechanisms::{MomentsSetting, Sections, Summed, check_moments};
 use dpgp_number::{Count, Probability};
 use dpgp_spec::setting::rules::{fail, grid, range, to_test};
 use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
@@ -104,7 +104,7 @@ impl Described for CalibrationTask {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
-        moments_model::check(path, moments, without, setting)
+        check_moments(path, moments, without, setting)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {

@@ -4,12 +4,12 @@ use nalgebra::{DMatrix, DVector};
 
 use super::estimate::DensityCurve;
 use super::function::PrivateDensity;
-use super::histogram::{HistogramModel, bins};
+use super::setting::bins;
 use crate::grid::grid;
 use crate::{DensityEstimate, DensityTask, ProcessSetting};
-use crate::{Frame, Job, Measured, Sample, Task, TaskError};
+use crate::{Frame, Job, Measured, Sample, Sampled, Task, TaskError};
 use dpgp_gp::kernel::{Bins, Interval};
-use dpgp_mechanisms::{HistogramSetting, MechanismSetting, PrivacySetting};
+use dpgp_mechanisms::{HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting};
 
 /// The metrics `rmse` (against the densities of the test bins at their centres, one value a draw of the noise), and for a
 /// private function `sensitivity` (that its noise is scaled by, at change 1) and `sensitivity-exact`. Frames: `histogram`
@@ -85,8 +85,9 @@ impl DensityBlock<'_> {
         process: Option<&ProcessSetting>,
         cell: &PrivacySetting,
     ) -> Result<Measured, TaskError> {
-        let model = HistogramModel::new(self.bins.clone(), &cell.mechanism, &self.job.setting.data)
-            .ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
+        let histogram = cell.mechanism.of::<HistogramSetting>();
+        let histogram = histogram.ok_or(TaskError::Missing { needed: "mechanism.histogram" })?;
+        let model = HistogramModel::new(self.bins.clone(), histogram, &self.job.setting.data);
         let guarantee = model.guarantee(cell);
         let known = cell
             .mechanism
@@ -104,7 +105,14 @@ impl DensityBlock<'_> {
                 frames = self.frames(&noisy, &curve)?;
             }
         }
-        let certified = self.job.certify(guarantee.certificate, || vec![model.sampled(guarantee.sd)])?;
+        let certified = self.job.certify(guarantee.certificate, || {
+            vec![Sampled::Counts {
+                sd: guarantee.sd,
+                bins: model.bins().len(),
+                relation: model.relation(),
+                records: model.records(),
+            }]
+        })?;
         Ok(certified.measured_often(0.0, [("rmse", values)]).with_frames(frames))
     }
 
@@ -163,7 +171,7 @@ mechanism.histogram.relation = "add-remove"
         let column = |step: f64| (0..40_000).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
         let (inputs, trips) = ([column(0.37), column(0.011)], (0..40_000).map(|i| (i % 5) as f64));
         let sample = Sample::new(&inputs, trips.collect());
-        let summand = HistogramModel::of(setting).unwrap().summand(&setting.data);
+        let summand = DensityTask::histogram(setting).unwrap().summand(&setting.data);
         let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
         let total = collect_here(&mut rows, &summand).unwrap().sums;
         let streamed: Vec<f64> = total.bins.iter().map(|count| *count as f64).collect();

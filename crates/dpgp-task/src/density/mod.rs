@@ -2,9 +2,7 @@
 
 mod estimate;
 mod function;
-mod histogram;
 mod measure;
 mod setting;
 
-pub use histogram::{CountsGuarantee, HistogramModel};
 pub use setting::{DensityEstimate, DensityTask, ProcessSetting};

@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Described;
-use dpgp_gp::kernel::Observed;
-use dpgp_mechanisms::{FunctionSetting, HistogramSetting, MechanismSetting, PrivacySetting, Sections};
+use crate::{Described, Setting, TaskSetting};
+use dpgp_gp::kernel::{Bins, Observed};
+use dpgp_mechanisms::{
+    FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
+};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{dimension, fail, grid};
 use dpgp_spec::setting::{Checked, CutSetting, Problem, RangeSetting, cuts};
@@ -88,6 +90,18 @@ impl ProcessSetting {
 }
 
 impl DensityTask {
+    /// The histogram of a cell; none if it has another task or mechanism.
+    pub fn histogram(setting: &Setting) -> Option<HistogramModel> {
+        let TaskSetting::Density(task) = &*setting.task else { return None };
+        let histogram = setting.privacy.mechanism.of::<HistogramSetting>()?;
+        Some(HistogramModel::new(task.histogram_bins(), histogram, &setting.data))
+    }
+
+    /// The bins that records are counted in.
+    pub(super) fn histogram_bins(&self) -> Bins {
+        bins(&self.bins)
+    }
+
     /// The purpose of a stream of draws at an epsilon.
     pub(super) fn purpose(&self, draws: &str, epsilon: f64) -> String {
         if self.own_draws { format!("{draws} at {epsilon:?}") } else { draws.to_owned() }
@@ -152,4 +166,9 @@ impl Described for DensityTask {
     fn metrics(&self, _: u32) -> Vec<String> {
         ["rmse", "sensitivity", "sensitivity-exact"].map(str::to_owned).to_vec()
     }
+}
+
+/// The bins of a grid.
+pub(super) fn bins(cuts: &[CutSetting]) -> Bins {
+    Bins::grid(&cuts.iter().map(|cut| (cut.from, cut.to, cut.bins)).collect::<Vec<_>>())
 }

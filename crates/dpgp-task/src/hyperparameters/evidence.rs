@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::measure::{CandidatePair, TruePair};
 use crate::model::noise_variance;
-use crate::moments::SimulatedMoments;
-use crate::{Described, HyperparametersTask, Job, Measured, MomentsModel, TaskError};
+use crate::{Described, HyperparametersTask, Job, Measured, Sampled, TaskError};
 use dpgp_gp::kernel::{BoxKernel, EqSetting, KernelSetting};
 use dpgp_gp::sites::{Graded, HyperGrid, SiteKernel};
+use dpgp_mechanisms::MomentsModel;
+use dpgp_mechanisms::SimulatedMoments;
 use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
 use dpgp_stream::LatticeSums;
 
@@ -26,7 +27,7 @@ impl<'a> EvidenceBlock<'a> {
             MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
         let (_, lengthscale) = job.exponentiated_quadratic()?;
         let truth = TruePair { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
-        Ok(Self { task, job, sums: model.sums(job.sample)?, model, truth })
+        Ok(Self { task, job, sums: model.sums(job.sample.columns())?, model, truth })
     }
 
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
@@ -42,7 +43,7 @@ impl<'a> EvidenceBlock<'a> {
                     (*weight, Some(CandidatePair { lengthscale: place / each, noise_sd: place % each }));
             }
         }
-        let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
+        let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
         let values = self.truth.indicators(self.task, chosen);
         Ok(certified.measured(0.0, self.task.metrics(1).into_iter().zip(values)))
     }

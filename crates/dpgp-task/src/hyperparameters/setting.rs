@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Described, moments as moments_model, sums_model};
+use crate::{Described, sums_model};
 use dpgp_mechanisms::PrivateSelection;
-use dpgp_mechanisms::{MomentsSetting, PrivacySetting, Sections, Summed};
+use dpgp_mechanisms::{MomentsSetting, PrivacySetting, Sections, Summed, check_moments};
 use dpgp_number::{Budget, Count, Positive, Share};
 use dpgp_spec::setting::rules::{fail, range, to_test};
 use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
@@ -124,7 +124,7 @@ impl Described for HyperparametersTask {
             (Some(moments), HyperparametersMethod::Evidence {}) => {
                 sums_model::model(path, setting)?;
                 let without = self.inducing.is_empty() && self.posterior.is_none();
-                moments_model::check(path, moments, without, setting)
+                check_moments(path, moments, without, setting)
             }
             (Some(_), _) | (None, HyperparametersMethod::Evidence {}) => {
                 let why = "the method `evidence` goes with the mechanism `moments`, and with no other";

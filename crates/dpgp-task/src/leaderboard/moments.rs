@@ -10,9 +10,10 @@ use super::method::{Leaderboard, Method};
 use super::planned_moments::PlannedMoments;
 use super::predicted::{MASS, Predicted};
 use crate::cross_validation::FoldRows;
-use crate::moments::{DesignQuestion, LEAST_SIGMA, certificate, in_box, reference, sigma};
 use crate::{Certified, Job, TaskError};
 use dpgp_gp::sites::{HyperGrid, SiteInputs, site_mixture_among};
+use dpgp_mechanisms::DesignQuestion;
+use dpgp_mechanisms::{LEAST_SIGMA, moments_certificate, moments_reference, within_box};
 use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
 
 /// The mixture of processes that follows from noisy moments of the training rows.
@@ -46,12 +47,12 @@ impl MomentsRegression {
         setting: &MomentsSetting,
         rows: &FoldRows,
     ) -> Result<Self, TaskError> {
-        let reference = reference(context.model, setting, rows.targets.len())?;
-        let inputs = in_box(&rows.inputs, &setting.domain);
+        let reference = moments_reference(context.model, setting, rows.targets.len())?;
+        let inputs = within_box(&rows.inputs, &setting.domain);
         let calibration = context.task.calibrate.map(Calibration::new);
         let mut releases: Vec<PlannedMoments> = Vec::new();
         for cell in context.job.cells {
-            let sigma = left(calibration, sigma(cell));
+            let sigma = left(calibration, cell.noise_multiplier());
             if releases.iter().any(|release| release.sigma == sigma) {
                 continue;
             }
@@ -71,7 +72,7 @@ impl MomentsRegression {
         let (grid, sites) = (HyperGrid::around(&reference), sites_of(&releases)?);
         let kernels = KernelMatrices {
             sites: context.job.known.kernels.of(&reference.kernel, || Arc::new(grid.matrices(sites, sites))),
-            test: grid.matrices(sites, &in_box(&rows.test, &setting.domain)),
+            test: grid.matrices(sites, &within_box(&rows.test, &setting.domain)),
         };
         let training = Training { inputs, targets: rows.targets.clone() };
         Ok(Self { grid, releases, calibration, training, kernels })
@@ -79,11 +80,11 @@ impl MomentsRegression {
 
     /// The noise on counts of rows.
     fn counts(&self, cell: &PrivacySetting) -> Vec<f64> {
-        self.calibration.map_or(Vec::new(), |calibration| calibration.sds(sigma(cell)))
+        self.calibration.map_or(Vec::new(), |calibration| calibration.sds(cell.noise_multiplier()))
     }
 
     fn planned(&self, cell: &PrivacySetting) -> Result<&PlannedMoments, TaskError> {
-        let sigma = left(self.calibration, sigma(cell));
+        let sigma = left(self.calibration, cell.noise_multiplier());
         let found = self.releases.iter().find(|release| release.sigma == sigma);
         found.ok_or(TaskError::Missing { needed: "a release of moments" })
     }
@@ -112,7 +113,7 @@ impl Method for MomentsRegression {
             Some(calibration) => {
                 let predicted = &mixture.predict(&self.training.inputs).targets;
                 let rows = CountedRows { predicted, targets: &self.training.targets };
-                calibration.level(rows, sigma(cell), stream)
+                calibration.level(rows, cell.noise_multiplier(), stream)
             }
         };
         Ok(Predicted::Targets { targets: mixture.predict_from(test).targets, level })
@@ -120,7 +121,7 @@ impl Method for MomentsRegression {
 
     fn certified(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
         let planned = self.planned(cell)?;
-        job.certify(certificate(cell), || vec![planned.sampled(self.counts(cell))])
+        job.certify(moments_certificate(cell), || vec![planned.sampled(self.counts(cell))])
     }
 
     fn jitter(&self) -> f64 {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rand_pcg::Pcg64;
 
-use crate::moments::LEAST_SIGMA;
-use crate::{MomentsRelease, Sampled};
+use crate::Sampled;
 use dpgp_gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures};
+use dpgp_mechanisms::LEAST_SIGMA;
 use dpgp_mechanisms::MomentsDesign;
+use dpgp_mechanisms::MomentsRelease;
 
 /// What is released at one noise multiplier, before its noise.
 pub(super) struct PlannedMoments {

@@ -3,14 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::moments::stationary;
 use crate::selection::{GpGrid, NoiseScale, SelectionTask};
 use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 use dpgp_gp::variational::{Correction, Regularisation};
 use dpgp_mechanisms::SensitivityRule;
 use dpgp_mechanisms::{
-    BinningSetting, CloakingSetting, MomentsSetting, Sections, Summed, SumsSetting, cloaking,
-    noisy_predictions,
+    BinningSetting, CloakingSetting, MomentsSetting, Sections, Summed, SumsSetting, check_stationary,
+    cloaking, noisy_predictions,
 };
 use dpgp_number::{Count, Epsilon, Positive, Probability};
 use dpgp_spec::setting::rules::fail;
@@ -205,7 +204,7 @@ impl Described for LeaderboardTask {
             setting.model(path)?.has_noise("noisy moments")?;
             moments.check(inputs)?;
             setting.normalise.keeps_targets(moments.target_bound.get())?;
-            return stationary(setting);
+            return check_stationary(setting);
         }
         if let Some(binning) = mechanism.of::<BinningSetting>() {
             setting.privacy.has_change("binning")?;

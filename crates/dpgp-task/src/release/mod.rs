@@ -17,6 +17,7 @@ use dpgp_mechanisms::MomentsSetting;
 use dpgp_noise::RoundedNoise;
 use means::Means;
 use moments::BareMoments;
+pub use moments::preview_moments;
 pub use points::Points;
 pub use preview::{Expected, Foreknown, Preview, PreviewedOver};
 pub use refusal::refusal;

@@ -3,9 +3,13 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use super::{BeforeNoise, Predictions, PreparedRelease};
-use crate::{MomentsModel, Sample, Setting, SurfacePrediction, TaskError};
+use super::{BeforeNoise, Expected, Predictions, PreparedRelease, Preview, PreviewedOver};
+use crate::{Sample, Setting, TaskError};
+use dpgp_gp::sites::site_grid;
+use dpgp_mechanisms::LEAST_SIGMA;
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::{MomentsModel, SurfacePrediction};
+use dpgp_number::Epsilon;
 use dpgp_stream::LatticeSums;
 
 /// The rows before their moments are taken.
@@ -30,7 +34,7 @@ impl BareMoments {
         let Some(model) = MomentsModel::new(setting) else {
             return Err(TaskError::NotReleasable { reason: "it has no model of moments" });
         };
-        let (sums, privacy) = (model.sums(sample)?, (*setting.privacy).clone());
+        let (sums, privacy) = (model.sums(sample.columns())?, (*setting.privacy).clone());
         let guarantee = model.guarantee(&sums, &privacy)?;
         let moments = Self { model, points: points.clone(), sums, privacy };
         Ok(PreparedRelease {
@@ -46,4 +50,43 @@ impl BareMoments {
         let SurfacePrediction { mean, model_sd, noise_sd } = self.model.predict(&posterior, &self.points)?;
         Ok(Predictions { mean, gp_sd: model_sd, noise_sd })
     }
+}
+
+/// What is expected of the surface over the whole box for so many rows, before anything is released.
+///
+/// # Errors
+/// [`TaskError`] if no design can be computed.
+pub fn preview_moments(
+    model: &MomentsModel,
+    rows: usize,
+    epsilons: &[Epsilon],
+    cell: &PrivacySetting,
+) -> Result<Preview, TaskError> {
+    let unit = model.summand().targets.scale;
+    let reference = model.reference(model.known_rows(rows))?;
+    let exact = model.design(&reference, LEAST_SIGMA)?.risk.max(0.0);
+    let mut expected = Vec::with_capacity(epsilons.len());
+    // Of values at two places drawn from the box the covariance is that of a place with the mean of all.
+    let sites = site_grid(reference.kernel.dimensions());
+    let alike = reference.kernel.correlations(1.0).matrix(&sites, &sites).mean();
+    let of_mean =
+        reference.kernel.variance() * (1.0 - alike) + reference.noise_variance / reference.rows as f64;
+    for &epsilon in epsilons {
+        let sigma = model.sigma(&PrivacySetting { epsilon, ..cell.clone() });
+        // One row moves the mean from a bound to the other at most.
+        let added = sigma * 2.0 * reference.bound / reference.rows as f64;
+        let design = model.design(&reference, sigma)?;
+        let risk = design.risk.max(exact);
+        let least = model.lower_bound(&reference, sigma)?.min(risk);
+        expected.push(Expected {
+            epsilon,
+            noise: unit * (risk - exact).sqrt(),
+            error: unit * risk.sqrt(),
+            least: Some(unit * least.sqrt()),
+            constant: unit * (of_mean + added * added).sqrt(),
+            released: design.numbers(),
+        });
+    }
+    let prior = unit * (reference.kernel.variance() + reference.bias).sqrt();
+    Ok(Preview { over: PreviewedOver::Box, prior, expected, without_privacy: unit * exact.sqrt() })
 }

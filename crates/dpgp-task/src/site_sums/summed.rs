@@ -5,12 +5,12 @@ use rand_pcg::Pcg64;
 
 use super::{BoxModel, ReleasedMap, ReleasedMaps, ShapedSums};
 use crate::grid::grid;
-use crate::moments::{LEAST_SIGMA, sigma};
 use crate::noisy_sums::TargetSums;
 use crate::{Certified, Job, TaskError};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::sites::{NoisyFeatures, SummedFeatures};
 use dpgp_gp::variational::{Inducing, InducingGrid, Statistics};
+use dpgp_mechanisms::LEAST_SIGMA;
 use dpgp_mechanisms::NoiseAxes;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_spec::setting::RangeSetting;
@@ -79,7 +79,7 @@ impl<'a> SummedRows<'a> {
 
     /// A simulation of the release of a cell; without privacy the sums themselves, which are said to have the least noise that matrices need.
     pub fn noisy(&self, cell: &PrivacySetting, stream: &mut Pcg64) -> NoisyFeatures {
-        let (drawn, stated) = (sigma(cell), sigma(cell).max(LEAST_SIGMA));
+        let (drawn, stated) = (cell.noise_multiplier(), cell.noise_multiplier().max(LEAST_SIGMA));
         match &self.form {
             Form::Plain { statistics, grid, maps } => {
                 let noisy = self.target.noise(cell).release(statistics, stream);
@@ -99,9 +99,9 @@ impl<'a> SummedRows<'a> {
     pub fn certify(&self, job: &Job<'_>, cell: &PrivacySetting) -> Result<Certified, TaskError> {
         match &self.form {
             Form::Plain { .. } => self.target.certify(job, cell),
-            Form::Shaped { sums, .. } => {
-                job.certify(sums.certificate(cell), || vec![sums.sampled(&self.target, sigma(cell))])
-            }
+            Form::Shaped { sums, .. } => job.certify(sums.certificate(cell), || {
+                vec![sums.sampled(&self.target, cell.noise_multiplier())]
+            }),
         }
     }
 }

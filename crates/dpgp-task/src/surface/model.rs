@@ -5,7 +5,6 @@ use rand::Rng;
 
 use crate::grid::grid;
 use crate::noisy_sums::{NoisySums, TargetSums};
-use crate::public_targets::public_targets;
 use crate::{Sample, Sampled, TaskError};
 use crate::{Setting, SurfaceTask, TaskSetting};
 use dpgp_accounting::{Caveat, Certificate, PrivacyUnit};
@@ -13,6 +12,7 @@ use dpgp_data::rows::InMemory;
 use dpgp_gp::kernel::ExponentiatedQuadratic;
 use dpgp_gp::variational::{Correction, Inducing, NoisyStatistics, Statistics, WeightPosterior, noise_aware};
 use dpgp_mechanisms::SumsNoise;
+use dpgp_mechanisms::public_targets;
 use dpgp_mechanisms::{FeaturesSetting, PrivacySetting, Sections, SumsSetting};
 use dpgp_noise::RoundedNoise;
 use dpgp_spec::setting::{NoiseAwareSetting, RangeSetting};

@@ -3,10 +3,11 @@
 use nalgebra::DMatrix;
 
 use crate::against_constant::{NO_VARIANCE, against_constant};
-use crate::moments::SimulatedMoments;
-use crate::{Frame, Job, Measured, MomentsModel, SurfaceTask, TaskError};
+use crate::{Frame, Job, Measured, Sampled, SurfaceTask, TaskError};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
+use dpgp_mechanisms::MomentsModel;
 use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::SimulatedMoments;
 use dpgp_number::Epsilon;
 use dpgp_stream::LatticeSums;
 
@@ -40,7 +41,7 @@ impl<'a> MomentsBlock<'a> {
     pub fn new(task: &'a SurfaceTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
         let model =
             MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
-        let sums = model.sums(job.sample)?;
+        let sums = model.sums(job.sample.columns())?;
         let rows = sums.counted();
         let (domain, middles) = (&model.summand().domain, rows.cells.iter());
         let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
@@ -66,7 +67,7 @@ impl<'a> MomentsBlock<'a> {
         let posterior = self.model.posterior(&released)?;
         let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise(&posterior)? };
         let values = self.values(&posterior, noise);
-        let certified = self.job.certify(guarantee.certificate, || vec![sampled])?;
+        let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
         let metrics = SurfaceTask::METRICS.into_iter().zip(values);
         let measured =
             certified.measured(0.0, metrics).undefined_where_nan(SurfaceTask::METRICS[1], NO_VARIANCE);

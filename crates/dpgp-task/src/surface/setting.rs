@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::grid::grid as product_grid;
-use crate::{Described, moments as moments_model, sums_model};
-use dpgp_mechanisms::{MechanismSetting, MomentsSetting, Sections, Summed, SumsSetting};
+use crate::{Described, sums_model};
+use dpgp_mechanisms::{MechanismSetting, MomentsSetting, Sections, Summed, SumsSetting, check_moments};
 use dpgp_number::Finite;
 use dpgp_spec::setting::rules::{dimension, fail, grid};
 use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
@@ -81,7 +81,7 @@ impl Described for SurfaceTask {
             return self.check_sums(setting);
         };
         let without = self.inducing.is_empty() && self.posterior.is_none();
-        moments_model::check(PATH, moments, without, setting)
+        check_moments(PATH, moments, without, setting)
     }
 
     fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {

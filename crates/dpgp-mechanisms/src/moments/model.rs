@@ -1,21 +1,50 @@
-//! A surface from noisy moments: what is counted and what is released.
+//! The mechanism on the rows of a spec: what is counted, what is released and what is guaranteed.
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rand::Rng;
 
-use super::designs::{DesignKey, LastDesign};
-use super::reference::reference;
-use super::{LEAST_SIGMA, MomentsGuarantee, ReleasedMoments, certificate, sigma};
+use super::reference::moments_reference;
+use super::{Frequencies, MomentsDesign, MomentsNoise, MomentsSetting, ReleasedMoments, WholeMoments};
 use crate::public_targets::public_targets;
-use crate::{MomentsRelease, Sample, Sampled, TaskError};
-use dpgp_accounting::{Caveat, PrivacyUnit};
+use crate::{MechanismError, PrivacySetting, Sections};
+use dpgp_accounting::{
+    Caveat, Certificate, CertifiedMechanism, GaussianEvent, Neighbours, PrivacyUnit, Relation, Release,
+};
 use dpgp_data::rows::InMemory;
 use dpgp_gp::kernel::KernelSetting;
 use dpgp_gp::sites::{Lattice, SiteReference};
-use dpgp_mechanisms::{MomentsDesign, WholeMoments};
-use dpgp_mechanisms::{MomentsSetting, PrivacySetting, Sections};
-use dpgp_noise::RoundedNoise;
+use dpgp_noise::{PrivacyError, RoundedNoise};
 use dpgp_spec::setting::{DataSetting, ModelSetting, NormaliseSetting};
 use dpgp_stream::{LatticeSummand, LatticeSums, collect_here};
+
+/// The noise on the moments of a surface.
+#[derive(Debug, Clone)]
+pub struct MomentsGuarantee {
+    /// Its size.
+    pub noise: MomentsNoise,
+    /// What is guaranteed.
+    pub certificate: Certificate,
+    /// Its size against the sensitivity, both in units of a weight of 1.
+    pub record: RoundedNoise,
+}
+
+/// The multiplier that stands for no noise: exact sums would leave singular matrices.
+pub const LEAST_SIGMA: f64 = 0.01;
+
+/// What is guaranteed of noisy moments by a cell.
+pub fn moments_certificate(cell: &PrivacySetting) -> Certificate {
+    let event = GaussianEvent {
+        release: Release::Posterior,
+        neighbours: Neighbours::OneRecord(Relation::ReplaceOne),
+        mechanism: CertifiedMechanism::NoisyMoments,
+        calibration: cell.calibration,
+        guarantee: cell.guarantee(),
+        // The noise is scaled by the closed form, which is a bound.
+        sensitivity: 1.0,
+    };
+    event.certificate()
+}
 
 /// The model of noisy moments over rows of any number.
 #[derive(Debug, Clone)]
@@ -29,11 +58,13 @@ pub struct MomentsModel {
 }
 
 /// A release in a simulation.
-pub(crate) struct SimulatedMoments {
+pub struct SimulatedMoments {
+    /// What is released.
     pub released: ReleasedMoments,
+    /// The noise on it.
     pub guarantee: MomentsGuarantee,
     /// What an audit judges.
-    pub sampled: Sampled,
+    pub sampled: MomentsRelease,
 }
 
 /// A design with the noise that it is for.
@@ -84,32 +115,30 @@ impl MomentsModel {
     }
 
     /// Whether the kernel is a sum of functions of one input or two.
-    pub(crate) fn is_additive(&self) -> bool {
+    pub fn is_additive(&self) -> bool {
         matches!(self.model.kernel, KernelSetting::Additive(_))
     }
 
-    /// The rows of a sample, which have passed the filters, in their cells.
+    /// The rows of a sample, which have passed the filters, in their cells: a column for each input, then the targets.
     ///
     /// # Errors
-    /// [`TaskError::Missing`] if a row has no place in them.
-    pub fn sums(&self, sample: &Sample) -> Result<LatticeSums, TaskError> {
-        let mut columns = sample.input_columns();
-        columns.push(&sample.targets);
+    /// [`MechanismError::Missing`] if a row has no place in them.
+    pub fn sums(&self, columns: Vec<&[f64]>) -> Result<LatticeSums, MechanismError> {
         let summand = LatticeSummand { filters: Vec::new(), ..self.summand.clone() };
         let part = collect_here(&mut InMemory::new(columns), &summand);
-        Ok(part.map_err(|_| TaskError::Missing { needed: "rows that can be summed" })?.sums)
+        Ok(part.map_err(|_| MechanismError::Missing("rows that can be summed"))?.sums)
     }
 
     /// The moments with exactly rounded noise for the guarantee of a cell, which has one.
     ///
     /// # Errors
-    /// [`TaskError`] for noise beyond the arithmetic.
+    /// [`MechanismError`] for noise beyond the arithmetic.
     pub fn release(
         &self,
         sums: &LatticeSums,
         cell: &PrivacySetting,
         source: &mut impl Rng,
-    ) -> Result<ReleasedMoments, TaskError> {
+    ) -> Result<ReleasedMoments, MechanismError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
         let whole = WholeMoments::new(&design, &sums.counted())?;
         let noisy = whole.release(&guarantee.noise, self.summand.unit(), source)?;
@@ -117,33 +146,33 @@ impl MomentsModel {
     }
 
     /// A simulation of a release, with floating-point noise of a seeded stream; the moments themselves without privacy.
-    pub(crate) fn simulated(
+    pub fn simulated(
         &self,
         sums: &LatticeSums,
         cell: &PrivacySetting,
         stream: &mut impl Rng,
-    ) -> Result<SimulatedMoments, TaskError> {
+    ) -> Result<SimulatedMoments, MechanismError> {
         let DesignedNoise { design, guarantee } = self.designed(sums, cell)?;
         let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
         let free = cell.epsilon.is_unprotected();
         let noise = &guarantee.noise;
         let noisy = if free { noise.stated(exact) } else { noise.release(&exact, stream) };
-        let sampled = Sampled::Moments(MomentsRelease {
+        let sampled = MomentsRelease {
             weighted: design.frequencies.clone(),
             plain: design.pairs.clone(),
             noise: noise.clone(),
             period: design.period,
             bound: design.rule.bound(),
             counts: Vec::new(),
-        });
+        };
         Ok(SimulatedMoments { released: ReleasedMoments::new(&design, &noisy), guarantee, sampled })
     }
 
     /// The moments as they are in whole numbers, in the order of a file; never to be shown.
     ///
     /// # Errors
-    /// [`TaskError`] as for a release.
-    pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, TaskError> {
+    /// [`MechanismError`] as for a release.
+    pub fn exact(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<Vec<f64>, MechanismError> {
         let DesignedNoise { design, .. } = self.designed(sums, cell)?;
         let exact = WholeMoments::new(&design, &sums.counted())?.real(self.summand.unit());
         let mut numbers: Vec<f64> = exact.weighted.iter().chain(exact.plain.iter()).copied().collect();
@@ -155,25 +184,25 @@ impl MomentsModel {
     /// The noise for the guarantee of a cell, and what is guaranteed.
     ///
     /// # Errors
-    /// [`TaskError`] if no design can be computed.
+    /// [`MechanismError`] if no design can be computed.
     pub fn guarantee(
         &self,
         sums: &LatticeSums,
         cell: &PrivacySetting,
-    ) -> Result<MomentsGuarantee, TaskError> {
+    ) -> Result<MomentsGuarantee, MechanismError> {
         Ok(self.designed(sums, cell)?.guarantee)
     }
 
     /// The moments of least expected error for the noise of a cell.
     ///
     /// Obligation: it depends on the number of rows where that is public, and on the spec.
-    fn designed(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, TaskError> {
+    fn designed(&self, sums: &LatticeSums, cell: &PrivacySetting) -> Result<DesignedNoise, MechanismError> {
         let (rows, sigma) = (self.known_rows(sums.rows as usize), self.sigma(cell));
         let key = DesignKey { rows, sigma };
         let design = self.designs.or_new(key, || self.design(&self.reference(rows)?, sigma))?;
         let noise = design.lattice_noise(sigma);
         let sensitivity = design.lattice_sensitivity() * self.unit.records() as f64;
-        let certificate = certificate(cell).about(self.unit.clone());
+        let certificate = moments_certificate(cell).about(self.unit.clone());
         let certificate = match cell.epsilon.is_unprotected() {
             true => certificate,
             false => certificate.with_caveats(&[(Caveat::PrivateFilter, self.filtered)]),
@@ -183,22 +212,26 @@ impl MomentsModel {
     }
 
     /// The public number of rows: that of the spec, where theirs is private.
-    pub(super) fn known_rows(&self, rows: usize) -> usize {
+    pub fn known_rows(&self, rows: usize) -> usize {
         self.mechanism.rows.map_or(rows, |rows| rows.get())
     }
 
     /// The noise over the sensitivity of one row. The rows of a person move the moments as far as each of them does, all together.
-    pub(super) fn sigma(&self, cell: &PrivacySetting) -> f64 {
-        sigma(cell).max(LEAST_SIGMA) * self.unit.records() as f64
+    pub fn sigma(&self, cell: &PrivacySetting) -> f64 {
+        cell.noise_multiplier().max(LEAST_SIGMA) * self.unit.records() as f64
     }
 
-    pub(super) fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, TaskError> {
+    /// The design of least expected error for a belief and noise of a size.
+    ///
+    /// # Errors
+    /// [`MechanismError`] if none can be computed.
+    pub fn design(&self, reference: &SiteReference, sigma: f64) -> Result<MomentsDesign, MechanismError> {
         let design = MomentsDesign::least_risk(reference, sigma, &self.periods())?;
         Ok(MomentsDesign { counted: self.mechanism.rows.is_some(), ..design })
     }
 
     /// What no design has a smaller risk than.
-    pub(super) fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<f64, TaskError> {
+    pub fn lower_bound(&self, reference: &SiteReference, sigma: f64) -> Result<f64, MechanismError> {
         Ok(MomentsDesign::lower_bound(reference, sigma, &self.periods())?)
     }
 
@@ -208,7 +241,84 @@ impl MomentsModel {
         periods.iter().map(|period| self.summand.lattice.period(*period)).collect()
     }
 
-    pub(super) fn reference(&self, rows: usize) -> Result<SiteReference, TaskError> {
-        reference(&self.model, &self.mechanism, rows)
+    /// The belief that a release of so many rows is designed for.
+    ///
+    /// # Errors
+    /// [`MechanismError`] without a stationary kernel or noise.
+    pub fn reference(&self, rows: usize) -> Result<SiteReference, MechanismError> {
+        moments_reference(&self.model, &self.mechanism, rows)
+    }
+}
+
+/// Noise on the Fourier moments of records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentsRelease {
+    /// The frequencies of the sums that targets weigh.
+    pub weighted: Frequencies,
+    /// Those of the plain sums.
+    pub plain: Frequencies,
+    /// The standard deviations that were used.
+    pub noise: MomentsNoise,
+    /// The period, in sides of the box.
+    pub period: f64,
+    /// The bound on targets.
+    pub bound: f64,
+    /// The standard deviations of the noise on numbers of rows that are released after them.
+    pub counts: Vec<f64>,
+}
+
+/// What a design depends on beside the spec: the number of rows and the size of the noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct DesignKey {
+    pub rows: usize,
+    pub sigma: f64,
+}
+
+#[derive(Debug)]
+struct KnownDesign {
+    key: DesignKey,
+    design: MomentsDesign,
+}
+
+/// The last design of a model, which many draws share.
+#[derive(Debug, Clone, Default)]
+struct LastDesign(Arc<Mutex<Option<KnownDesign>>>);
+
+impl LastDesign {
+    /// The design of a key: the last one, or a new one.
+    pub fn or_new<E>(
+        &self,
+        key: DesignKey,
+        make: impl FnOnce() -> Result<MomentsDesign, E>,
+    ) -> Result<MomentsDesign, E> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = known.as_ref().filter(|last| last.key == key) {
+            return Ok(last.design.clone());
+        }
+        let design = make()?;
+        *known = Some(KnownDesign { key, design: design.clone() });
+        Ok(design)
+    }
+}
+
+/// All that the design of least expected error depends on: it is public, and the folds of a cross-validation share it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DesignQuestion {
+    /// What is believed about the data.
+    pub reference: SiteReference,
+    /// The noise over the sensitivity of one row.
+    pub sigma: f64,
+    /// The period that is wanted, if one is.
+    pub period: Option<f64>,
+}
+
+impl DesignQuestion {
+    /// The design.
+    ///
+    /// # Errors
+    /// [`PrivacyError`] without noise, or if the bound on targets is not positive.
+    pub fn answer(&self) -> Result<MomentsDesign, PrivacyError> {
+        let periods = self.period.map_or(MomentsDesign::PERIODS.to_vec(), |period| vec![period]);
+        MomentsDesign::least_risk(&self.reference, self.sigma, &periods)
     }
 }

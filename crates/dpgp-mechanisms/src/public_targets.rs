@@ -4,7 +4,7 @@ use dpgp_spec::setting::{NormaliseSetting, prior_mean};
 use dpgp_stream::Targets;
 
 /// Normalisation by public constants and a bound; none by private statistics.
-pub(super) fn public_targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
+pub fn public_targets(normalise: &NormaliseSetting, bound: f64) -> Option<Targets> {
     let free = Targets { low: f64::NEG_INFINITY, high: f64::INFINITY, centre: 0.0, scale: 1.0, bound };
     match *normalise {
         NormaliseSetting::None => Some(free),

@@ -2,9 +2,9 @@
 
 use nalgebra::DMatrix;
 
-use super::reference::in_box;
+use super::reference::within_box;
 use super::{MomentsModel, ReleasedMoments};
-use crate::TaskError;
+use crate::MechanismError;
 use dpgp_gp::sites::{HyperGrid, MixturePrediction, SiteInputs, SiteMixture, site_mixture};
 
 /// The surface at some points, in units of the target.
@@ -22,8 +22,8 @@ impl MomentsModel {
     /// The processes that follow from released moments.
     ///
     /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
-    pub fn posterior(&self, released: &ReleasedMoments) -> Result<SiteMixture, TaskError> {
+    /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
+    pub fn posterior(&self, released: &ReleasedMoments) -> Result<SiteMixture, MechanismError> {
         let rows = usize::try_from(released.rows).unwrap_or(usize::MAX);
         self.mixture(released, &HyperGrid::around(&self.reference(rows)?))
     }
@@ -31,16 +31,12 @@ impl MomentsModel {
     /// The weight of each choice of a grid by the evidence of released moments, by lengthscale, then by variance, then by noise.
     ///
     /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
-    pub(crate) fn weights(
-        &self,
-        released: &ReleasedMoments,
-        grid: &HyperGrid,
-    ) -> Result<Vec<f64>, TaskError> {
+    /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
+    pub fn weights(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<Vec<f64>, MechanismError> {
         Ok(self.mixture(released, grid)?.weights().to_vec())
     }
 
-    fn mixture(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<SiteMixture, TaskError> {
+    fn mixture(&self, released: &ReleasedMoments, grid: &HyperGrid) -> Result<SiteMixture, MechanismError> {
         let (features, noisy) = released.seen(self.is_additive());
         let inputs = SiteInputs::new(&features, &noisy)?;
         Ok(site_mixture(&features, &noisy, &inputs, grid)?)
@@ -49,13 +45,13 @@ impl MomentsModel {
     /// The surface at points (t x d), in units of the inputs.
     ///
     /// # Errors
-    /// [`TaskError::Linalg`] if a covariance cannot be factorised.
+    /// [`MechanismError::Linalg`] if a covariance cannot be factorised.
     pub fn predict(
         &self,
         posterior: &SiteMixture,
         points: &DMatrix<f64>,
-    ) -> Result<SurfacePrediction, TaskError> {
-        let points = in_box(points, &self.mechanism().domain);
+    ) -> Result<SurfacePrediction, MechanismError> {
+        let points = within_box(points, &self.mechanism().domain);
         let function = posterior.predict(&points).function;
         let of_model = posterior.variance_without_noise(&points)?;
         let scale = self.summand().targets.scale;
@@ -70,13 +66,13 @@ impl MomentsModel {
     }
 
     /// The function and targets at points (t x d), in units of the model.
-    pub(crate) fn predicted(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> MixturePrediction {
-        posterior.predict(&in_box(points, &self.mechanism().domain))
+    pub fn predicted(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> MixturePrediction {
+        posterior.predict(&within_box(points, &self.mechanism().domain))
     }
 
     /// The means alone, at as many points as there are.
-    pub(crate) fn means(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> Vec<f64> {
-        let points = in_box(points, &self.mechanism().domain);
+    pub fn means(&self, posterior: &SiteMixture, points: &DMatrix<f64>) -> Vec<f64> {
+        let points = within_box(points, &self.mechanism().domain);
         posterior.means(&points).iter().map(|mean| self.in_units(*mean)).collect()
     }
 

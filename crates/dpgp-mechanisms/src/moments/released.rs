@@ -3,8 +3,8 @@
 use nalgebra::DVector;
 use serde::{Deserialize, Serialize};
 
+use super::{Frequencies, MomentsDesign};
 use dpgp_gp::sites::{NoisyFeatures, SiteFeatures, SummedFeatures};
-use dpgp_mechanisms::{Frequencies, MomentsDesign};
 use dpgp_number::Positive;
 
 /// Released moments and all that is needed to use them, as a file holds them; in units of the box and of the model's targets. A
