@@ -3,8 +3,8 @@
 use dpgp::audit::SampledProblem;
 use dpgp::data::DataError;
 use dpgp::publish::PublishError;
-use dpgp::release::ReleaseError;
-use dpgp::release::ledger::LedgerError;
+use dpgp::release::ledger::{LedgerError, Receipt};
+use dpgp::release::{AfterCharge, ReleaseError};
 use dpgp::run::{RunError, StateError};
 use pyo3::prelude::*;
 
@@ -107,6 +107,13 @@ impl From<Failure> for PyErr {
                 Err(error) => error,
             }
         })
+    }
+}
+
+/// What was drawn is kept until it arrives, so that nothing fails between the charge and its text.
+impl AfterCharge for Failure {
+    fn after_charge(self, _: Option<&Receipt>) -> Self {
+        self
     }
 }
 

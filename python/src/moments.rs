@@ -9,7 +9,7 @@ use dpgp::prelude::{DataPlaces, Pool, Project, StreamedRelease};
 use dpgp::release::ledger::{BudgetSetting, LedgerPlace};
 use dpgp::release::{
     ClassSumsRelease, CountsRelease, HeldTable, MomentsRelease, Streamed, StreamedTotal, SumsModel,
-    SurfaceSumsRelease,
+    SumsRequest, SurfaceSumsRelease, Terms, publish,
 };
 use dpgp::run::StateFolder;
 use dpgp::setting::DataSetting;
@@ -336,11 +336,8 @@ fn charged<M: SumsModel>(
     gate: &Gate,
 ) -> Result<String, Failure> {
     let privacy = streamed.privacy(asked.epsilon)?;
-    let offer = streamed.offer(total, &privacy, asked.allow_caveats)?;
-    if !gate.charge() {
-        return Err(Failure::other("interrupted"));
-    }
-    let (place, rows) = (asked.place.as_ref(), total.fingerprint().filter(|_| asked.of_ledgers));
-    let paid = offer.charge(place, &streamed.subject(&privacy), rows)?;
-    Ok(format!("{:#}\n", paid.draw()?.json()))
+    let request = SumsRequest { streamed, total, privacy: &privacy, known: asked.of_ledgers };
+    let terms = Terms { place: asked.place.as_ref(), allow_exceptions: asked.allow_caveats };
+    let ready = || if gate.charge() { Ok(()) } else { Err(Failure::other("interrupted")) };
+    publish(&request, &terms, ready, |charged| Ok(format!("{:#}\n", charged.json())))
 }

@@ -10,7 +10,7 @@ use super::new_columns::{ColumnError, below};
 use dpgp_data::DataError;
 use dpgp_evidence::SampledProblem;
 use dpgp_release::ledger::{LedgerError, Receipt};
-use dpgp_release::{ReleaseError, spent_in};
+use dpgp_release::{AfterCharge, ReleaseError, spent_in};
 use dpgp_report::{GradeError, MapError, PublishError};
 use dpgp_run::store::StoreError;
 use dpgp_run::{RunError, StateError};
@@ -202,21 +202,22 @@ fn failing(differs: usize, fails: usize) -> String {
     some.collect::<Vec<String>>().join(", ")
 }
 
-impl CliError {
-    /// An I/O error of a path.
-    pub fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
-        let path = path.to_path_buf();
-        move |cause| Self::Io { path: path.clone(), cause }
-    }
-
-    /// The same after a release was charged, if it was.
-    pub fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+impl AfterCharge for CliError {
+    fn after_charge(self, receipt: Option<&Receipt>) -> Self {
         match receipt {
             Some(Receipt { ledger, .. }) => {
                 Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }
             }
             None => self,
         }
+    }
+}
+
+impl CliError {
+    /// An I/O error of a path.
+    pub fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path: path.clone(), cause }
     }
 
     /// All failures together, if there are any.

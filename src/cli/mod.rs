@@ -64,11 +64,147 @@ mod waiting;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
-use arguments::{Arguments, Verb};
+use clap::Subcommand;
+
+use arguments::Arguments;
 use error::{BUG, CliError};
 use output::complain;
 
 use dpgp_data::is_decoding;
+
+use audit_types::{AttackedRelease, AttackedSamples, AuditedExperiment};
+use dpgp_report::{BibliographyEntry, Ranking};
+use options::Format;
+use output_schema::{Schemas, printed};
+use output_types::{
+    CheckedExperiment, CollectedExperiment, ComparedRow, CompletionScript, EmittedText, ExplainedExperiment,
+    FetchedDataset, GeneratedRows, GradedExperiment, ListedDataset, ListedExperiment, ManualPage, NewSpec,
+    PlannedExperiment, PrintedTables, RunExperiment, RunShard, ShownExperiment, VerifiedFile, WrittenReport,
+};
+use release_types::{
+    CertificateFile, DrawnFile, LedgerOutput, PreviewOutput, PriceOutput, ReleasedHere, ReleasedToFile,
+    SummedRows, VerifiedCertificate, VerifiedLedgerOutput,
+};
+
+/// Makes of a list of verbs the subcommands, what runs each and the schemas of what it prints as JSON.
+macro_rules! verbs {
+    ($(
+        $(#[doc = $help:literal])* $verb:ident($module:ident::$arguments:ident)
+        $(=> $($name:literal: $($printed:ty)|+),+)?;
+    )*) => {
+        /// The verbs.
+        #[derive(Debug, Subcommand)]
+        enum Verb {
+            $($(#[doc = $help])* $verb(Box<$module::$arguments>),)*
+        }
+
+        impl Verb {
+            fn run(&self, format: Format) -> Result<(), CliError> {
+                match self {
+                    $(Self::$verb(arguments) => $module::$module(arguments, format),)*
+                }
+            }
+
+            /// What each verb prints as JSON, by the name of the output.
+            fn schemas(schemas: &mut Schemas) {
+                $($($(printed!(schemas, $name, $($printed),+);)+)?)*
+            }
+        }
+    };
+}
+
+// A verb is a module above, with a function of its name, and an entry here: its line in `dpgp --help`, its arguments, and what it prints
+// as JSON.
+verbs! {
+    /// List the experiments: paper, artefact, dataset, cells, and whether the data are here
+    List(list::ListArguments)
+        => "list": Vec<ListedExperiment>;
+    /// Show one experiment: what it reproduces, its axes, and what its results say
+    Show(show::ShowArguments)
+        => "show": ShownExperiment;
+    /// Run experiments and write their tables and figures; missing data are fetched first
+    Run(run::RunArguments)
+        => "run": RunExperiment | Vec<RunExperiment>,
+            "run --shard": RunShard | Vec<RunShard>;
+    /// Release private predictions at the points of a grid, from the operating system's randomness
+    Predict(predict::PredictArguments)
+        => "predict": ReleasedHere | ReleasedToFile,
+            "predict: FILE.certificate.json": CertificateFile,
+            "predict --preview": PreviewOutput;
+    /// Say what predictions would err by at each epsilon and setting, before anything is released
+    Price(price::PriceArguments)
+        => "price": PriceOutput;
+    /// Draw what `dpgp predict` wrote, as SVG, as a page or as GeoJSON, with what is guaranteed of it
+    Map(map::MapArguments)
+        => "map": DrawnFile;
+    /// Show what releases about some rows have spent together, or verify that nobody changed what counts them
+    Ledger(ledger::LedgerVerb)
+        => "ledger show": Vec<LedgerOutput>,
+            "ledger verify": Vec<VerifiedLedgerOutput>;
+    /// Say what a run would compute and how long that takes; computes nothing
+    Plan(plan::PlanArguments)
+        => "plan": Vec<PlannedExperiment>;
+    /// Say for each result that is not stored why it has to be computed
+    Explain(explain::ExplainArguments)
+        => "explain": Vec<ExplainedExperiment>;
+    /// Recompute experiments and compare with the committed results, verdicts and claims
+    Check(check::CheckArguments)
+        => "check": Vec<CheckedExperiment>;
+    /// Recompute what experiments guarantee from what they sample
+    Audit(audit::AuditArguments)
+        => "audit": Vec<AuditedExperiment>,
+            "audit --end-to-end": AttackedRelease,
+            "audit --samples": AttackedSamples;
+    /// Say which methods are best at an epsilon, from the committed tables
+    Best(best::BestArguments)
+        => "best": Vec<Ranking>;
+    /// Print a committed table with the axes that are asked for at the left and at the top, for a paper
+    Table(table::TableArguments)
+        => "table": PrintedTables;
+    /// Judge somebody else's table of an experiment by the verdicts that ours have
+    Grade(grade::GradeArguments)
+        => "grade": GradedExperiment;
+    /// Print BibTeX of the program, and of the papers and data of experiments
+    Cite(cite::CiteArguments)
+        => "cite": Vec<BibliographyEntry>;
+    /// Put two result trees or commits side by side, what changed first
+    Diff(diff::DiffArguments)
+        => "diff": Vec<ComparedRow>;
+    /// Write one HTML page with every table, figure, claim and deviation
+    Report(report::ReportArguments)
+        => "report": WrittenReport;
+    /// Merge the stores of several machines and write the tables that are complete
+    Collect(collect::CollectArguments)
+        => "collect": Vec<CollectedExperiment>;
+    /// Print a job array for Slurm, a Kubernetes Job or a Makefile that runs an experiment in shards
+    Emit(emit::EmitArguments)
+        => "emit": EmittedText;
+    /// Sum up rows of any number for a surface, in shards if need be, and release it with privacy
+    Stats(stats::StatsArguments)
+        => "stats": SummedRows;
+    /// Check a published release by its certificate: the file, the noise and the guarantee
+    Verify(verify::VerifyArguments)
+        => "verify": VerifiedCertificate;
+    /// Write trips like those of a bike share, as many as asked for
+    Generate(generate::GenerateArguments)
+        => "generate": GeneratedRows;
+    /// List, fetch or verify datasets
+    Data(data::DataArguments)
+        => "data fetch": Vec<FetchedDataset>,
+            "data list": Vec<ListedDataset>,
+            "data verify": Vec<VerifiedFile>;
+    /// Write a commented spec to start from
+    New(new::NewArguments)
+        => "new": NewSpec;
+    /// Print the JSON Schema of a spec, of datasets.toml, or of what verbs print as JSON
+    Schema(schema::SchemaArguments);
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArguments)
+        => "completions": CompletionScript;
+    /// Print a page of the manual
+    Man(man::ManArguments)
+        => "man": ManualPage;
+}
 
 /// Parses the arguments, runs the verb and maps its outcome to an exit code.
 pub fn main() -> ExitCode {
@@ -92,40 +228,11 @@ fn report_bug(panic: &PanicHookInfo<'_>) {
 }
 
 fn dispatch(arguments: &Arguments) -> Result<(), CliError> {
-    let format = arguments.format;
     if !matches!(arguments.verb, Verb::Run(_) | Verb::Check(_) | Verb::Audit(_)) {
         // Without a thread for signals they end the program all the same, but leave its temporary files.
         let _ = interrupt::end_at_signal();
     }
-    match &arguments.verb {
-        Verb::List(list) => list::list(list, format),
-        Verb::Run(run) => run::run(run, format),
-        Verb::Plan(plan) => plan::plan(plan, format),
-        Verb::Explain(explain) => explain::explain(explain, format),
-        Verb::Predict(predict) => predict::predict(predict, format),
-        Verb::Price(price) => price::price(price, format),
-        Verb::Map(map) => map::map(map, format),
-        Verb::Ledger(ledger) => ledger::ledger(ledger, format),
-        Verb::Check(check) => check::check(check, format),
-        Verb::Audit(audit) => audit::audit(audit, format),
-        Verb::Best(best) => best::best(best, format),
-        Verb::Show(show) => show::show(show, format),
-        Verb::Cite(cite) => cite::cite(cite, format),
-        Verb::Grade(grade) => grade::grade(grade, format),
-        Verb::Diff(diff) => diff::diff(diff, format),
-        Verb::Report(report) => report::report(report, format),
-        Verb::Collect(collect) => collect::collect(collect, format),
-        Verb::Emit(emit) => emit::emit(emit, format),
-        Verb::Stats(stats) => stats::stats(stats, format),
-        Verb::Verify(verify) => verify::verify(verify, format),
-        Verb::Generate(generate) => generate::generate(generate, format),
-        Verb::Table(table) => table::table(table, format),
-        Verb::Data(data) => data::data(data, format),
-        Verb::New(new) => new::new(new, format),
-        Verb::Schema(schema) => schema::schema(schema, format),
-        Verb::Completions(completions) => completions::completions(completions, format),
-        Verb::Man(man) => man::man(man, format),
-    }
+    arguments.verb.run(arguments.format)
 }
 
 fn outcome_code(outcome: Result<(), CliError>) -> ExitCode {

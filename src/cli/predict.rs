@@ -21,7 +21,7 @@ use dpgp_data::rows::ensure_addresses;
 use dpgp_fs::with_ending;
 use dpgp_release::{
     Charged, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, ReleaseError,
-    ReleaseStatement, SigningKey, chosen_cell, refuse_private_filter,
+    ReleaseStatement, SigningKey, Terms, chosen_cell, publish, refuse_private_filter,
 };
 use dpgp_report::{DrawnMap, short};
 use dpgp_run::{Clipped, watcher};
@@ -131,12 +131,13 @@ pub fn predict(arguments: &PredictArguments, format: Format) -> Result<(), CliEr
         map.tried(&request.blank_csv()?)?;
     }
     let waiting = Waiting::on("fitting the model and designing the noise", arguments.quiet);
-    let offer = request.offer(arguments.allow_caveats)?;
-    drop(waiting);
-    let charged = offer.charge(place.as_ref(), &request.subject(), request.fingerprint())?.draw()?;
+    let designed = || {
+        drop(waiting);
+        Ok(())
+    };
     let clipped = request.clipped().filter(|_| arguments.for_holder);
-    let shown = show(&charged, files, map, clipped, arguments, format);
-    shown.map_err(|cause| cause.after_charge(charged.receipt()))
+    let terms = Terms { place: place.as_ref(), allow_exceptions: arguments.allow_caveats };
+    publish(&request, &terms, designed, |charged| show(charged, files, map, clipped, arguments, format))
 }
 
 /// Writes what was charged, and says what it is.

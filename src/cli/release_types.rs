@@ -226,6 +226,16 @@ pub(super) struct LookedForOutput {
     number: Option<u64>,
 }
 
+/// What `dpgp ledger verify` prints of a ledger or of a release that was looked for.
+#[expect(dead_code, reason = "the schema of what the ledger says of itself")]
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline, description = "")]
+pub(super) enum VerifiedLedgerOutput {
+    Ledger(LedgerOutput),
+    LookedFor(LookedForOutput),
+}
+
 /// What `dpgp predict --preview` prints.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PreviewOutput {

@@ -19,8 +19,8 @@ use dpgp_fs::with_ending;
 use dpgp_mechanisms::PrivacySetting;
 use dpgp_release::ledger::{LedgerPlace, Receipt};
 use dpgp_release::{
-    ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease, StreamedTotal,
-    SumsDescription, SumsModel, SumsPlace,
+    AfterCharge, ExactSumsFile, HeldDescription, ReleaseError, SigningKey, Streamed, StreamedRelease,
+    StreamedTotal, SumsDescription, SumsModel, SumsPlace, SumsRequest, Terms, publish,
 };
 use dpgp_run::{RunError, Shard, StateError, StateFolder};
 
@@ -239,13 +239,20 @@ fn release<M: SumsModel>(
     allow_caveats: bool,
 ) -> Result<Released, CliError> {
     let ReleaseTo { privacy, place, file } = to;
-    let offer = streamed.offer(total, privacy, allow_caveats)?;
-    let charged = offer.charge(place, &streamed.subject(privacy), total.fingerprint())?.draw()?;
-    let receipt = charged.receipt();
-    file.write(&charged).map_err(|cause| CliError::from(cause).after_charge(receipt))?;
-    let mut text: String = charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
-    text.push_str(&balance(receipt, privacy.delta.get()));
-    Ok(Released { balance: text, receipt: receipt.cloned() })
+    let request = SumsRequest { streamed, total, privacy, known: true };
+    publish(
+        &request,
+        &Terms { place, allow_exceptions: allow_caveats },
+        || Ok(()),
+        |charged| {
+            file.write(charged)?;
+            let receipt = charged.receipt();
+            let mut text: String =
+                charged.warnings().iter().map(|line| format!("warning: {line}\n")).collect();
+            text.push_str(&balance(receipt, privacy.delta.get()));
+            Ok(Released { balance: text, receipt: receipt.cloned() })
+        },
+    )
 }
 
 /// The key that rows are known by. Sums that are kept need one if they are to be released by a ledger; where there is no state

@@ -195,7 +195,7 @@ impl<T: WrittenNumbers> Paid<'_, T> {
         });
         match drawn {
             Ok(value) => Ok(Charged { value, guaranteed, compared, receipt }),
-            Err(cause) => Err(cause.after_charge(receipt.as_ref())),
+            Err(cause) => Err(cause.charged(receipt.as_ref())),
         }
     }
 }

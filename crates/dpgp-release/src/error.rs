@@ -249,7 +249,7 @@ pub fn spent_in(ledger: &Path) -> String {
 impl ReleaseError {
     /// The same after a release was charged, if it was.
     #[must_use]
-    pub fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+    pub(super) fn charged(self, receipt: Option<&Receipt>) -> Self {
         match receipt {
             Some(Receipt { ledger, .. }) => {
                 Self::AfterCharge { cause: Box::new(self), ledger: ledger.clone() }

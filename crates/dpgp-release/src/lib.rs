@@ -4,11 +4,13 @@
 //!
 //! | step | type | what it may do |
 //! |---|---|---|
-//! | prepare | [`PredictionRequest`], [`Streamed`] | read the rows, fit, design the noise |
+//! | read | [`PredictionRequest`], [`SumsRequest`] | refuse what no data can make right, read the rows, fit, design the noise |
 //! | offer | [`Offer`] | be charged: it says what it would cost, and holds no noise |
 //! | charge | [`Paid`] | be drawn: what it costs is in the ledger |
 //! | draw | [`Charged`] | be written |
 //! | write | [`PredictionFiles`], [`SumsPlace`] | |
+//!
+//! [`publish`] does them in this order, for the command as for Python.
 //!
 //! All noise comes from the operating system. The exact sums and counts on the way are as private as the rows.
 //!
@@ -16,7 +18,7 @@
 //!
 //! ```
 //! use dpgp_release::ledger::{BudgetSetting, LedgerPlace};
-//! use dpgp_release::{StreamedRelease, SumsPlace};
+//! use dpgp_release::{ReleaseError, StreamedRelease, SumsPlace, SumsRequest, Terms, publish};
 //! use dpgp_run::{DataPlaces, Pool, Project, StateFolder};
 //!
 //! const SPEC: &str = r#"
@@ -38,14 +40,17 @@
 //! let budget = Some(BudgetSetting { epsilon: 1.0, delta: 1e-6 });
 //! let place = LedgerPlace { state, file: None, budget, other_people: false };
 //! let privacy = streamed.privacy(None)?;
-//! let offer = streamed.offer(&total, &privacy, false)?;
-//! let charged = offer.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint())?.draw()?;
-//! assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
-//! SumsPlace::open(&folder.path().join("counts.json"), None)?.write(&charged)?;
+//! let request = SumsRequest { streamed: &streamed, total: &total, privacy: &privacy, known: true };
+//! let terms = Terms { place: Some(&place), allow_exceptions: false };
+//! let file = SumsPlace::open(&folder.path().join("counts.json"), None)?; // before anything is charged
+//! publish(&request, &terms, || Ok(()), |charged| -> Result<(), ReleaseError> {
+//!     assert_eq!(charged.json()["counts"].as_array().map(Vec::len), Some(2));
+//!     file.write(charged)
+//! })?;
 //!
 //! // The budget is spent: another release cannot be charged, and so cannot be drawn.
-//! let second = streamed.offer(&total, &privacy, false)?;
-//! assert!(second.charge(Some(&place), &streamed.subject(&privacy), total.fingerprint()).is_err());
+//! let second = publish(&request, &terms, || Ok(()), |_| -> Result<(), ReleaseError> { unreachable!() });
+//! assert!(second.is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -82,6 +87,7 @@ mod prediction_form;
 mod prediction_rows;
 mod predictions;
 mod public_rows;
+mod publish;
 mod released_predictions;
 mod signature;
 mod stated;
@@ -120,6 +126,7 @@ pub use points_file::{PointsFile, PublicPoints};
 pub use prediction_files::PredictionFiles;
 pub use prediction_form::PredictionForm;
 pub use predictions::{PredictionRequest, PrivatePredictions};
+pub use publish::{AfterCharge, Release, SumsRequest, Terms, publish};
 pub use released_predictions::{ReleasedInput, ReleasedPoint, ReleasedPredictions};
 pub use signature::{NAMESPACE, SignatureError, Signers, SigningKey};
 pub use statement::ReleaseStatement;

@@ -188,7 +188,7 @@ fn what_verbs_print_is_as_their_schema_says() {
     let predict = ["predict", "energy.toml", "--at", "grid.csv", "--quiet"];
     let (out, map) = (["--out", "p.csv"], ["--out", "p.svg"]);
     let samples = ["audit", "--samples", "a.csv", "b.csv", "--epsilon", "1", "--delta", "0"];
-    let commands: [(&str, &[&str]); 38] = [
+    let commands: &[(&str, &[&str])] = &[
         ("run --shard", &["run", "energy.toml", "--quiet", "--shard", "1/2"]),
         ("run", &["run", "energy.toml", "--quiet"]),
         ("run", &["run", "energy.toml", "smith2021/toy", "--quiet"]),
@@ -229,7 +229,7 @@ fn what_verbs_print_is_as_their_schema_says() {
         ("stats", &["stats", "records.toml", "energy.csv", "--for-holder", "--timings", "--quiet"]),
     ];
     let mut checked = BTreeSet::new();
-    for (verb, command) in commands {
+    for &(verb, command) in commands {
         let printed = project.dpgp(&[command, &["--format", "json"]].concat()).json();
         let value = json!({ verb: printed });
         assert_eq!(validator.check_value(&value), Ok(()), "{command:?}");

@@ -1,0 +1,135 @@
+//! One release, from the rows that were read to the file that is written.
+//!
+//! The order is the same for predictions and for sums, and stands here alone; the command and Python call it.
+//!
+//! | step | what happens | what it may depend on |
+//! |---|---|---|
+//! | refuse | what no data can make right: the spec, an epsilon, a file that cannot be written | settings, files |
+//! | read | rows, their identity, the fit and the size of the noise; refuse what their public number makes too weak | settings, public facts of the rows |
+//! | charge | the ledger of the rows is charged, or the release refused | the ledger |
+//! | draw | the noise is drawn | the rows |
+//! | write | what was drawn is written | what was drawn |
+//!
+//! The first two make a [`Release`]; [`publish`] does the rest. That the noise cannot be drawn before the charge is a matter of types
+//! ([`Offer`](crate::Offer)), and that nothing private is seen of a release that is refused is proved there.
+
+use super::draw::{Charged, Offer};
+use super::ledger::{LedgerPlace, Receipt};
+use super::numbers::WrittenNumbers;
+use super::{
+    PredictionRequest, PrivatePredictions, ReleaseError, Streamed, StreamedTotal, Subject, SumsFile,
+    SumsModel,
+};
+use dpgp_data::Fingerprint;
+use dpgp_mechanisms::PrivacySetting;
+
+/// Rows that were read, and what is asked of them.
+pub trait Release {
+    /// What is released.
+    type Value<'a>: WrittenNumbers
+    where
+        Self: 'a;
+
+    /// What the release guarantees, and how its noise would be drawn.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] for a release that has exceptions to its guarantee, unless they are allowed, or cannot be designed.
+    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, Self::Value<'_>>, ReleaseError>;
+
+    /// What a ledger enters.
+    fn subject(&self) -> Subject<'_>;
+
+    /// Which rows they are, by which a ledger knows them; none where they were read without a key.
+    fn rows(&self) -> Option<&Fingerprint>;
+}
+
+/// The terms of a release.
+pub struct Terms<'a> {
+    /// Where ledgers are kept; none for a release that is not counted, which its certificate says.
+    pub place: Option<&'a LedgerPlace>,
+    /// Whether a guarantee may have exceptions.
+    pub allow_exceptions: bool,
+}
+
+/// An error that may happen after a release was charged.
+pub trait AfterCharge: From<ReleaseError> {
+    /// The same, saying what was spent.
+    #[must_use]
+    fn after_charge(self, receipt: Option<&Receipt>) -> Self;
+}
+
+impl AfterCharge for ReleaseError {
+    fn after_charge(self, receipt: Option<&Receipt>) -> Self {
+        self.charged(receipt)
+    }
+}
+
+/// Charges a release to the ledger of its rows, draws its noise and writes it.
+///
+/// `ready` is asked once, between the design, which may take minutes, and the charge: the last moment to give up for nothing. `write`
+/// gets what was drawn; an error of it says what was spent.
+///
+/// # Errors
+/// [`ReleaseError`] where the release is refused, and nothing is spent; or what `ready` or `write` fails with.
+pub fn publish<'r, R: Release, W, E: AfterCharge>(
+    release: &'r R,
+    terms: &Terms<'_>,
+    ready: impl FnOnce() -> Result<(), E>,
+    write: impl FnOnce(&Charged<R::Value<'r>>) -> Result<W, E>,
+) -> Result<W, E> {
+    let offer = release.offer(terms.allow_exceptions)?;
+    ready()?;
+    let paid = offer.charge(terms.place, &release.subject(), release.rows())?;
+    let charged = paid.draw()?;
+    write(&charged).map_err(|cause| cause.after_charge(charged.receipt()))
+}
+
+impl<'r> Release for PredictionRequest<'r> {
+    type Value<'a>
+        = PrivatePredictions<'a>
+    where
+        'r: 'a;
+
+    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, PrivatePredictions<'_>>, ReleaseError> {
+        self.offer(allow_exceptions)
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        self.subject()
+    }
+
+    fn rows(&self) -> Option<&Fingerprint> {
+        self.fingerprint()
+    }
+}
+
+/// Sums over rows of any number, released for a guarantee.
+pub struct SumsRequest<'a, M: SumsModel> {
+    /// The spec that they are of.
+    pub streamed: &'a Streamed<'a, M>,
+    /// The exact sums.
+    pub total: &'a StreamedTotal<M>,
+    /// The guarantee.
+    pub privacy: &'a PrivacySetting,
+    /// Whether rows are known by what they hold; without it they are those of no ledger.
+    pub known: bool,
+}
+
+impl<'r, M: SumsModel> Release for SumsRequest<'r, M> {
+    type Value<'a>
+        = SumsFile
+    where
+        'r: 'a;
+
+    fn offer(&self, allow_exceptions: bool) -> Result<Offer<'_, SumsFile>, ReleaseError> {
+        self.streamed.offer(self.total, self.privacy, allow_exceptions)
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        self.streamed.subject(self.privacy)
+    }
+
+    fn rows(&self) -> Option<&Fingerprint> {
+        self.total.fingerprint().filter(|_| self.known)
+    }
+}
