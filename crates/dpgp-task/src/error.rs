@@ -20,6 +20,12 @@ pub enum TaskError {
         /// The metric.
         metric: String,
     },
+    /// A metric that is measured and not named: a mistake of the task.
+    #[error("this task measures {metric:?}, which is none of the metrics that it names")]
+    UnknownMetric {
+        /// The metric.
+        metric: String,
+    },
     /// A target that names no class.
     #[error("the target {target} is none of the classes 0 to {last}")]
     UnknownClass {

@@ -25,6 +25,7 @@ mod leaderboard;
 mod measure;
 mod measurement;
 mod memory;
+mod metric;
 mod model;
 mod noise;
 mod noises;

@@ -10,7 +10,9 @@ use super::{Job, Measured, TaskError, TaskSetting};
 pub fn measure(task: &TaskSetting, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
     let sample = drawn(&job.setting.data, job.sample, job.streams)?;
     let mut measured = task.task().measure(&Job { sample: &sample, ..*job })?;
+    let named = task.task().metrics(1);
     for cell in &mut measured {
+        cell.ensure_named(&named)?;
         cell.ensure_finite()?;
         if job.streams.replicate != 0 {
             cell.frames.clear();

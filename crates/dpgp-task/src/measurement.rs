@@ -69,6 +69,15 @@ impl Measured {
     }
 
     /// # Errors
+    /// [`TaskError::UnknownMetric`] with the first metric that the task does not name.
+    pub(super) fn ensure_named(&self, names: &[String]) -> Result<(), TaskError> {
+        match self.metrics.iter().find(|one| !names.contains(&one.metric)) {
+            Some(one) => Err(TaskError::UnknownMetric { metric: one.metric.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// # Errors
     /// [`TaskError::NotFinite`] with the first metric or frame that holds a number which is not finite.
     pub(super) fn ensure_finite(&self) -> Result<(), TaskError> {
         let metrics = self.metrics.iter().filter(|metric| !metric.is_finite()).map(|metric| &metric.metric);

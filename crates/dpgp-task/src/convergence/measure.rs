@@ -4,6 +4,7 @@ use nalgebra::DVector;
 
 use crate::ConvergenceTask;
 use crate::classification::{Classifier, Steps};
+use crate::metric::Metric;
 use crate::{Certified, Frame, Job, Measured, OneTarget, Task, TaskError};
 use dpgp_gp::newton_path;
 use dpgp_mechanisms::PrivacySetting;
@@ -13,6 +14,18 @@ const TO_THE_MODE: usize = 100;
 
 /// Why `first-step-share` is undefined.
 const NO_WAY: &str = "the mode is zero, where the first step begins";
+
+/// What is computed of a way to the mode.
+pub(super) struct NewtonPath {
+    share: f64,
+    accuracy: f64,
+}
+
+/// The metrics of a way to the mode.
+pub(super) const METRICS: [Metric<NewtonPath>; 2] = [
+    Metric::undefined("first-step-share", |path| path.share, NO_WAY),
+    Metric::new("accuracy", |path| path.accuracy),
+];
 
 /// The metrics `first-step-share` (what the first step does of the way from zero to the mode, in the sum of absolute
 /// values) and `accuracy` (of the last step, on the test rows). Frame `trace`: the absolute distance of each latent value
@@ -72,7 +85,6 @@ fn measured(
     for i in 0..mode.len() {
         frame = frame.with(format!("element{}", i + 1), distances.iter().map(|d| d[i]));
     }
-    let metrics = ConvergenceTask::METRICS.into_iter().zip([share, accuracy]);
-    let measured = certified.measured(classifier.features.jitter, metrics);
-    measured.undefined_where_nan(ConvergenceTask::METRICS[0], NO_WAY).with_frames(vec![frame])
+    let newton = NewtonPath { share, accuracy };
+    certified.scored(classifier.features.jitter, &METRICS, &newton).with_frames(vec![frame])
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measure::METRICS;
+use crate::metric::names;
 use crate::{Described, FittedRows, classifier};
 use dpgp_mechanisms::Sections;
 use dpgp_number::Count;
@@ -21,18 +23,13 @@ pub struct ConvergenceTask {
     pub steps: Count,
 }
 
-impl ConvergenceTask {
-    /// The metrics.
-    pub const METRICS: [&str; 2] = ["first-step-share", "accuracy"];
-}
-
 impl Described for ConvergenceTask {
     fn check(&self, setting: &Sections) -> Checked {
         classifier::check("task.convergence", setting)
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        Self::METRICS.map(str::to_owned).to_vec()
+        names(&METRICS)
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

@@ -5,6 +5,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use super::ClassModel;
+use crate::metric::Metric;
 use crate::noisy_sums::split;
 use crate::{DirichletRelease, DirichletTask};
 use crate::{Job, Measured, Task, TaskError};
@@ -14,6 +15,16 @@ use dpgp_stream::class_of;
 
 /// Draws of the latent functions that class probabilities average over.
 const DRAWS: usize = 64;
+
+/// What is computed of predicted classes.
+pub(super) struct ClassScores {
+    accuracy: f64,
+    log_loss: f64,
+}
+
+/// The metrics of predicted classes.
+pub(super) const METRICS: [Metric<ClassScores>; 2] =
+    [Metric::new("accuracy", |scores| scores.accuracy), Metric::new("log-loss", |scores| scores.log_loss)];
 
 /// The metrics `accuracy` (share of the test rows whose class has the greatest mean) and `log-loss` (mean
 /// negative logarithm of the probability of the true class: the softmax of the latent functions, averaged over
@@ -85,10 +96,10 @@ impl DirichletBlock<'_> {
         let jitter = posteriors.iter().fold(self.inducing.jitter(), |most, of| of.jitter.max(most));
         let predictions: Vec<Prediction> = posteriors.iter().map(|of| of.predict(&self.located)).collect();
         let log_loss = self.log_loss(&predictions, &mut streams.of_block("draws"));
-        let metrics = [("accuracy", self.accuracy(&predictions)), ("log-loss", log_loss)];
+        let scores = ClassScores { accuracy: self.accuracy(&predictions), log_loss };
         let noise = guarantee.noise;
         let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
-        Ok(certified.measured(jitter, metrics))
+        Ok(certified.scored(jitter, &METRICS, &scores))
     }
 
     fn accuracy(&self, predictions: &[Prediction]) -> f64 {

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measure::METRICS;
+use crate::metric::names;
 use crate::{Described, sums_model};
 use dpgp_mechanisms::HeteroscedasticRule;
 use dpgp_mechanisms::{MechanismSetting, Sections, Summed, SumsSetting};
@@ -61,7 +63,7 @@ impl Described for DirichletTask {
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        ["accuracy", "log-loss"].map(str::to_owned).to_vec()
+        names(&METRICS)
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

@@ -1,9 +1,8 @@
 //! Scores of predictive distributions, fold by fold.
 
 use super::method::{Leaderboard, Method};
-use super::scores::{Scorer, Scores};
+use super::scores::{METRICS, Scorer, Scores};
 use crate::LeaderboardTask;
-use crate::against_constant::NO_ERROR;
 use crate::cross_validation::FoldRows;
 use crate::model::noise_variance;
 use crate::normalise::{caveats, normalise};
@@ -11,7 +10,7 @@ use crate::{Certified, Job, Measured, Task, TaskError};
 use dpgp_accounting::Caveat;
 use dpgp_mechanisms::PrivacySetting;
 
-/// The metrics of `Scorer`: for each fold the mean over runs.
+/// The metrics of [`METRICS`]: for each fold the mean over runs.
 impl Task for LeaderboardTask {
     fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
         let normalised = normalise(&job.sample.targets, &job.setting.normalise);
@@ -41,7 +40,7 @@ impl Leaderboard<'_> {
         folds: &[ScoredFold<'_>],
         caveats: &[(Caveat, bool)],
     ) -> Result<Measured, TaskError> {
-        let mut scores: [Vec<f64>; Scorer::COUNT] = Default::default();
+        let mut scores: [Vec<f64>; METRICS.len()] = Default::default();
         for fold in folds {
             let of_fold = self.scores(cell, fold)?;
             scores.iter_mut().zip(of_fold).for_each(|(values, score)| values.push(score));
@@ -51,16 +50,14 @@ impl Leaderboard<'_> {
         let certified = certified.into_iter().reduce(Certified::and);
         let certified = certified.ok_or(TaskError::Missing { needed: "a fold" })?.with_caveats(caveats);
         let jitter = folds.iter().map(|fold| fold.method.jitter()).fold(0.0, f64::max);
-        Ok(certified
-            .measured_often(jitter, LeaderboardTask::METRICS.into_iter().zip(scores))
-            .undefined_where_nan(LeaderboardTask::METRICS[1], NO_ERROR))
+        Ok(certified.named(jitter, &METRICS, scores))
     }
 
     /// The mean over runs of each metric.
     fn scores(&self, cell: &PrivacySetting, fold: &ScoredFold<'_>) -> Result<Scores, TaskError> {
         let ScoredFold { number, method, scorer } = fold;
         let runs = if cell.epsilon.get().is_finite() { self.task.draws.get() } else { 1 };
-        let mut total = [0.0; Scorer::COUNT];
+        let mut total = [0.0; METRICS.len()];
         for run in 0..runs {
             let purpose = format!("fold {number} run {run} epsilon {}", cell.epsilon);
             let predicted = method.run(cell, &mut self.job.streams.of_block(&purpose))?;

@@ -1,54 +1,82 @@
 //! Scores of a predictive distribution on the held-out rows of a fold.
 
-use super::predicted::{MASS, Predicted};
-use crate::LeaderboardTask;
-use crate::against_constant::against_constant;
-use crate::cross_validation::FoldRows;
+use std::rc::Rc;
 
-/// One value for each of [`LeaderboardTask::METRICS`], in that order.
-pub(super) type Scores = [f64; Scorer::COUNT];
+use super::predicted::{MASS, Predicted};
+use crate::against_constant::{NO_ERROR, against_constant};
+use crate::cross_validation::FoldRows;
+use crate::metric::Metric;
+use dpgp_gp::Predictive;
+
+/// The metrics of a board, each in units of the target where it has a unit. A new one is a line here.
+pub(super) const METRICS: [Metric<HeldOut>; 5] = [
+    // Root mean squared error of the means.
+    Metric::new("rmse", |held| held.scale * held.rmse()),
+    // 1 - MSE / MSE of the constant: 0 is as good as the mean of the training targets, less than 0 worse.
+    Metric::undefined("r2", |held| against_constant(held.rmse() * held.rmse(), held.constant), NO_ERROR),
+    // Mean log density of the held-out targets, nats.
+    Metric::new("log-score", |held| mean(&held.targets.log_densities(&held.truth)) - held.scale.ln()),
+    // Mean continuous ranked probability score; the less the better.
+    Metric::new("crps", |held| held.scale * mean(&held.targets.ranked_probability_scores(&held.truth))),
+    // Share of the targets within their central 90 % interval.
+    Metric::new("coverage-90", HeldOut::covered),
+];
+
+/// One value for each of [`METRICS`].
+pub(super) type Scores = [f64; METRICS.len()];
+
+/// Held-out targets and what was predicted of them, on the scale of the model.
+pub(super) struct HeldOut {
+    targets: Predictive,
+    /// The mass that counts as a central 90 % interval.
+    level: f64,
+    truth: Rc<[f64]>,
+    /// The mean squared error of the constant that a method without privacy would predict: the mean of the training targets.
+    constant: f64,
+    /// Units of the target per unit of the model.
+    scale: f64,
+}
+
+impl HeldOut {
+    fn rmse(&self) -> f64 {
+        self.targets.rmse(&self.truth)
+    }
+
+    fn covered(&self) -> f64 {
+        let masses = self.targets.central_masses(&self.truth);
+        let covered = masses.iter().filter(|mass| **mass <= self.level).count() as f64;
+        covered / self.truth.len() as f64
+    }
+}
 
 /// What predictions at the held-out inputs of a fold are compared with.
 pub(super) struct Scorer {
-    /// The held-out targets, on the scale of the model.
-    truth: Vec<f64>,
-    /// The mean squared error of the constant that a method without privacy would predict: the mean of the training targets.
+    truth: Rc<[f64]>,
     constant: f64,
     /// The variance of an observation about the latent function.
     noise_variance: f64,
-    /// Units of the target per unit of the normalised one.
     scale: f64,
 }
 
 impl Scorer {
-    /// The number of metrics.
-    pub const COUNT: usize = LeaderboardTask::METRICS.len();
-
     pub fn new(rows: &FoldRows, noise_variance: f64, scale: f64) -> Self {
-        Self { truth: rows.truth.clone(), constant: rows.error_of_constant(), noise_variance, scale }
+        Self {
+            truth: rows.truth.as_slice().into(),
+            constant: rows.error_of_constant(),
+            noise_variance,
+            scale,
+        }
     }
 
-    /// - `rmse`: root mean squared error of the means, in units of the target;
-    /// - `r2`: `1 - MSE / MSE of the constant`: 0 is as good as the mean of the training targets, less than 0 worse;
-    /// - `log-score`: mean log density of the held-out targets, nats, in units of the target;
-    /// - `crps`: mean continuous ranked probability score, in units of the target; the less the better;
-    /// - `coverage-90`: share of the targets within their central 90 % interval.
+    /// The value of each metric.
     pub fn of(&self, predicted: Predicted) -> Scores {
-        let Self { truth, noise_variance, scale, .. } = self;
+        let Self { truth, constant, noise_variance, scale } = self;
         let (targets, level) = match predicted {
             Predicted::Function(prediction) => (prediction.observed(*noise_variance), MASS),
             Predicted::Targets { targets, level } => (targets, level),
         };
-        let rmse = targets.rmse(truth);
-        let masses = targets.central_masses(truth);
-        let covered = masses.iter().filter(|mass| **mass <= level).count() as f64;
-        [
-            scale * rmse,
-            against_constant(rmse * rmse, self.constant),
-            mean(&targets.log_densities(truth)) - scale.ln(),
-            scale * mean(&targets.ranked_probability_scores(truth)),
-            covered / truth.len() as f64,
-        ]
+        let held = HeldOut { targets, level, truth: Rc::clone(truth), constant: *constant, scale: *scale };
+        METRICS.map(|metric| (metric.value)(&held))
     }
 }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::scores::METRICS;
 use crate::selection::{GpGrid, NoiseScale, SelectionTask};
 use crate::{Described, FittedRows, ScoreSetting, site_sums, sums_model};
 use dpgp_gp::variational::{Correction, Regularisation};
@@ -95,9 +96,6 @@ pub struct ChooseSetting {
 }
 
 impl LeaderboardTask {
-    /// What is measured.
-    pub const METRICS: [&'static str; 5] = ["rmse", "r2", "log-score", "crps", "coverage-90"];
-
     /// How posteriors follow from noisy sums.
     pub const POSTERIOR: NoiseAwareSetting =
         NoiseAwareSetting { regularisation: Regularisation::Tight, correction: Correction::FirstOrder };
@@ -215,7 +213,10 @@ impl Described for LeaderboardTask {
 
     fn metrics(&self, replicates: u32) -> Vec<String> {
         let ends = if replicates > 1 { &["", "-replicates"][..] } else { &[""][..] };
-        Self::METRICS.iter().flat_map(|metric| ends.iter().map(move |end| format!("{metric}{end}"))).collect()
+        METRICS
+            .iter()
+            .flat_map(|metric| ends.iter().map(move |end| format!("{}{end}", metric.name)))
+            .collect()
     }
 
     fn check_rows(&self, rows: usize) -> Checked {

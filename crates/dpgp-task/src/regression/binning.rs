@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::measure::FoldScore;
 use crate::RegressionTask;
-use crate::against_constant::NO_ERROR;
 use crate::binned::{BinNoise, Binned, of_bins};
 use crate::cross_validation::FoldRows;
 use crate::denoised_bins::DenoisedBins;
@@ -50,17 +50,14 @@ impl Binning<'_> {
             scale: self.scale,
         };
         let draws = if target.is_private() { self.task.draws.get() } else { 1 };
-        let mut values = Vec::with_capacity(self.folds.len());
+        let mut scores = Vec::with_capacity(self.folds.len());
         for fold in &self.folds {
-            values.push(fold.rmse(self.setting, noise.sd(), draws, job.streams)? * self.scale);
+            let rmse = fold.rmse(self.setting, noise.sd(), draws, job.streams)? * self.scale;
+            scores.push(FoldScore { rmse, constant: fold.constant * self.scale * self.scale });
         }
-        let constants: Vec<f64> =
-            self.folds.iter().map(|fold| fold.constant * self.scale * self.scale).collect();
         let released: Vec<&Binned> = self.folds.iter().map(|fold| &fold.binned).collect();
         let certified = noise.certify(job, &released, &self.caveats)?;
-        Ok(certified
-            .measured_often(0.0, self.task.scored(values, &constants))
-            .undefined_where_nan(RegressionTask::AGAINST_CONSTANT, NO_ERROR))
+        Ok(certified.scored_often(0.0, &self.task.list(), &scores))
     }
 }
 

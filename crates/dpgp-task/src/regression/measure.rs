@@ -6,6 +6,7 @@ use super::binning::binning;
 use crate::RegressionTask;
 use crate::against_constant::{NO_ERROR, against_constant};
 use crate::cross_validation::FoldRows;
+use crate::metric::Metric;
 use crate::model::Process;
 use crate::noise::Noise;
 use crate::noises::{Designer, Noises};
@@ -39,13 +40,21 @@ impl Task for RegressionTask {
     }
 }
 
+/// What is computed of a fold.
+pub(super) struct FoldScore {
+    /// Root mean squared error, in units of the target.
+    pub rmse: f64,
+    /// The mean squared error of a constant, in squared units of the target.
+    pub constant: f64,
+}
+
 impl RegressionTask {
-    /// The errors of the folds, and what they are beside those of a constant (mean squared errors, in squared units of the target).
-    pub(super) fn scored(&self, rmse: Vec<f64>, constants: &[f64]) -> [(&'static str, Vec<f64>); 2] {
-        let beside =
-            rmse.iter().zip(constants).map(|(rmse, constant)| against_constant(rmse * rmse, *constant));
-        let beside = beside.collect();
-        [(self.metric(), rmse), (Self::AGAINST_CONSTANT, beside)]
+    /// The metrics of a fold.
+    pub(super) fn list(&self) -> [Metric<FoldScore>; 2] {
+        [
+            Metric::new(self.metric(), |fold| fold.rmse),
+            Metric::undefined("r2", |fold| against_constant(fold.rmse * fold.rmse, fold.constant), NO_ERROR),
+        ]
     }
 }
 
@@ -57,12 +66,12 @@ fn measured(
     caveats: &[(Caveat, bool)],
 ) -> Result<Measured, TaskError> {
     let target = OneTarget::of_unit(cell, &job.setting.data)?;
-    let rmse = folds.iter().map(|fold| fold.rmse(target.scale())).collect::<Result<Vec<f64>, TaskError>>()?;
-    let constants: Vec<f64> = folds.iter().map(|fold| fold.constant).collect();
+    let scores = folds
+        .iter()
+        .map(|fold| Ok(FoldScore { rmse: fold.rmse(target.scale())?, constant: fold.constant }))
+        .collect::<Result<Vec<FoldScore>, TaskError>>()?;
     let jitter = largest(folds.iter().map(|fold| fold.map.jitter()));
-    Ok(certified(job, target, folds, caveats)?
-        .measured_often(jitter, task.scored(rmse, &constants))
-        .undefined_where_nan(RegressionTask::AGAINST_CONSTANT, NO_ERROR))
+    Ok(certified(job, target, folds, caveats)?.scored_often(jitter, &task.list(), &scores))
 }
 
 /// The guarantee of the worst fold: each is a release of its own.

@@ -25,10 +25,6 @@ pub struct RegressionTask {
 }
 
 impl RegressionTask {
-    /// What compares it with a constant: `1 - rmse^2 / MSE of the mean of the training targets`, fold by fold; less than 0 is worse than
-    /// that mean.
-    pub const AGAINST_CONSTANT: &'static str = "r2";
-
     /// The metric that it measures.
     pub fn metric(&self) -> &'static str {
         if self.draws.get() == 0 { "expected-rmse" } else { "rmse" }
@@ -75,7 +71,7 @@ impl Described for RegressionTask {
         let ends =
             [("", 1), ("-replicates", 2), ("-low", FEWEST_FOR_QUANTILES), ("-high", FEWEST_FOR_QUANTILES)];
         let shown = ends.iter().filter(|(_, fewest)| replicates >= *fewest);
-        let names = [self.metric(), Self::AGAINST_CONSTANT];
+        let names = self.list().map(|metric| metric.name);
         shown.flat_map(|(end, _)| names.map(|name| format!("{name}{end}"))).collect()
     }
 

@@ -7,6 +7,7 @@ use super::moments::MomentsBlock;
 use crate::SurfaceTask;
 use crate::against_constant::{NO_VARIANCE, against_constant};
 use crate::grid::grid;
+use crate::metric::Metric;
 use crate::{Frame, Job, Measured, Task, TaskError};
 use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
 use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
@@ -51,6 +52,32 @@ impl Task for SurfaceTask {
     }
 }
 
+/// What is computed of one surface.
+pub(super) struct SurfaceScores {
+    /// Root mean squared error over all rows, in units of the target.
+    pub rmse: f64,
+    /// `1 - MSE / variance of the targets`.
+    pub r2: f64,
+    /// Root mean squared difference from the surface without privacy, over all rows.
+    pub difference: f64,
+    /// Root mean square of what the noise adds, over all rows.
+    pub noise_sd: f64,
+    /// The number of rows.
+    pub rows: f64,
+    /// The share of the targets that were clipped.
+    pub clipped: f64,
+}
+
+/// The metrics of a surface.
+pub(super) const METRICS: [Metric<SurfaceScores>; 6] = [
+    Metric::new("rmse", |scores| scores.rmse),
+    Metric::undefined("r2", |scores| scores.r2, NO_VARIANCE),
+    Metric::new("difference", |scores| scores.difference),
+    Metric::new("noise-sd", |scores| scores.noise_sd),
+    Metric::new("rows", |scores| scores.rows),
+    Metric::new("clipped", |scores| scores.clipped),
+];
+
 /// What all cells of a block share.
 struct SurfaceBlock<'a> {
     task: &'a SurfaceTask,
@@ -75,14 +102,11 @@ impl SurfaceBlock<'_> {
         let noise = guarantee.noise;
         let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
         let jitter = posterior.jitter.max(self.inducing.jitter());
-        let metrics = SurfaceTask::METRICS.into_iter().zip(self.values(&posterior, &added));
-        let measured =
-            certified.measured(jitter, metrics).undefined_where_nan(SurfaceTask::METRICS[1], NO_VARIANCE);
+        let measured = certified.scored(jitter, &METRICS, &self.scores(&posterior, &added));
         Ok(measured.with_frames(self.frames(&posterior, &added)))
     }
 
-    /// In the order of the task's metrics.
-    fn values(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> [f64; 6] {
+    fn scores(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> SurfaceScores {
         let (a, b) = (&self.statistics.a, &self.statistics.b);
         let rows = self.sums.rows.max(1) as f64;
         let v = &posterior.mean;
@@ -91,9 +115,10 @@ impl SurfaceBlock<'_> {
         let apart = form(b, &(v - &self.exact.mean));
         let noise = b.component_mul(added).sum();
         let r2 = against_constant(errors.max(0.0) / rows, self.variance);
-        let [rmse, difference, noise] =
+        let [rmse, difference, noise_sd] =
             [errors, apart, noise].map(|sum| self.model.scale() * (sum.max(0.0) / rows).sqrt());
-        [rmse, r2, difference, noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
+        let clipped = self.sums.clipped as f64 / rows;
+        SurfaceScores { rmse, r2, difference, noise_sd, rows: self.sums.rows as f64, clipped }
     }
 
     fn frames(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> Vec<Frame> {

@@ -2,7 +2,8 @@
 
 use nalgebra::DMatrix;
 
-use crate::against_constant::{NO_VARIANCE, against_constant};
+use super::measure::{METRICS, SurfaceScores};
+use crate::against_constant::against_constant;
 use crate::{Frame, Job, Measured, Sampled, SurfaceTask, TaskError};
 use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
 use dpgp_mechanisms::MomentsModel;
@@ -59,19 +60,15 @@ impl<'a> MomentsBlock<'a> {
         Ok(block)
     }
 
-    /// In the order of the task's metrics.
     pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
         let mut stream = self.job.streams.of_block("noise");
         let SimulatedMoments { released, guarantee, sampled } =
             self.model.simulated(&self.sums, cell, &mut stream)?;
         let posterior = self.model.posterior(&released)?;
         let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise(&posterior)? };
-        let values = self.values(&posterior, noise);
+        let scores = self.scores(&posterior, noise);
         let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
-        let metrics = SurfaceTask::METRICS.into_iter().zip(values);
-        let measured =
-            certified.measured(0.0, metrics).undefined_where_nan(SurfaceTask::METRICS[1], NO_VARIANCE);
-        Ok(measured.with_frames(self.frames(&posterior)?))
+        Ok(certified.scored(0.0, &METRICS, &scores).with_frames(self.frames(&posterior)?))
     }
 
     /// Means at the places of rows.
@@ -81,7 +78,7 @@ impl<'a> MomentsBlock<'a> {
 
     /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
     /// `sum y^2 - 2 s f + n f^2` to the squared error.
-    fn values(&self, posterior: &SiteMixture, noise: f64) -> [f64; 6] {
+    fn scores(&self, posterior: &SiteMixture, noise_sd: f64) -> SurfaceScores {
         let surface = self.surface(posterior);
         let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
         let unit = self.model.summand().unit();
@@ -98,7 +95,8 @@ impl<'a> MomentsBlock<'a> {
         let rounding = (self.rows.cells.len() as f64 + 4.0) * f64::EPSILON * squares;
         let r2 = against_constant(errors.max(0.0), if around <= rounding { 0.0 } else { around });
         let rmse = targets.scale * (errors.max(0.0) / rows).sqrt();
-        [rmse, r2, (apart / rows).sqrt(), noise, self.sums.rows as f64, self.sums.clipped as f64 / rows]
+        let (difference, clipped) = ((apart / rows).sqrt(), self.sums.clipped as f64 / rows);
+        SurfaceScores { rmse, r2, difference, noise_sd, rows: self.sums.rows as f64, clipped }
     }
 
     /// The root mean square of what the noise adds, at points that stand for rows.

@@ -4,7 +4,9 @@ use nalgebra::DMatrix;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measure::METRICS;
 use crate::grid::grid as product_grid;
+use crate::metric::names;
 use crate::{Described, sums_model};
 use dpgp_mechanisms::{MechanismSetting, MomentsSetting, Sections, Summed, SumsSetting, check_moments};
 use dpgp_number::Finite;
@@ -29,11 +31,6 @@ pub struct SurfaceTask {
     /// The values of the other inputs there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<Finite>,
-}
-
-impl SurfaceTask {
-    /// The metrics.
-    pub const METRICS: [&str; 6] = ["rmse", "r2", "difference", "noise-sd", "rows", "clipped"];
 }
 
 impl SurfaceTask {
@@ -89,6 +86,6 @@ impl Described for SurfaceTask {
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        Self::METRICS.map(str::to_owned).to_vec()
+        names(&METRICS)
     }
 }

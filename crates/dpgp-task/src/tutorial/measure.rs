@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::TutorialTask;
 use crate::grid::grid;
+use crate::metric::Metric;
 use crate::model::noise_variance;
 use crate::streams::normal_vector;
 use crate::{Certified, Frame, Job, Measured, Sample, Streams, Task, TaskError};
@@ -15,6 +16,20 @@ use dpgp_number::normal_pdf;
 const REACH: f64 = 4.0;
 /// Points of the density.
 const POINTS: usize = 161;
+
+/// The function at the second place.
+pub(super) struct SecondPlace {
+    mean: f64,
+    sd: f64,
+    correlation: f64,
+}
+
+/// The metrics of the second place.
+pub(super) const METRICS: [Metric<SecondPlace>; 3] = [
+    Metric::new("mean", |place| place.mean),
+    Metric::new("sd", |place| place.sd),
+    Metric::new("correlation", |place| place.correlation),
+];
 
 /// The metrics `mean` and `sd` of the function at the second place, and its `correlation` with that at the first. Frames:
 /// `draws` of the function, `pair` (the two places, their means, standard deviations and correlation), `marginal` (the density at
@@ -42,8 +57,8 @@ impl Task for TutorialTask {
             pair.into_iter().fold(Frame::new("pair"), |frame, (name, value)| frame.with(name, [value]));
         let data = Frame::new("data").with_points(&seen.inputs).with("y", seen.targets.iter().copied());
         let frames = vec![draws(self, &process, job.streams)?, pair, marginal(mean[1], sd[1]), data];
-        let metrics = Self::METRICS.into_iter().zip([mean[1], sd[1], correlation]);
-        let measured = Certified::nothing().measured(0.0, metrics).with_frames(frames);
+        let second = SecondPlace { mean: mean[1], sd: sd[1], correlation };
+        let measured = Certified::nothing().scored(0.0, &METRICS, &second).with_frames(frames);
         Ok(vec![measured; job.cells.len()])
     }
 }

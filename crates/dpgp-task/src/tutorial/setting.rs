@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::measure::METRICS;
 use crate::Described;
+use crate::metric::names;
 use dpgp_mechanisms::{Sections, cloaking};
 use dpgp_number::Count;
 use dpgp_spec::setting::rules::{dimension, grid};
@@ -23,11 +25,6 @@ pub struct TutorialTask {
     pub draws: Count<1000, 0>,
 }
 
-impl TutorialTask {
-    /// The metrics.
-    pub const METRICS: [&str; 3] = ["mean", "sd", "correlation"];
-}
-
 impl Described for TutorialTask {
     fn check(&self, setting: &Sections) -> Checked {
         setting.regression_model("task.tutorial")?;
@@ -37,6 +34,6 @@ impl Described for TutorialTask {
     }
 
     fn metrics(&self, _: u32) -> Vec<String> {
-        Self::METRICS.map(str::to_owned).to_vec()
+        names(&METRICS)
     }
 }
