@@ -126,14 +126,8 @@ pub mod prelude {
 /// The examples of the documentation, which run as tests.
 #[cfg(doctest)]
 mod documentation {
-    #[doc = include_str!("../docs/add-a-kernel.md")]
-    struct AddAKernel;
-
-    #[doc = include_str!("../docs/add-a-mechanism.md")]
-    struct AddAMechanism;
-
-    #[doc = include_str!("../docs/add-a-task.md")]
-    struct AddATask;
+    #[doc = include_str!("../docs/extend.md")]
+    struct Extend;
 
     #[doc = include_str!("../docs/mechanisms.md")]
     struct Mechanisms;

@@ -68,7 +68,6 @@ fn before(page: &str) -> &'static str {
         "docs/audit.md" => "dpgp new --data energy.csv --ask < answers",
         "docs/best-prediction.md" => "dpgp new my --data energy.csv --ask < answers",
         "docs/many-machines.md" => "dpgp new my --data energy.csv --ask < answers; dpgp run smith2021/toy --quiet",
-        "docs/add-a-kernel.md" => "mkdir experiments docs",
         "docs/maps.md" => {
             "dpgp generate --rows 5e3 --out some.csv
              sed '1s/minutes/duration/' some.csv > trips.csv
