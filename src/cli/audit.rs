@@ -1,20 +1,33 @@
 //! `dpgp audit`.
+//!
+//! `dpgp audit --end-to-end`.
+//!
+//! What is run on a file and its neighbours for `dpgp audit --end-to-end`.
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::audit_end_to_end::{EndToEndArguments, audit_end_to_end};
 use super::audit_samples::{SampleArguments, audit_samples};
-use super::audit_types::{AuditedExperiment, AuditedGuarantee};
+use super::audit_types::{AttackedRelease, AuditedExperiment, AuditedGuarantee};
+use super::completed::experiments;
 use super::interrupt::watch_signals;
 use super::options::{Format, Places, Selection, Work};
 use super::output::{print, print_json};
-use dpgp_accounting::Guarantee;
+use super::paired_contexts::{contexts, odd_neighbours};
+use super::paired_files::NoisyParts;
+use super::paired_runs::{PairedPlan, PairedVerb, Points};
+use dpgp_accounting::{Guarantee, Neighbours};
+use dpgp_data::rows::{FileState, RowFile, beside, row_files};
 use dpgp_evidence::{AuditVerdict, Finding, Found};
+use dpgp_release::{
+    EndToEndCheck, FileCells, PointsFile, PredictionRequest, ReplacedCell, StreamedRelease, chosen_cell,
+};
 use dpgp_report::plain_table;
-use dpgp_run::{AuditOptions, AuditedCell, audit as audit_experiment, watcher};
-use dpgp_task::Experiment;
+use dpgp_run::{AuditOptions, AuditedCell, Project, audit as audit_experiment, tell_own_files, watcher};
+use dpgp_task::{Cell, Experiment};
 
 const EXAMPLES: &str = "\
 Each cell that claims privacy is measured once more, in one replicate, and what it sampled is judged apart from the code
@@ -188,4 +201,215 @@ fn described(one: &AuditedCell<'_>) -> AuditedGuarantee {
         announced: one.announced.map(str::to_owned),
         fails: one.fails(),
     }
+}
+
+/// An attack on what a spec would release.
+#[derive(Debug, Args)]
+pub struct EndToEndArguments {
+    /// Attack the release path of a spec: replace records by extremes and compare what would be written
+    #[arg(long, value_name = "SPEC", add = experiments(), conflicts_with_all = ["names", "all", "quick", "samples"])]
+    end_to_end: Option<String>,
+    /// Predict at the points of this file [default: at inputs of the data]
+    #[arg(long, value_name = "GRID", requires = "end_to_end")]
+    pub at: Option<PathBuf>,
+    /// Which cell, where the spec has several; once for each axis
+    #[arg(long, value_name = "AXIS=VALUE", requires = "end_to_end")]
+    pub cell: Vec<String>,
+    /// Sum these files of rows, for a spec of `dpgp stats` [default: the file of the spec]
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "end_to_end")]
+    rows: Vec<PathBuf>,
+}
+
+impl EndToEndArguments {
+    /// The spec to attack, if there is one.
+    pub fn asked_for(&self) -> Option<&str> {
+        self.end_to_end.as_deref()
+    }
+}
+
+/// Attacks what a spec would release, and says what was found.
+pub fn audit_end_to_end(
+    spec: &str,
+    arguments: &EndToEndArguments,
+    seed: u32,
+    places: &Places,
+    format: Format,
+) -> Result<(), CliError> {
+    let project = places.project()?;
+    let experiment = project.only(spec)?;
+    let checks = checks(&project, &experiment, arguments, u64::from(seed))?;
+    let worst = checks.iter().map(|check| check.verdict).max().unwrap_or(AuditVerdict::NotAudited);
+    match format {
+        Format::Text => {
+            let mut text = format!("{}: {}\n", experiment.folder(), worst.name());
+            for EndToEndCheck { verdict, note } in &checks {
+                text.push_str(&format!("  {:<7} {note}\n", verdict.name()));
+            }
+            print(&text)?;
+        }
+        Format::Json => print_json(&json!(AttackedRelease {
+            experiment: experiment.folder(),
+            verdict: worst,
+            checks: checks.clone()
+        }))?,
+    }
+    match checks.iter().filter(|check| check.verdict == AuditVerdict::Broken).count() {
+        0 => Ok(()),
+        failed => Err(CliError::CheckFailed { failed, all: checks.len() }),
+    }
+}
+
+fn checks(
+    project: &Project,
+    experiment: &Experiment,
+    arguments: &EndToEndArguments,
+    seed: u64,
+) -> Result<Vec<EndToEndCheck>, CliError> {
+    let files = match arguments.rows.as_slice() {
+        [] => {
+            tell_own_files(experiment)?;
+            own_file(experiment).into_iter().collect()
+        }
+        files => files.to_vec(),
+    };
+    let streamed = StreamedRelease::of(experiment).ok();
+    // A grid asks for predictions, also of a spec whose sums can be released.
+    if let Some(streamed) = streamed.as_ref().filter(|_| arguments.at.is_none()) {
+        let mut checks = attack_sums(streamed, &files, seed)?;
+        checks.extend(run_stats(experiment, streamed, &files)?);
+        return Ok(checks);
+    }
+    let (cell, watcher) = (chosen_cell(experiment, &arguments.cell)?, watcher(true));
+    let request = match &arguments.at {
+        Some(at) => {
+            let points = PointsFile { path: at, weights: None };
+            PredictionRequest::read(project, experiment, cell, points, watcher.downloads(), None)?
+        }
+        None => PredictionRequest::at_inputs(project, experiment, cell, watcher.downloads())?,
+    };
+    let mut checks = request.attack(project, watcher.downloads(), seed)?;
+    // Predictions that follow from noisy sums hide what the sums hide.
+    if let Some(streamed) = streamed.filter(|_| !files.is_empty()) {
+        for EndToEndCheck { verdict, note } in attack_sums(&streamed, &files, seed)? {
+            checks.push(EndToEndCheck::new(verdict, format!("sums that they follow from: {note}")));
+        }
+    }
+    if let Some(file) = own_file(experiment) {
+        checks.extend(run_predict(experiment, &request, &file, arguments)?);
+    }
+    Ok(checks)
+}
+
+fn attack_sums(
+    streamed: &StreamedRelease<'_>,
+    files: &[PathBuf],
+    seed: u64,
+) -> Result<Vec<EndToEndCheck>, CliError> {
+    Ok(match streamed {
+        StreamedRelease::Surface(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Moments(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Classes(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+        StreamedRelease::Counts(streamed) => streamed.attack(files, &streamed.privacy(None)?, seed)?,
+    })
+}
+
+/// The file of rows that the spec names, beside it.
+fn own_file(experiment: &Experiment) -> Option<PathBuf> {
+    let data = &experiment.cells.first()?.setting().data;
+    let folder = experiment.source.file().parent()?;
+    data.source.own_file().map(|path| beside(folder, path.as_ref()))
+}
+
+/// The columns of predictions that are noisy where targets alone are private, and where all follow from noisy sums.
+const OF_TARGETS: &[&str] = &["private_mean", "low", "high"];
+const FROM_SUMS: &[&str] = &["private_mean", "gp_sd", "noise_sd", "low", "high"];
+
+/// The most points where none are named.
+const POINTS: usize = 30;
+
+/// Bytes of files beyond which the program is not run on copies of them.
+const LARGE: u64 = 200 << 20;
+
+/// Runs `dpgp stats` on the rows and their neighbours.
+pub fn run_stats(
+    experiment: &Experiment,
+    streamed: &StreamedRelease<'_>,
+    files: &[PathBuf],
+) -> Result<Option<EndToEndCheck>, CliError> {
+    let files = row_files(Path::new(""), files)?;
+    if are_large(&files) {
+        return Ok(Some(not_run()));
+    }
+    let (rows, columns) = (FileCells::read(&files)?, streamed.columns());
+    let Some(setting) = experiment.cells.first().map(Cell::setting) else { return Ok(None) };
+    let mut neighbours = odd_neighbours(setting, &rows, streamed.hides_rows());
+    for row in [0, rows.count().saturating_sub(1)] {
+        let record: Option<Vec<f64>> = columns.iter().map(|name| rows.number(row, name)).collect();
+        // Words have codes, whose numbers stand in no file.
+        let Some(record) = record else { continue };
+        neighbours.extend(ends(&rows, row, streamed.replaced_cells(&record)));
+    }
+    let contexts = contexts(setting, &rows);
+    let arguments = ["rows.csv", "--release", "release.json"].map(str::to_owned).to_vec();
+    let verb = PairedVerb { name: "stats", arguments, noisy: NoisyParts::Fields(streamed.noisy_fields()) };
+    PairedPlan { experiment, rows, neighbours, contexts, points: None, verb }.check().map(Some)
+}
+
+/// Runs `dpgp predict` on the user's file and its neighbours; nothing where a target is no number.
+pub fn run_predict(
+    experiment: &Experiment,
+    request: &PredictionRequest<'_>,
+    file: &Path,
+    arguments: &EndToEndArguments,
+) -> Result<Option<EndToEndCheck>, CliError> {
+    let files = row_files(Path::new(""), &[file])?;
+    if are_large(&files) {
+        return Ok(Some(not_run()));
+    }
+    let (rows, claim) = (FileCells::read(&files)?, request.claim()?);
+    let setting = request.subject().setting;
+    let data = &setting.data;
+    let mut neighbours = odd_neighbours(setting, &rows, request.hides_rows());
+    for row in [0, rows.count().saturating_sub(1)] {
+        let Some(target) = rows.number(row, &data.target) else { return Ok(None) };
+        neighbours.extend(ends(&rows, row, request.replaced_cells(claim.neighbours, target)));
+    }
+    let contexts = contexts(setting, &rows);
+    let points = match &arguments.at {
+        Some(at) => Points::File(at.clone()),
+        None => Points::Text(rows.csv(Some(&data.inputs), rows.count().div_ceil(POINTS))?),
+    };
+    let mut others = ["--out", "predictions.csv"].map(str::to_owned).to_vec();
+    others.extend(arguments.cell.iter().flat_map(|cell| ["--cell".to_owned(), cell.clone()]));
+    let noisy = match claim.neighbours {
+        Some(Neighbours::OneTargetChanges(_)) => OF_TARGETS,
+        _ => FROM_SUMS,
+    };
+    let verb = PairedVerb { name: "predict", arguments: others, noisy: NoisyParts::Columns(noisy) };
+    let mut check =
+        PairedPlan { experiment, rows, neighbours, contexts, points: Some(points), verb }.check()?;
+    // What the certificate excepts, such as rows that are chosen by their target, is no break of it.
+    if check.verdict == AuditVerdict::Broken && !claim.caveats.is_empty() {
+        check.verdict = AuditVerdict::Caveat;
+    }
+    Ok(Some(check))
+}
+
+/// Whether files are too large for a copy of them for each neighbour.
+fn are_large(files: &[RowFile]) -> bool {
+    let bytes = files.iter().filter_map(|file| FileState::of(&file.path).ok()).map(|file| file.bytes);
+    bytes.sum::<u64>() > LARGE
+}
+
+fn not_run() -> EndToEndCheck {
+    let note =
+        format!("the program itself was not run on neighbours: the files have more than {} MB", LARGE >> 20);
+    EndToEndCheck::new(AuditVerdict::NotAudited, note)
+}
+
+/// The first and the last way to replace a row: opposite ends of what a neighbour may have.
+fn ends(rows: &FileCells, row: usize, mut ways: Vec<Vec<ReplacedCell>>) -> Vec<FileCells> {
+    let last = ways.pop();
+    let both = ways.into_iter().take(1).chain(last);
+    both.map(|cells| rows.with(row, &cells)).collect()
 }

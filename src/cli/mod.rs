@@ -2,7 +2,6 @@
 
 mod arguments;
 mod audit;
-mod audit_end_to_end;
 mod audit_samples;
 mod audit_types;
 mod best;
@@ -42,11 +41,8 @@ mod pages;
 mod paired_contexts;
 mod paired_files;
 mod paired_runs;
-mod paired_verbs;
 mod plan;
-mod points;
 mod predict;
-mod predict_from;
 mod preview;
 mod price;
 mod release_types;
@@ -57,7 +53,6 @@ mod show;
 mod stats;
 mod table;
 mod targets;
-mod unknown_option;
 mod verify;
 mod waiting;
 

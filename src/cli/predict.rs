@@ -1,8 +1,12 @@
 //! `dpgp predict`.
+//!
+//! Where to predict.
+//!
+//! `dpgp predict --from`: predictions from released moments, at no further cost.
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::CliError;
@@ -12,16 +16,18 @@ use super::ledger_options::{LedgerArguments, balance, known_place};
 use super::map_file::{MapTarget, NewMap};
 use super::options::{Format, Places};
 use super::output::{complain, print, print_json};
-use super::points::PointsArguments;
-use super::predict_from::FromArguments;
 use super::preview::{PreviewArguments, preview};
 use super::targets::distinct;
 use super::waiting::Waiting;
 use dpgp_data::rows::ensure_addresses;
+use dpgp_data::whole_text;
 use dpgp_fs::with_ending;
+use dpgp_gp::kernel::KernelSetting;
+use dpgp_number::Positive;
 use dpgp_release::{
-    Charged, PredictionFiles, PredictionForm, PredictionRequest, PrivatePredictions, ReleaseError,
-    ReleaseStatement, SigningKey, Terms, chosen_cell, publish, refuse_private_filter,
+    Charged, GridChoice, MomentsFile, OtherModel, PointsFile, PredictionFiles, PredictionForm,
+    PredictionRequest, PrivatePredictions, PublicPoints, ReleaseError, ReleaseStatement, SigningKey, Terms,
+    chosen_cell, publish, refuse_private_filter, write_predictions,
 };
 use dpgp_report::{DrawnMap, short};
 use dpgp_run::{Clipped, watcher};
@@ -230,4 +236,101 @@ fn targets(arguments: &PredictArguments) -> Vec<PathBuf> {
 fn written(out: &Path) -> String {
     let out = out.display();
     format!(", written to {out}; what they guarantee stands in {out}.certificate.json")
+}
+
+/// Public points, of a file or of a grid.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("places of predictions").required(true).args(["at", "grid"])))]
+pub(super) struct PointsArguments {
+    /// A CSV or Parquet file with the inputs to predict at, a column for each input of the spec; public
+    #[arg(long, value_name = "GRID")]
+    pub at: Option<PathBuf>,
+    /// Instead of a file: `auto` for the places that the spec names (its map, else the box of its inputs), or for each input
+    /// INPUT=FROM..TO:POINTS or INPUT=VALUE, with commas between
+    #[arg(long, value_name = "POINTS")]
+    grid: Option<GridChoice>,
+    /// The column of GRID with a public weight for each point: the objective risk then minimises the weighted sum of squared errors
+    /// [default: all points count alike]
+    #[arg(long, value_name = "COLUMN", requires = "at")]
+    weights: Option<String>,
+}
+
+impl PointsArguments {
+    /// The points that were chosen: one of the options is there.
+    pub fn chosen(&self) -> PublicPoints<'_> {
+        match &self.grid {
+            Some(grid) => PublicPoints::Grid(grid),
+            None => {
+                let path = self.at.as_deref().unwrap_or(Path::new(""));
+                PublicPoints::File(PointsFile { path, weights: self.weights.as_deref() })
+            }
+        }
+    }
+}
+
+/// The options of predictions from a file.
+#[derive(Debug, Args)]
+pub struct FromArguments {
+    /// Predict from moments that `dpgp stats --release` wrote, instead of rows: nothing is released, and nothing charged
+    #[arg(long, value_name = "RELEASE", conflicts_with_all = ["spec", "weights", "cell", "preview", "sign", "ledger", "no_ledger",
+        "budget_epsilon", "other_people", "allow_caveats", "for_holder"])]
+    pub from: Option<PathBuf>,
+    /// With --from: another kernel, as a line of a spec
+    #[arg(long, value_name = "KERNEL", requires = "from", value_parser = kernel)]
+    kernel: Option<KernelSetting>,
+    /// With --from: another noise variance, in squared units of the normalised target
+    #[arg(long, value_name = "VARIANCE", requires = "from", value_parser = positive)]
+    noise_variance: Option<Positive>,
+}
+
+impl FromArguments {
+    /// Predicts at public points.
+    pub fn predict(
+        &self,
+        from: &Path,
+        at: PublicPoints<'_>,
+        out: Option<&Path>,
+        map: Option<NewMap>,
+        format: Format,
+    ) -> Result<(), CliError> {
+        let file = MomentsFile::read(from)?;
+        let guarantee = file.guarantee().to_owned();
+        let other = OtherModel { kernel: self.kernel.clone(), noise_variance: self.noise_variance };
+        let predictions = file.predict(at, other)?;
+        predictions.warnings().iter().for_each(|warning| complain(&format!("warning: {warning}")));
+        if let Some(out) = out {
+            write_predictions(out, &predictions)?;
+        }
+        if let Some(map) = map {
+            map.write_csv(&predictions.csv()?, statement(from)?)?;
+        }
+        match (out, format) {
+            (Some(out), Format::Json) => print_json(&json!({ "written": out, "guarantee": guarantee })),
+            (None, Format::Json) => {
+                print_json(&json!({ "guarantee": guarantee, "predictions": predictions.json() }))
+            }
+            (Some(out), Format::Text) => print(&format!(
+                "predictions at {}, written to {}\nnothing was released: they follow from {}, whose guarantee covers them: {guarantee}\n",
+                counted(predictions.points(), "point", "points"),
+                out.display(),
+                from.display()
+            )),
+            (None, Format::Text) => print(&predictions.csv().map_err(dpgp_release::ReleaseError::from)?),
+        }
+    }
+}
+
+/// What is guaranteed of the file, and so of all that follows from it.
+fn statement(from: &Path) -> Result<ReleaseStatement, CliError> {
+    let text = whole_text(from).map_err(CliError::io(from))?;
+    Ok(ReleaseStatement::of(from, &text, None)?)
+}
+
+fn kernel(text: &str) -> Result<KernelSetting, String> {
+    toml::from_str(text).map_err(|error| error.message().to_owned())
+}
+
+fn positive(text: &str) -> Result<Positive, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    Positive::new(number).map_err(|error| error.to_string())
 }

@@ -12,7 +12,6 @@ mod event;
 mod gaussian;
 mod kind;
 mod loss_distribution;
-mod moment;
 mod renyi;
 mod root;
 mod zcdp;

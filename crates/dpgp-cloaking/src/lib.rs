@@ -3,18 +3,14 @@
 mod active_set;
 mod attempts;
 mod design;
-mod gradient;
 mod interior_point;
 mod log_det;
-mod newton_system;
 mod objective;
 mod options;
 mod problem;
 mod recipe;
-mod reciprocal;
 mod release;
 mod risk;
-mod spread;
 mod trace;
 
 pub use attempts::Attempts;

@@ -4,13 +4,10 @@
 //! touches reqwest, and only `rows::cloud` object_store and tokio.
 
 mod archive;
-mod arrow_schema;
 pub mod cache;
 mod cell;
-mod cell_problem;
 mod cell_rules;
 mod clock;
-mod decimal;
 mod decoding;
 pub mod digest;
 pub mod error;
@@ -36,13 +33,10 @@ mod parquet_notes;
 mod parquet_source;
 mod parquet_table;
 mod parquet_type;
-mod part;
 pub mod person;
 pub mod progress;
-mod reach;
 pub mod rows;
 mod schema;
-mod separator;
 mod shipped;
 mod shown;
 pub mod suggest;

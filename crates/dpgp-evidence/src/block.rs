@@ -1,21 +1,36 @@
 //! The audit of the cells of one block: claims on one side, evidence on the other.
+//!
+//! Noisy gradients: the accountant's bounds, recomputed for the noise that was used.
+//!
+//! Laplace noise on statistics of disjoint bins.
+//!
+//! The weights that noise on Fourier moments stands for.
+//!
+//! In units of the noise, a number with the standard deviation sd has the weight `1 / sd^2`. With the weights u, t and q_0 and the
+//! sums `V(d) = sum_j u_j cos(2 pi j.d / P)` and `W(d) = sum_k t_k cos(2 pi k.d / P)`, two records a displacement d apart with targets y and z
+//! are `2 (W(0) - W(d)) + (y^2 + z^2) V(0) - 2 y z V(d) + q_0 (y^2 - z^2)^2` apart, squared.
+//!
+//! Noise on Fourier moments: the worst pair of records, from both sides.
+
+use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 
 use thiserror::Error;
 
 use crate::attacks::Attacks;
 use crate::exponential::exponential;
-use crate::finding::{AuditVerdict, Check, Finding};
-use crate::gaussian::{self, FunctionNorms, Scaling};
-use crate::gradients::gradients;
-use crate::laplace::laplace;
-use crate::moments::moments;
+use crate::finding::{AuditVerdict, Check, Finding, Found, ROUNDING};
+use crate::gaussian::{self, FunctionNorms, Scaling, moves};
 use crate::records::records;
 use crate::selection::selection;
 use crate::shaped::shaped;
-use dpgp_accounting::AccountingError;
-use dpgp_accounting::{Caveat, Certificate, CertifiedMechanism, Guarantee};
+use dpgp_accounting::{
+    Accountant, AccountingError, AssumePoisson, Caveat, Certificate, CertifiedMechanism, Event, Guarantee,
+    LossDistribution, Relation,
+};
+use dpgp_audit::{exact_delta, short};
 use dpgp_linalg::largest;
-use dpgp_mechanisms::PrivacySetting;
+use dpgp_mechanisms::{Frequencies, MomentsRelease, PrivacySetting, Statistic};
 use dpgp_task::{Job, Sample, Sampled, Setting, TaskError, measure};
 
 /// Why a block could not be audited.
@@ -126,4 +141,270 @@ fn concluded(claim: Certificate, guarantee: Guarantee, mut checks: Vec<Check>) -
         Some(_) => {}
     }
     Finding { claim, guarantee, checks, verdict, reasons }
+}
+
+/// Loss distributions where they cover the sampling; else an account as if it were Poisson, which proves nothing.
+///
+/// Obligation: `lower <= delta(epsilon) <= upper` for the noise that was used, whatever accountant the claim is by: the
+/// claim holds if `upper` is at most its delta, and is broken if `lower` exceeds it.
+///
+/// # Errors
+/// [`AccountingError`] if the event is none.
+pub(super) fn gradients(
+    event: &Event,
+    relation: Relation,
+    claim: Guarantee,
+) -> Result<Check, AccountingError> {
+    let (loss, most) = (LossDistribution::default(), claim.delta * (1.0 + ROUNDING));
+    let Ok(spent) = loss.delta(event, relation, claim.epsilon) else {
+        let spent = AssumePoisson(loss).delta(event, relation, claim.epsilon)?;
+        let note = format!("no proof covers {} of {relation}; treated as Poisson sampling", event.sampling);
+        let verdict = if spent.upper <= most { AuditVerdict::Caveat } else { AuditVerdict::NotAudited };
+        return Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note });
+    };
+    let note = format!("loss distributions of {} steps, {}", event.steps, event.sampling);
+    // The pair behind the lower bound is attained, so more than the claim is a break and not a loose bound.
+    if spent.lower > most {
+        return Ok(Check { verdict: AuditVerdict::Broken, found: Found::DeltaAtLeast(spent.lower), note });
+    }
+    let verdict = if spent.upper <= most { AuditVerdict::Holds } else { AuditVerdict::NotAudited };
+    Ok(Check { verdict, found: Found::DeltaAtMost(spent.upper), note })
+}
+
+/// The greatest logarithm of a ratio of densities over all outputs and all bins, each of so many records and of the scale that
+/// was used.
+///
+/// Obligation: a target moves one bin only, by at most what its extreme targets move it; the ratio of two densities of scale b
+/// whose centres lie s apart is at most `e^(s / b)`, and reaches it.
+pub(super) fn laplace(statistic: Statistic, bins: &[(usize, f64)], change: f64, claim: Guarantee) -> Check {
+    let epsilon = largest(bins.iter().map(|&(records, scale)| moves(statistic, records, change) / scale));
+    let holds = epsilon <= claim.epsilon * (1.0 + ROUNDING);
+    let note = format!("the worst of {} bins, by its extreme targets: {}", bins.len(), short(epsilon));
+    let verdict = if holds { AuditVerdict::Holds } else { AuditVerdict::Broken };
+    Check { verdict, found: Found::EpsilonAtMost(epsilon), note }
+}
+
+/// Displacements that are tried, in all.
+const DISPLACEMENTS: f64 = 4000.0;
+/// Targets that are tried, from -R to R.
+const TARGETS: i32 = 16;
+
+/// A frequency with its weight.
+struct Wave {
+    frequency: Vec<i64>,
+    weight: f64,
+}
+
+/// The weights that the noise stands for.
+pub(super) struct MomentWeights {
+    weighted: Vec<Wave>,
+    plain: Vec<Wave>,
+    squares: f64,
+    period: f64,
+    bound: f64,
+    /// Of numbers of rows beside them, all together.
+    counts: f64,
+}
+
+impl MomentWeights {
+    pub fn of(release: &MomentsRelease) -> Self {
+        Self {
+            weighted: waves(&release.weighted, release.noise.weighted.as_slice()),
+            plain: waves(&release.plain, release.noise.plain.as_slice()),
+            squares: release.noise.squares.powi(-2),
+            period: release.period,
+            bound: release.bound,
+            counts: release.counts.iter().map(|sd| sd.powi(-2)).sum(),
+        }
+    }
+
+    /// The greatest squared shift that the weights allow.
+    ///
+    /// Obligation: let `t_k <= c v_k` for the coefficients `v_k` of `V^2`, with a c that makes `kappa = 2 c V_0 / R^2` at least 1. Then
+    /// `W(0) - W(d) <= c (V_0^2 - V^2)`, and the squared shift is at most the greater end of a function that is convex in the square
+    /// of `r = (|y - z| - |y + z|) / (2 R)`: `R^2 V_0 (1 + kappa) + max(R^2 V_0 (1 + 1 / kappa), q_0 R^4)`. Numbers of rows beside them
+    /// move by at most 1 each.
+    pub fn bound(&self) -> f64 {
+        let total: f64 = self.weighted.iter().map(|wave| wave.weight).sum();
+        let square = self.bound * self.bound;
+        let coefficients = self.squared();
+        let ratio = largest(self.plain.iter().map(|wave| {
+            // A plain sum that V^2 has no share in is bounded by nothing.
+            coefficients.get(&wave.frequency).map_or(f64::INFINITY, |v| wave.weight / v)
+        }));
+        let kappa = largest([1.0, 2.0 * ratio * total / square]);
+        square * (total * (1.0 + kappa) + largest([total * (1.0 + 1.0 / kappa), self.squares * square]))
+            + self.counts
+    }
+
+    /// The coefficients of the square of V, by the product of cosines for every ordered pair.
+    fn squared(&self) -> BTreeMap<Vec<i64>, f64> {
+        let mut coefficients = BTreeMap::new();
+        for one in &self.weighted {
+            for other in &self.weighted {
+                for sign in [-1, 1] {
+                    let pairs = one.frequency.iter().zip(&other.frequency);
+                    let sum: Vec<i64> = pairs.map(|(a, b)| a + sign * b).collect();
+                    *coefficients.entry(positive(sum)).or_insert(0.0) += 0.5 * one.weight * other.weight;
+                }
+            }
+        }
+        coefficients
+    }
+
+    /// The greatest squared shift over displacements and targets on a grid: records that exist.
+    pub fn search(&self) -> f64 {
+        let dimensions = self.weighted.first().map_or(1, |wave| wave.frequency.len());
+        let side = (DISPLACEMENTS.powf(1.0 / dimensions as f64) as usize).max(2);
+        let count = (0..dimensions).fold(1, |count: usize, _| count * side);
+        largest((0..count).map(|place| self.worst_targets(&displacement(place, side, dimensions))))
+    }
+
+    fn worst_targets(&self, displacement: &[f64]) -> f64 {
+        let (v, w) = (self.sum(&self.weighted, displacement), self.sum(&self.plain, displacement));
+        let (most_v, most_w) = (self.sum(&self.weighted, &[]), self.sum(&self.plain, &[]));
+        largest(self.targets().flat_map(|y| {
+            self.targets().map(move |z| {
+                let moved = (y * y + z * z) * most_v - 2.0 * y * z * v;
+                2.0 * (most_w - w) + moved + self.squares * (y * y - z * z).powi(2)
+            })
+        }))
+    }
+
+    fn targets(&self) -> impl Iterator<Item = f64> {
+        (-TARGETS..=TARGETS).map(|y| self.bound * f64::from(y) / f64::from(TARGETS))
+    }
+
+    /// The sum of weighted cosines at a displacement; without one at zero.
+    fn sum(&self, waves: &[Wave], displacement: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for wave in waves {
+            let turns: f64 = wave.frequency.iter().zip(displacement).map(|(j, d)| *j as f64 * d).sum();
+            sum += wave.weight * (TAU * turns / self.period).cos();
+        }
+        sum
+    }
+}
+
+/// Each frequency with the weight of the lesser noise of its cosine and sine; the zero has a cosine alone.
+fn waves(frequencies: &Frequencies, sds: &[f64]) -> Vec<Wave> {
+    let (mut waves, mut rest) = (Vec::new(), sds);
+    for frequency in frequencies.vectors() {
+        let width = if frequency.iter().all(|entry| *entry == 0) { 1 } else { 2 };
+        let (here, after) = rest.split_at(width);
+        let weight = largest(here.iter().map(|sd| sd.powi(-2)));
+        waves.push(Wave { frequency: frequency.clone(), weight });
+        rest = after;
+    }
+    waves
+}
+
+/// Of a vector and its negative the one whose first entry that is not zero is positive.
+fn positive(vector: Vec<i64>) -> Vec<i64> {
+    let negative: Vec<i64> = vector.iter().map(|entry| -entry).collect();
+    vector.max(negative)
+}
+
+/// A point of the grid over the displacements within the box, one of each opposite pair along the first input.
+fn displacement(place: usize, side: usize, dimensions: usize) -> Vec<f64> {
+    let (mut rest, mut point) = (place, Vec::with_capacity(dimensions));
+    for dimension in 0..dimensions {
+        let part = (rest % side) as f64 / (side - 1) as f64;
+        point.push(if dimension == 0 { part } else { 2.0 * part - 1.0 });
+        rest /= side;
+    }
+    point
+}
+
+/// The delta of the worst pair of records: at most what the weights allow, at least what a search over pairs finds.
+pub(super) fn moments(release: &MomentsRelease, claim: Guarantee) -> Check {
+    let weights = MomentWeights::of(release);
+    let most = exact_delta(weights.bound().sqrt(), claim.epsilon);
+    let found = exact_delta(weights.search().sqrt(), claim.epsilon);
+    if most <= claim.delta * (1.0 + ROUNDING) {
+        let note = format!("a search finds {}", Found::DeltaAtLeast(found).text());
+        return Check { verdict: AuditVerdict::Holds, found: Found::DeltaAtMost(most), note };
+    }
+    // Between the two bounds the audit does not know.
+    let broken = found > claim.delta * (1.0 + ROUNDING);
+    let verdict = if broken { AuditVerdict::Broken } else { AuditVerdict::NotAudited };
+    let note = format!("pairs of records on a grid; bounded by delta <= {}", short(most));
+    Check { verdict, found: Found::DeltaAtLeast(found), note }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A mean of four targets that move by 2 moves by 1/2: the scale 1/2 gives epsilon 1, and half of it twice that.
+    #[test]
+    fn half_the_scale_is_twice_the_epsilon() {
+        let check = |scale| laplace(Statistic::Mean, &[(4, scale), (8, scale)], 2.0, Guarantee::pure(1.0));
+        assert_eq!(check(0.5).verdict, AuditVerdict::Holds);
+        assert_eq!(check(0.5).found, Found::EpsilonAtMost(1.0));
+        assert_eq!(
+            (check(0.25).verdict, check(0.25).found),
+            (AuditVerdict::Broken, Found::EpsilonAtMost(2.0))
+        );
+    }
+}
+
+#[cfg(test)]
+mod moments_tests {
+    use super::*;
+    use dpgp_accounting::Calibration;
+    use dpgp_mechanisms::{Frequencies, MomentsDesign};
+
+    const CLAIM: Guarantee = Guarantee { epsilon: 1.0, delta: 1e-5 };
+
+    fn release(dimensions: usize, kappa: f64, sigma: f64) -> MomentsRelease {
+        let frequencies = Frequencies::ball(2, 4, dimensions);
+        let weights = (0..frequencies.len()).map(|j| 1.0 / (1.0 + j as f64)).collect();
+        let design = MomentsDesign::of(frequencies, weights, 1.3, 2.0, kappa).unwrap();
+        MomentsRelease {
+            noise: design.noise(sigma),
+            weighted: design.frequencies,
+            plain: design.pairs,
+            period: 1.3,
+            bound: 2.0,
+            counts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_square_rule_holds_and_is_nearly_reached() {
+        let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
+        for (dimensions, kappa) in [(1, 1.0), (1, 2.5), (2, 1.5)] {
+            let release = release(dimensions, kappa, sigma);
+            assert_eq!(moments(&release, CLAIM).verdict, AuditVerdict::Holds);
+            let weights = MomentWeights::of(&release);
+            // D / (sigma D), but for the small excess of the noise.
+            assert!((weights.bound().sqrt() * sigma - 1.0).abs() < 1e-12);
+            let ratio = weights.search() / weights.bound();
+            assert!(ratio <= 1.0 && ratio > 0.97, "{dimensions} {kappa}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn too_little_noise_is_found_out() {
+        let sigma = Calibration::Analytic.sigma(CLAIM.epsilon, CLAIM.delta);
+        let mut less = release(1, 1.5, 0.8 * sigma);
+        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        less = release(1, 1.5, sigma);
+        less.noise.plain *= 0.7;
+        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        less = release(1, 1.5, sigma);
+        less.noise.squares *= 0.5;
+        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Broken);
+        // A count beside moments that have spent the whole budget.
+        less = release(1, 1.5, sigma);
+        less.counts = vec![3.0 * sigma];
+        assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        less.counts = vec![1e9 * sigma; 2];
+        assert_eq!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+        // A frequency that V^2 does not hold.
+        less = release(1, 1.5, sigma);
+        less.plain = Frequencies::half_space([vec![1], vec![2], vec![3], vec![9]]);
+        assert_ne!(moments(&less, CLAIM).verdict, AuditVerdict::Holds);
+    }
 }

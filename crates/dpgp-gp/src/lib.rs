@@ -23,7 +23,6 @@ mod predictive;
 mod representer;
 mod shared_covariance;
 pub mod sites;
-mod smooth;
 mod variance;
 pub mod variational;
 

@@ -4,7 +4,6 @@ mod cholesky;
 mod error;
 mod exponential;
 mod gram;
-mod large_cholesky;
 mod largest;
 mod leading;
 mod panels;

@@ -2,10 +2,7 @@
 //! one renderer draws all of them.
 
 mod canvas;
-mod clip;
-mod contours;
 mod error;
-mod foot;
 mod layout;
 mod legend;
 mod mark;
@@ -18,7 +15,6 @@ mod sides;
 mod spot;
 mod stage;
 mod surface;
-mod words;
 
 pub use error::PlotError;
 pub use layout::{Layout, WIDTH_OF_ONE};

@@ -1,13 +1,17 @@
 //! From a picture to SVG.
+//!
+//! What stands below a figure.
+//!
+//! A figure in words, for who hears it: SVG's `title` and `desc`.
 
-use super::canvas::{Canvas, FINE, sheet};
-use super::foot::Foot;
+use super::canvas::{Canvas, FINE, Font, sheet, wrapped};
 use super::legend::Head;
+use super::mark::Anchor;
 use super::picture::{Panel, Picture};
-use super::spot::Rect;
+use super::spot::{Rect, Spot};
 use super::stage::Stage;
-use super::words::described;
 use crate::PlotError;
+use dpgp_data::shown_line;
 
 /// The gap between plots of a panel that stand one below the other.
 pub const PLOT_GAP: f64 = 26.0;
@@ -76,4 +80,118 @@ fn paint(canvas: &Canvas<'_>, panel: &Panel, rects: &[Rect], label_offset: f64) 
         stage.marks()?;
     }
     Ok(())
+}
+
+const TEXT: Font = Font::new(12.0, Anchor::TopLeft);
+const LINE: f64 = 16.0;
+const MARGIN: f64 = 16.0;
+/// The room above and below the lines.
+const ROOM: f64 = 8.0;
+
+/// Paragraphs below a figure that is so wide.
+pub struct Foot {
+    lines: Vec<String>,
+}
+
+impl Foot {
+    pub fn new(paragraphs: &[String], width: f64) -> Self {
+        let lines = paragraphs.iter().flat_map(|text| wrapped(text, TEXT.size, width - 2.0 * MARGIN));
+        Self { lines: lines.collect() }
+    }
+
+    /// Its height; none without lines.
+    pub fn height(&self) -> f64 {
+        if self.lines.is_empty() { 0.0 } else { 2.0 * ROOM + LINE * self.lines.len() as f64 }
+    }
+
+    pub fn paint(&self, canvas: &Canvas<'_>, top: f64) -> Result<(), PlotError> {
+        let mut lines = self.lines.iter().enumerate();
+        lines.try_for_each(|(i, line)| {
+            canvas.text(line, Spot::new(MARGIN, top + ROOM + LINE * i as f64), TEXT)
+        })
+    }
+}
+
+/// The elements that name and describe a picture, the first of an SVG text; none without a title.
+pub(super) fn described(svg: String, title: &str, picture: &Picture, caption: &[String]) -> String {
+    if title.is_empty() {
+        return svg;
+    }
+    let words = format!(
+        "<title>{}</title>\n<desc>{}</desc>\n",
+        escaped(title),
+        escaped(&description(picture, caption))
+    );
+    match svg.split_once('\n') {
+        Some((root, marks)) => format!("{root}\n{words}{marks}"),
+        None => svg,
+    }
+}
+
+/// What the axes of each panel are, what its marks mean, and the caption.
+fn description(picture: &Picture, caption: &[String]) -> String {
+    let mut sentences: Vec<String> = picture.panels.iter().flat_map(axes).collect();
+    let meanings: Vec<&str> =
+        picture.legend.iter().map(|entry| entry.text.as_str()).filter(|text| !text.is_empty()).collect();
+    if !meanings.is_empty() {
+        sentences.push(format!("Shown: {}", meanings.join("; ")));
+    }
+    let sentences = sentences.iter().map(|sentence| format!("{sentence}.")).chain(caption.iter().cloned());
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// "A: y by x", for each plot of a panel whose axes have names.
+fn axes(panel: &Panel) -> Vec<String> {
+    let x = panel.plots.iter().map(|plot| plot.x.label.as_str()).rfind(|label| !label.is_empty());
+    let mut sentences = Vec::new();
+    for plot in &panel.plots {
+        let y = plot.y.label.as_str();
+        let axes = match x {
+            Some(x) if !y.is_empty() => format!("{y} by {x}"),
+            Some(x) => format!("along {x}"),
+            None => y.to_owned(),
+        };
+        let parts: Vec<&str> =
+            [panel.title.as_str(), &axes].into_iter().filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            sentences.push(parts.join(": "));
+        }
+    }
+    sentences.dedup();
+    sentences
+}
+
+/// A text as the contents of an element.
+fn escaped(text: &str) -> String {
+    shown_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Layout, Plot, Scale, Side, Swatch};
+    use super::*;
+
+    fn picture() -> Picture {
+        let [x, y, bare] = ["x", "y < 1", ""].map(|label| Side::values(Scale::between(0.0, 1.0), label));
+        let panels = vec![
+            Panel::new("(A) a", Plot::new(x.clone(), y, Vec::new())),
+            Panel::new("", Plot::new(x, bare, Vec::new())),
+        ];
+        let legend = vec![Swatch::None.means("mean & sd"), Swatch::None.means("")];
+        Picture { legend, layout: Layout::new(100.0), panels }
+    }
+
+    #[test]
+    fn axes_and_legend_are_told() {
+        assert_eq!(description(&picture(), &[]), "(A) a: y < 1 by x. along x. Shown: mean & sd.");
+    }
+
+    #[test]
+    fn words_come_first_in_the_sheet_and_are_escaped() {
+        let svg = render("a < b", &picture(), &["n: 3 & more.".to_owned()]).unwrap();
+        let (root, rest) = svg.split_once('\n').unwrap();
+        assert!(root.starts_with("<svg ") && root.ends_with('>'));
+        assert!(rest.starts_with("<title>a &lt; b</title>\n<desc>(A) a: y &lt; 1 by x. along x."), "{rest}");
+        assert!(!render("", &picture(), &[]).unwrap().contains("<title>"));
+    }
 }

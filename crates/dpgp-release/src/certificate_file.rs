@@ -1,5 +1,10 @@
 //! Charged predictions as a file, and the certificate that goes with it.
+//!
+//! Points that are far from every row.
+//!
+//! Kernels by which a function hardly varies.
 
+use nalgebra::DMatrix;
 use serde_json::{Value, json};
 
 use super::certificate_words::{
@@ -7,18 +12,17 @@ use super::certificate_words::{
     columns_about, several_names, wider_than,
 };
 use super::content_digest::with_digest;
-use super::far_points::far_warning;
 use super::little_known::little_known;
-use super::long_lengthscales::long_lengthscales;
 use super::points_file::outside_warning;
 use super::prediction_rows::PredictionRows;
 use super::wider_change::WiderChange;
 use super::{Charged, PredictionForm, PrivatePredictions, ReleaseError};
 use dpgp_accounting::Neighbours;
 use dpgp_data::Digest;
+use dpgp_gp::kernel::KernelSetting;
 use dpgp_mechanisms::MomentsSetting;
 use dpgp_run::PROGRAM;
-use dpgp_spec::setting::SourceSetting;
+use dpgp_spec::setting::{DataSetting, NormaliseSetting, SourceSetting};
 use dpgp_task::Predictions;
 
 impl Charged<PrivatePredictions<'_>> {
@@ -163,6 +167,62 @@ impl Charged<PrivatePredictions<'_>> {
     }
 }
 
+/// Above this share of the prior's standard deviation the rows have told less than a tenth of its variance.
+const FAR: f64 = 0.95;
+
+/// How many of the points are so far from public inputs, in lengthscales, that predictions there are those of the prior. Public, as `gp_sd`
+/// is. Of a sum of functions one may be unknown where the others are known: more than its variance is then left.
+pub(super) fn far_warning(release: &PrivatePredictions<'_>) -> Option<String> {
+    let NormaliseSetting::Bounds { scale, .. } = *release.setting.normalise else { return None };
+    let kernel = &release.setting.model.as_deref()?.kernel;
+    let prior = match kernel {
+        KernelSetting::Additive(sum) => vec![sum.largest(); release.points.nrows()],
+        kernel => kernel.covariance(release.points).diagonal(release.points),
+    };
+    let known = release.predictions.gp_sd.iter().zip(prior);
+    let far = known.filter(|(sd, variance)| **sd > FAR * scale.get() * variance.sqrt()).count();
+    let all = release.points.nrows();
+    (far > 0).then(|| {
+        format!(
+            "at {far} of {all} points gp_sd is nearly what it is without any row, for the function or for one of a sum: rows are many \
+             lengthscales away, or what is released of them tells little, and predictions fall back to the mean of the prior"
+        )
+    })
+}
+
+/// An exponentiated quadratic kernel with a lengthscale of the side has .61.
+const HARDLY: f64 = 0.7;
+
+/// The inputs along which the kernel says that a function is nearly the same at both ends of the public box; intervals believe that whatever
+/// the rows say. Of sums of functions nothing is said.
+pub(super) fn long_lengthscales(
+    kernel: &KernelSetting,
+    moments: &MomentsSetting,
+    data: &DataSetting,
+) -> Option<String> {
+    if matches!(kernel, KernelSetting::Additive(_)) {
+        return None;
+    }
+    let least: Vec<f64> = moments.domain.iter().map(|[low, _]| *low).collect();
+    let covariance = kernel.covariance(&DMatrix::from_row_slice(1, least.len(), &least));
+    let variance = covariance.value(&least, &least);
+    let mut long = Vec::new();
+    for (input, [_, high]) in moments.domain.iter().enumerate() {
+        let mut end = least.clone();
+        end[input] = *high;
+        if covariance.value(&least, &end) > HARDLY * variance {
+            long.push(format!("{:?}", data.inputs[input]));
+        }
+    }
+    (!long.is_empty()).then(|| {
+        format!(
+            "by the lengthscales of the kernel the function hardly changes over the box along {}: where it does all the same, far more places lie \
+             outside of their intervals than these say",
+            long.join(", ")
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,5 +254,33 @@ mod tests {
         assert!(
             told(&whole).is_empty() && whole["whole_width"].is_null() && !narrow["whole_width"].is_null()
         );
+    }
+}
+
+#[cfg(test)]
+mod long_lengthscales_tests {
+    use super::*;
+    use dpgp_run::{DataPlaces, Project};
+
+    const SPEC: &str = r#"experiment.title = "moments"
+data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "z" }
+normalise.bounds = { low = 0.0, high = 10.0 }
+model = { noise_variance = 1.0, kernel.eq-ard = { variance = 4.0, lengthscales = [1.5, LONG] } }
+task.surface = {}
+privacy = { epsilon = 1.0, delta = 1e-6, mechanism.moments = { target_bound = 5.0, domain = [[0.0, 4.0], [2.0, 6.0]] } }
+"#;
+
+    /// At a distance of 4 and a lengthscale of 5 the correlation is `exp(-.32) = .73`, of 4.5 `exp(-.395) = .67`.
+    #[test]
+    fn a_lengthscale_beyond_the_box_is_named() {
+        let project = Project::at(std::env::temp_dir(), &DataPlaces::default()).unwrap();
+        for (lengthscale, named) in [("5.0", true), ("4.5", false)] {
+            let experiment = project.parse("moments", &SPEC.replace("LONG", lengthscale)).unwrap();
+            let setting = experiment.cells[0].setting();
+            let moments = setting.privacy.mechanism.of::<MomentsSetting>().unwrap();
+            let kernel = &setting.model.as_deref().unwrap().kernel;
+            let said = long_lengthscales(kernel, moments, &setting.data);
+            assert_eq!(said.is_some_and(|said| said.contains("along \"y\":")), named, "{lengthscale}");
+        }
     }
 }

@@ -1,4 +1,8 @@
 //! From the data section of a spec to a sample.
+//!
+//! Rows of a table that lack no cell.
+//!
+//! Rows of a private release: what stands in a private cell must not be told by a refusal.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,11 +11,11 @@ use std::path::Path;
 use nalgebra::DMatrix;
 
 use super::memory::ensure_memory;
-use super::missing::complete;
 use super::person_rows::limited;
-use super::released_rows::released;
 use super::{Project, RunError, Unit};
-use dpgp_data::{DataError, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own};
+use dpgp_data::{
+    CellProblem, DataError, ExpectedCell, Filter, FilterValue, Missing, PersonId, Progress, Table, read_own,
+};
 use dpgp_mechanisms::Sections;
 use dpgp_spec::Identity;
 use dpgp_spec::setting::{ChosenBy, DataSetting, SourceSetting};
@@ -279,4 +283,93 @@ pub(super) fn used(data: &DataSetting) -> Vec<&str> {
     let all = data.inputs.iter().chain([&data.target]).chain(filters);
     let distinct: BTreeSet<&str> = all.map(String::as_str).collect();
     distinct.into_iter().collect()
+}
+
+/// The rows of a table that pass the filters and lack no cell that is read.
+///
+/// Obligation: where the target alone is private, which rows are left out depends on public columns alone; a row that they keep must
+/// have a target. (A filter by the target is told of in the certificate.)
+///
+/// # Errors
+/// [`DataError::Table`] for a column that is not there, a cell that is there and cannot be read, and a target that is missing where
+/// inputs are public.
+pub(super) fn complete(table: Table, data: &DataSetting, chosen_by: ChosenBy) -> Result<Table, DataError> {
+    let filters = data.filter.iter().map(|filter| filter.column.as_str());
+    let table = filtered(without_missing(&table, filters, data)?, data)?;
+    let public = data.inputs.iter().chain(&data.person).map(String::as_str);
+    match chosen_by {
+        ChosenBy::Record => without_missing(&table, public.chain([data.target.as_str()]), data),
+        ChosenBy::Inputs => {
+            let table = without_missing(&table, public, data)?;
+            let target = &data.target;
+            table.ensure_complete(target, expected(data, target), &CellProblem::NoTarget)?;
+            Ok(table)
+        }
+    }
+}
+
+/// The rows that have a cell in each of these columns.
+fn without_missing<'c>(
+    table: &Table,
+    columns: impl Iterator<Item = &'c str>,
+    data: &DataSetting,
+) -> Result<Table, DataError> {
+    let mut keep = vec![true; table.rows()];
+    for column in columns {
+        let missing = table.missing(column, expected(data, column))?;
+        keep.iter_mut().zip(missing).for_each(|(keep, missing)| *keep &= !missing);
+    }
+    table.keep(&keep)
+}
+
+/// What a data section expects in a column.
+pub(super) fn expected<'d>(data: &'d DataSetting, column: &str) -> ExpectedCell<'d> {
+    match data.encode.get(column) {
+        _ if data.person.as_deref() == Some(column) => ExpectedCell::Person,
+        Some(codes) => ExpectedCell::Code(codes),
+        None => ExpectedCell::Number,
+    }
+}
+
+/// The rows of a table by the rules of a release.
+///
+/// Obligation: whether a file is refused depends on whether its columns hold what the spec reads, by all rows and whatever the filters
+/// are, and not on which rows pass a filter or which word a word is. *Proof.* Where whole records are private ([`ChosenBy::Record`]),
+/// every cell that is read is looked at before any filter. A word outside of `data.encode` counts as the first of them, as a clip to
+/// public bounds would have it, so that every row still counts; where rows without a cell are left out, it is a missing cell. Where the
+/// target alone is private, inputs, filters and their words are public, and a target outside of its codes counts as the first.
+///
+/// # Errors
+/// [`DataError::Table`] for a column that is not there, or a cell that is not what is expected.
+pub(super) fn released(table: Table, data: &DataSetting, chosen_by: ChosenBy) -> Result<Table, DataError> {
+    match chosen_by {
+        ChosenBy::Inputs => match data.encode.get(&data.target) {
+            Some(codes) => table.with_first_code(&data.target, codes),
+            None => Ok(table),
+        },
+        ChosenBy::Record => {
+            let mut table = table;
+            for (column, codes) in &data.encode {
+                table = match data.drops_missing() {
+                    true => table.of_codes(column, codes)?,
+                    false => table.with_first_code(column, codes)?,
+                };
+            }
+            for column in parsed(data) {
+                ensure_readable(&table, data, column)?;
+            }
+            Ok(table)
+        }
+    }
+}
+
+/// Fails at the first cell of a column that cannot be read, in a row that passes the filters or not.
+fn ensure_readable(table: &Table, data: &DataSetting, column: &str) -> Result<(), DataError> {
+    if data.drops_missing() {
+        return table.missing(column, expected(data, column)).map(drop);
+    }
+    match data.person.as_deref() == Some(column) {
+        true => table.persons(column).map(drop),
+        false => numbers(table, data, column).map(drop),
+    }
 }

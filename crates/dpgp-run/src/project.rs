@@ -1,16 +1,17 @@
 //! A project: its folders, its specs and datasets, and what the user's names mean.
+//!
+//! What a misspelt name means.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::RunError;
-use super::meant;
 use super::owner::ensure_own;
 use super::pool::Pool;
 use super::store::RunHeader;
+use dpgp_data::suggest::closest;
 use dpgp_data::{Cache, DataError, Manifest};
-use dpgp_fs::folder_of;
-use dpgp_fs::{leads_out, refuse_links};
+use dpgp_fs::{folder_of, leads_out, refuse_links};
 use dpgp_spec::setting::SourceSetting;
 use dpgp_spec::{Catalogue, Change, Coverage, CoverageError, NamedSpec, PaperPage, SpecError, spec_name};
 use dpgp_task::Experiment;
@@ -326,7 +327,7 @@ impl Project {
         if count == 0 {
             return RunError::NoProject;
         }
-        let hint = match meant::experiment(name, names) {
+        let hint = match experiment(name, names) {
             Some(meant) => format!(" (did you mean {meant}?)"),
             None if Path::new(name).with_added_extension("toml").is_file() => {
                 format!(" (did you mean the spec {name}.toml?)")
@@ -354,7 +355,7 @@ fn unread(spec: &NamedSpec, cause: std::io::Error) -> RunError {
     if cause.kind() != ErrorKind::NotFound {
         return RunError::Io { path, cause };
     }
-    let hint = meant::spec(&path).map(|near| format!(" (did you mean {}?)", near.display()));
+    let hint = nearest_spec(&path).map(|near| format!(" (did you mean {}?)", near.display()));
     RunError::NoSpec { path, hint: hint.unwrap_or_default() }
 }
 
@@ -376,4 +377,47 @@ fn ancestors() -> Vec<PathBuf> {
     let here = std::env::current_dir().unwrap_or_default();
     let above = here.ancestors().skip(1).map(Path::to_path_buf);
     std::iter::once(PathBuf::from(".")).chain(above).collect()
+}
+
+/// The experiment: by its whole name, or by the last part alone.
+pub(super) fn experiment<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<&'n str> {
+    closest(name, names.clone()).or_else(|| {
+        let last = closest(name, names.clone().map(last_part))?;
+        names.clone().find(|name| last_part(name) == last)
+    })
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// The spec beside the one that is not there.
+pub(super) fn nearest_spec(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?;
+    let names = files.flatten().filter_map(|file| file.file_name().into_string().ok());
+    let mut stems: Vec<String> =
+        names.filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned())).collect();
+    // A folder has no order of its own.
+    stems.sort_unstable();
+    let near = closest(path.file_stem()?.to_str()?, stems.iter().map(String::as_str))?;
+    Some(path.with_file_name(format!("{near}.toml")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_spec_of_the_folder_is_meant() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["trips.toml", "trees.toml", "tripe.csv"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let folder = folder.path();
+        assert_eq!(nearest_spec(&folder.join("tripes.toml")), Some(folder.join("trips.toml")));
+        assert_eq!(nearest_spec(&folder.join("tres.toml")), Some(folder.join("trees.toml")));
+        assert_eq!(nearest_spec(&folder.join("patients.toml")), None);
+        assert_eq!(nearest_spec(Path::new("no/such/folder/trips.toml")), None);
+    }
 }

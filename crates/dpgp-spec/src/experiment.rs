@@ -1,21 +1,29 @@
 //! A checked experiment, ready to run.
+//!
+//! Each erratum that is computed is described, once, and in the paper's own words.
+//!
+//! The reduced form of a spec: its `[quick]` table laid over it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+
+use toml::{Table, Value};
 
 use super::axis::{Axis, axes};
 use super::broken::{Broken, RawBroken};
 use super::claim::Claim;
 use super::counterpart::Counterpart;
 use super::document::{Deviation, Document, Meta};
-use super::errata::{all_described, all_quoted, described_once};
-use super::expand::{blocks, expand};
+use super::expand::{blamed, blocks, expand};
 use super::figure::{FigureSetting, Named};
 use super::layout::TableLayout;
-use super::quick::reduced;
-use super::source::SourceText;
+use super::select::listing;
+use super::source::{SourceText, keys, plain};
 use super::words::ErratumWords;
 use super::{Block, Cell, Problem, Selector, SpecError, TaskSection};
+use crate::setting::Fault;
 use dpgp_data::Manifest;
+use dpgp_data::suggest::closest;
 use dpgp_number::OutOfRange;
 
 /// A spec whose every value has been checked.
@@ -275,4 +283,131 @@ impl<T: TaskSection> Context<'_, T> {
         let problem = Problem::UnknownMetric { metric: metric.to_owned(), known: known.join(", ") };
         Err(self.source.error(place, problem))
     }
+}
+
+impl<T: TaskSection> Experiment<T> {
+    /// The words of the erratum that a cell computes; none if its task is another.
+    pub fn erratum(&self, cell: &Cell<T>) -> Option<&ErratumWords> {
+        let name = cell.setting().task.erratum()?;
+        self.errata.iter().find(|words| words.name == name)
+    }
+}
+
+/// Checks that each `[[erratum]]` describes what a cell computes, and no two the same.
+pub(super) fn described_once<T: TaskSection>(
+    errata: &[ErratumWords],
+    cells: &[Cell<T>],
+    source: &SourceText,
+) -> Result<(), SpecError> {
+    let known: BTreeSet<&str> = cells.iter().filter_map(|cell| cell.setting().task.erratum()).collect();
+    let mut seen = BTreeSet::new();
+    for (i, ErratumWords { name, .. }) in errata.iter().enumerate() {
+        let problem = if !known.contains(name.as_str()) {
+            Problem::ErratumOfNoCell { name: name.clone(), hint: hint(name, known.iter().copied()) }
+        } else if !seen.insert(name) {
+            Problem::DuplicateValue { label: name.clone() }
+        } else {
+            continue;
+        };
+        return Err(source.error(&["erratum", &i.to_string(), "name"], problem));
+    }
+    Ok(())
+}
+
+/// Checks that whatever is said against a paper quotes it.
+pub(super) fn all_quoted(errata: &[ErratumWords], source: &SourceText) -> Result<(), SpecError> {
+    let Some((i, words)) = errata.iter().enumerate().find(|(_, words)| words.lacks_quote()) else {
+        return Ok(());
+    };
+    let problem = Problem::ErratumWithoutQuote { name: words.name.clone() };
+    Err(source.error(&["erratum", &i.to_string(), "quote"], problem))
+}
+
+/// Checks that an `[[erratum]]` describes what each cell computes.
+pub(super) fn all_described<T: TaskSection>(
+    errata: &[ErratumWords],
+    cells: &[Cell<T>],
+    axes: &[Axis],
+    source: &SourceText,
+) -> Result<(), SpecError> {
+    let known: BTreeSet<&str> = errata.iter().map(|words| words.name.as_str()).collect();
+    for (number, cell) in cells.iter().enumerate() {
+        if let Some(name) = cell.setting().task.erratum().filter(|name| !known.contains(name)) {
+            let problem = Problem::ErratumWithoutWords { name: name.to_owned() };
+            return Err(blamed(number, axes, source, Fault::new("task.errata.erratum", problem)));
+        }
+    }
+    Ok(())
+}
+
+fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    closest(name, known).map(|near| format!(" (did you mean {near:?}?)")).unwrap_or_default()
+}
+
+/// What `[quick]` may change: the work, not what is published or claimed about it.
+const CHANGEABLE: [&str; 8] = ["axis", "data", "experiment", "grid", "model", "normalise", "privacy", "task"];
+
+/// The document with its `[quick]` table laid over it: tables are merged, anything else is replaced, and
+/// `[quick.axis]` lists the labels of an axis that are kept. None if the spec has no such table.
+///
+/// # Errors
+/// [`SpecError`] inside `[quick]`.
+pub(super) fn reduced(source: &SourceText) -> Result<Option<Document>, SpecError> {
+    let mut table: Table = toml::from_str(source.text()).map_err(|e| source.toml_error(&e))?;
+    let Some(Value::Table(mut quick)) = table.remove("quick") else { return Ok(None) };
+    if let Some(key) = quick.keys().find(|key| !CHANGEABLE.contains(&key.as_str())) {
+        let known = CHANGEABLE.map(|name| format!("`{name}`")).join(", ");
+        let reason = format!("unknown field `{key}`, expected one of {known}");
+        return Err(source.error(&["quick", key], Problem::Shape(reason)));
+    }
+    match quick.remove("axis") {
+        None => {}
+        Some(Value::Table(kept)) => keep(&mut table, &kept, source)?,
+        Some(_) => {
+            let problem = Problem::Shape("lists the labels to keep below the name of each axis".to_owned());
+            return Err(source.error(&["quick", "axis"], problem));
+        }
+    }
+    merge(&mut table, quick);
+    let document = serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
+        let inside: Vec<String> = keys(error.path()).collect();
+        let path: Vec<&str> = std::iter::once("quick").chain(inside.iter().map(String::as_str)).collect();
+        source.error(&path, Problem::Shape(plain(error.inner().message())))
+    })?;
+    Ok(Some(document))
+}
+
+fn merge(base: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(value)) => merge(inner, value),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Keeps the named labels of bundle axes.
+fn keep(table: &mut Table, kept: &Table, source: &SourceText) -> Result<(), SpecError> {
+    for (name, labels) in kept {
+        let fail = |problem| Err(source.error(&["quick", "axis", name], problem));
+        let axes = table.get_mut("axis").and_then(Value::as_table_mut);
+        let known = listing(axes.iter().flat_map(|axes| axes.keys()).map(String::as_str));
+        let Some(bundles) = axes.and_then(|axes| axes.get_mut(name)).and_then(Value::as_table_mut) else {
+            return fail(Problem::UnknownAxis { axis: name.clone(), known });
+        };
+        let labels: Option<Vec<&str>> =
+            labels.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+        let Some(labels) = labels else {
+            return fail(Problem::Shape("lists the labels of the axis to keep".to_owned()));
+        };
+        if let Some(label) = labels.iter().find(|label| !bundles.contains_key(**label)) {
+            let known = bundles.keys().cloned().collect::<Vec<_>>().join(", ");
+            let (axis, label) = (name.clone(), (*label).to_owned());
+            return fail(Problem::SelectsNothing { axis, label, known });
+        }
+        bundles.retain(|label, _| labels.contains(&label));
+    }
+    Ok(())
 }

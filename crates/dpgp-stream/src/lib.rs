@@ -11,7 +11,6 @@ mod collect;
 mod counts;
 mod filters;
 mod kernel;
-mod lattice_record;
 mod lattice_summand;
 mod lattice_sums;
 mod part;
@@ -19,7 +18,6 @@ mod record;
 mod sum;
 mod summand;
 mod sums;
-mod sums_record;
 mod targets;
 
 pub use class_sums::{ClassSummand, ClassSums, class_of};

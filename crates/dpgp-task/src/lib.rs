@@ -11,7 +11,6 @@ mod denoised_bins;
 mod density;
 mod described;
 mod dirichlet;
-mod draw;
 mod errata;
 mod error;
 mod evidence;

@@ -1,7 +1,20 @@
 //! The door to all tasks.
+//!
+//! The rows of one replicate: drawn from those of a file, or generated.
 
-use super::draw::drawn;
-use super::{Job, Measured, TaskError, TaskSetting};
+use std::borrow::Cow;
+
+use nalgebra::DMatrix;
+use rand::RngExt;
+use rand::seq::{SliceRandom, index};
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
+
+use super::{Job, Measured, Sample, Streams, TaskError, TaskSetting};
+use dpgp_data::synthetic;
+use dpgp_gp::kernel::ExponentiatedQuadratic;
+use dpgp_gp::variational::prior_draw;
+use dpgp_spec::setting::{DataSetting, DrawSetting, QuotaSetting, SourceSetting, SyntheticSetting};
 
 /// Measures one replicate of one block. The list follows the cells of the job.
 ///
@@ -19,4 +32,176 @@ pub fn measure(task: &TaskSetting, job: &Job<'_>) -> Result<Vec<Measured>, TaskE
         }
     }
     Ok(measured)
+}
+
+/// The sample of one replicate. Every method with the same data block meets the same rows.
+///
+/// # Errors
+/// [`TaskError::TooFewRows`] if a quota cannot be met.
+pub(super) fn drawn<'a>(
+    data: &DataSetting,
+    sample: &'a Sample,
+    streams: &Streams,
+) -> Result<Cow<'a, Sample>, TaskError> {
+    if let SourceSetting::Synthetic(setting) = &data.source {
+        return Ok(Cow::Owned(generated(setting, streams)));
+    }
+    match &data.draw {
+        None => Ok(Cow::Borrowed(sample)),
+        Some(DrawSetting::Rows(rows)) => {
+            let mut stream = streams.of_data("draw");
+            let chosen = index::sample(&mut stream, sample.rows(), rows.get().min(sample.rows())).into_vec();
+            Ok(Cow::Owned(sample.select(&chosen)))
+        }
+        Some(DrawSetting::Quotas(quotas)) => quota_rows(quotas, sample, streams).map(Cow::Owned),
+    }
+}
+
+/// Rows without replacement, as many of each kind as its quota says.
+fn quota_rows(quotas: &[QuotaSetting], sample: &Sample, streams: &Streams) -> Result<Sample, TaskError> {
+    let mut stream = streams.of_data("draw");
+    let mut chosen = Vec::new();
+    for quota in quotas {
+        let mut of_kind: Vec<usize> = (0..sample.rows()).filter(|&row| is_of(quota, sample, row)).collect();
+        if of_kind.len() < quota.rows {
+            let QuotaSetting { target, inputs, rows: wanted } = quota.clone();
+            return Err(TaskError::TooFewRows { target, inputs, wanted, found: of_kind.len() });
+        }
+        let (some, _) = of_kind.partial_shuffle(&mut stream, quota.rows);
+        chosen.extend_from_slice(some);
+    }
+    Ok(sample.select(&chosen))
+}
+
+fn is_of(quota: &QuotaSetting, sample: &Sample, row: usize) -> bool {
+    let inputs = sample.inputs.row(row);
+    sample.targets[row] == quota.target && inputs.iter().zip(&quota.inputs).all(|(a, b)| a == b)
+}
+
+fn generated(setting: &SyntheticSetting, streams: &Streams) -> Sample {
+    let mut stream = streams.of_data("generate");
+    let rows = match setting {
+        SyntheticSetting::Stripes { points, flips, grid } => {
+            synthetic::stripes(points.get(), flips.get(), grid.get(), &mut stream)
+        }
+        SyntheticSetting::Sinc { points, noise, grid } => {
+            synthetic::sinc(points.get(), noise.get(), grid.get(), &mut stream)
+        }
+        SyntheticSetting::GaussianProcess { points, noise, lengthscale, test, inputs } => {
+            let process = GaussianDraw {
+                points: points.get(),
+                test: test.get(),
+                inputs: inputs.get(),
+                noise: noise.get(),
+                lengthscale: lengthscale.get(),
+            };
+            return process.sample(&mut stream);
+        }
+        SyntheticSetting::Moons { points, noise } => synthetic::moons(points.get(), noise.get(), &mut stream),
+        SyntheticSetting::Spirals { points, arms, noise } => {
+            synthetic::spirals(points.get(), arms.get(), noise.get(), &mut stream)
+        }
+    };
+    Sample::new(&rows.inputs, rows.targets)
+}
+
+/// A draw f of a Gaussian process at inputs from U(-4, 4).
+struct GaussianDraw {
+    points: usize,
+    test: usize,
+    inputs: usize,
+    noise: f64,
+    lengthscale: f64,
+}
+
+impl GaussianDraw {
+    /// Training rows with noise, test rows with noise, and the same test rows without.
+    fn sample(&self, stream: &mut Pcg64) -> Sample {
+        let &Self { points, test, inputs, noise, lengthscale } = self;
+        let inputs = DMatrix::from_fn(points + test, inputs, |_, _| 8.0 * stream.random::<f64>() - 4.0);
+        let f = prior_draw(&ExponentiatedQuadratic::isotropic(1.0, lengthscale), &inputs, stream);
+        let noisy = f.iter().map(|f| {
+            let z: f64 = StandardNormal.sample(stream);
+            f + noise * z
+        });
+        let mut targets: Vec<f64> = noisy.collect();
+        targets.extend(f.iter().skip(points));
+        let rows: Vec<usize> = (0..points + test).chain(points..points + test).collect();
+        Sample { inputs: inputs.select_rows(&rows), targets, persons: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_data::Missing;
+    use dpgp_number::Count;
+
+    fn streams(replicate: u32) -> Streams {
+        Streams { seed: 1, data: "d".into(), block: "b".into(), replicate }
+    }
+
+    fn data(draw: DrawSetting) -> DataSetting {
+        DataSetting {
+            source: SourceSetting::Inline(std::collections::BTreeMap::new()),
+            inputs: vec!["x".to_owned()],
+            target: "y".to_owned(),
+            encode: std::collections::BTreeMap::new(),
+            missing: Missing::Refuse,
+            filter: Vec::new(),
+            person: None,
+            rows_per_person: None,
+            draw: Some(draw),
+        }
+    }
+
+    #[test]
+    fn rows_are_drawn_without_replacement() {
+        let sample = Sample::new(&[(0..20).map(f64::from).collect()], vec![0.0; 20]);
+        let draw = |replicate| {
+            let drawn = drawn(&data(DrawSetting::Rows(Count::literal::<12>())), &sample, &streams(replicate))
+                .unwrap()
+                .into_owned();
+            drawn.inputs.iter().copied().collect::<Vec<f64>>()
+        };
+        let mut rows = draw(0);
+        assert_ne!(rows, draw(1));
+        rows.sort_by(f64::total_cmp);
+        rows.dedup();
+        assert_eq!(rows.len(), 12);
+    }
+
+    /// The test rows come twice, with noise and without; a draw is smooth, and rows with noise lie around it.
+    #[test]
+    fn a_gaussian_process_has_training_noisy_and_true_rows() {
+        let setting: SyntheticSetting =
+            toml::from_str("gaussian-process = { points = 500, noise = 0.2, lengthscale = 1, test = 400 }")
+                .unwrap();
+        let sample = generated(&setting, &streams(0));
+        assert_eq!((sample.rows(), sample.inputs.shape()), (setting.rows(), (1300, 1)));
+        assert_eq!(sample.inputs.rows(500, 400), sample.inputs.rows(900, 400));
+        assert!(sample.inputs.amax() <= 4.0);
+        let residual = |i: usize| sample.targets[500 + i] - sample.targets[900 + i];
+        let sd = ((0..400).map(|i| residual(i).powi(2)).sum::<f64>() / 400.0).sqrt();
+        assert!((sd - 0.2).abs() < 4.0 * 0.2 / 800f64.sqrt());
+        let mut truth: Vec<(f64, f64)> = (900..1300).map(|i| (sample.inputs[i], sample.targets[i])).collect();
+        truth.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(truth.windows(2).all(|w| (w[1].1 - w[0].1).abs() < 6.0 * (w[1].0 - w[0].0) + 1e-5));
+        assert_ne!(sample.targets, generated(&setting, &streams(1)).targets);
+    }
+
+    #[test]
+    fn quotas_are_met_or_refused() {
+        let sample = Sample::new(&[vec![0.0, 0.0, 1.0, 1.0, 1.0]], vec![0.0, 1.0, 1.0, 1.0, 0.0]);
+        let quota = |target, input, rows| QuotaSetting { target, inputs: vec![input], rows };
+        let some = DrawSetting::Quotas(vec![quota(1.0, 1.0, 1), quota(0.0, 0.0, 1)]);
+        let sample_drawn = drawn(&data(some), &sample, &streams(0)).unwrap().into_owned();
+        assert_eq!(
+            (sample_drawn.inputs.as_slice(), &*sample_drawn.targets),
+            ([1.0, 0.0].as_slice(), [1.0, 0.0].as_slice())
+        );
+        let many = DrawSetting::Quotas(vec![quota(1.0, 1.0, 3)]);
+        let refused = drawn(&data(many), &sample, &streams(0)).unwrap_err();
+        assert!(matches!(refused, TaskError::TooFewRows { wanted: 3, found: 2, .. }));
+    }
 }

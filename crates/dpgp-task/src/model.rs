@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
 
-use super::grid::grid;
+use super::grid::product_grid;
 use super::{Known, Streams, TaskError};
 use dpgp_gp::kernel::Kernel;
 use dpgp_gp::{
@@ -35,7 +35,7 @@ impl Placing<'_> {
                     KMeans { centres: centres.get(), restarts: restarts.get(), steps: KMEANS_STEPS };
                 self.centres(options, training)
             }
-            InducingSetting::Grid(ranges) => grid(ranges),
+            InducingSetting::Grid(ranges) => product_grid(ranges),
             InducingSetting::Points(points) => {
                 DMatrix::from_fn(points.len(), training.ncols(), |i, j| points[i][j])
             }

@@ -2,7 +2,7 @@
 //! mechanism.
 
 use dpgp_mechanisms::{Sections, Summed, SumsSetting};
-use dpgp_spec::setting::rules::{grid, range};
+use dpgp_spec::setting::rules::{check_grid, range};
 use dpgp_spec::setting::{Checked, Fault, ModelSetting, Problem, RangeSetting};
 
 /// The model, whose kernel is one that the bounds on features hold for.
@@ -21,7 +21,7 @@ const MOST_INDUCING: usize = 1000;
 /// Checks the inducing inputs of the task at a path.
 pub(super) fn inducing(path: &str, ranges: &[RangeSetting], setting: &Sections) -> Checked {
     let path = format!("{path}.inducing");
-    grid(&path, ranges, setting.data.dimensions())?;
+    check_grid(&path, ranges, setting.data.dimensions())?;
     let total: usize = ranges.iter().map(|range| range.points).product();
     range(&path, total <= MOST_INDUCING, "at most 1000 points", total as f64)
 }

@@ -3,12 +3,10 @@
 #[cfg(test)]
 mod checks;
 mod composed;
-mod crossing;
 mod cut;
 mod discrete;
 mod dominated;
 mod enclosure;
-mod fourier;
 mod loss_sum;
 mod pair;
 mod refine;

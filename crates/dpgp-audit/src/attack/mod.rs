@@ -15,16 +15,11 @@
 //! | a table of the size of a number and the place of its last bit | numbers that floating-point arithmetic cannot give |
 //! | a logistic regression on curves of all columns | what many columns tell together |
 
-mod additive;
 mod basis;
-mod bits;
-mod candidates;
 mod column;
 mod contest;
-mod curves;
 mod goal;
 mod half_line;
-mod lookup;
 mod lower_bounds;
 mod outputs;
 mod score;

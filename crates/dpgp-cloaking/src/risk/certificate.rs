@@ -103,7 +103,7 @@ impl Spectrum {
 mod tests {
     use super::*;
     use crate::risk::sphere::with_slack;
-    use crate::risk::tests::cases::{problem, small};
+    use crate::risk::tests::{problem, small};
 
     /// A strategy of one row lacks some: the first is clearly missing, and so of full length, `.3` for each of the six columns over
     /// the root of their number; none is missing of what explains less than all that there is.

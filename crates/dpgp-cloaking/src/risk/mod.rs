@@ -36,9 +36,6 @@ mod problem;
 mod quadratic;
 mod reduced;
 mod sphere;
-mod staircase;
-mod start;
-mod steihaug;
 #[cfg(test)]
 mod tests;
 

@@ -1,10 +1,13 @@
 //! The method of Newton with a trust region on the unit columns of a strategy.
+//!
+//! The least of a quadratic model within a radius, by conjugate gradients.
+
+use nalgebra::DMatrix;
 
 use super::point::Point;
 use super::quadratic::Quadratic;
 use super::reduced::Reduced;
 use super::sphere;
-use super::steihaug::{Advance, minimise};
 use dpgp_noise::PrivacyError;
 
 /// Most steps.
@@ -84,10 +87,127 @@ fn adapted(radius: f64, ratio: f64, at_boundary: bool) -> f64 {
     }
 }
 
+/// Most products with the Hessian for one step.
+const PRODUCTS: usize = 150;
+/// Products before the gain of the last one matters.
+const FIRST_PRODUCTS: usize = 4;
+/// A product that gains less than this share of what was gained so far ends the step.
+const LITTLE_GAIN: f64 = 0.02;
+
+/// A step and what the model says of it.
+pub(super) struct Advance {
+    pub direction: DMatrix<f64>,
+    /// By how much half the error should fall.
+    pub predicted: f64,
+    pub at_boundary: bool,
+    pub products: usize,
+}
+
+/// Where the method stands: the step and its image, the residual and the next direction.
+struct Search<'a> {
+    model: &'a Quadratic<'a>,
+    radius_squared: f64,
+    step: DMatrix<f64>,
+    image: DMatrix<f64>,
+    residual: DMatrix<f64>,
+    direction: DMatrix<f64>,
+    /// `<residual, preconditioned residual>`.
+    height: f64,
+    /// Squared lengths of the step and the direction, and their product, in the metric.
+    length: f64,
+    along: f64,
+    stride: f64,
+}
+
+impl Search<'_> {
+    /// One conjugate step; true if it ended at the boundary of the region.
+    fn advance(&mut self) -> bool {
+        let image = self.model.hessian(&self.direction);
+        let curvature = self.direction.dot(&image);
+        let size = self.height / curvature;
+        let after = self.length + 2.0 * size * self.along + size * size * self.stride;
+        if curvature > 0.0 && after < self.radius_squared {
+            self.take(size, &image);
+            self.length = after;
+            self.turn(size);
+            return false;
+        }
+        let rest = self.along * self.along + self.stride * (self.radius_squared - self.length);
+        self.take((rest.max(0.0).sqrt() - self.along) / self.stride, &image);
+        true
+    }
+
+    fn take(&mut self, size: f64, image: &DMatrix<f64>) {
+        add(&mut self.step, size, &self.direction);
+        add(&mut self.image, size, image);
+        add(&mut self.residual, size, image);
+    }
+
+    /// The next conjugate direction.
+    fn turn(&mut self, size: f64) {
+        let scaled = self.model.precondition(&self.residual);
+        let height = self.residual.dot(&scaled);
+        let share = height / self.height;
+        self.along = share * (self.along + size * self.stride);
+        self.stride = height + share * share * self.stride;
+        self.direction *= share;
+        add(&mut self.direction, -1.0, &scaled);
+        self.height = height;
+    }
+
+    /// By how much the model falls.
+    fn predicted(&self) -> f64 {
+        -self.model.gradient.dot(&self.step) - 0.5 * self.step.dot(&self.image)
+    }
+}
+
+/// Minimises the model within a radius of the metric, until the residual is `accuracy` times the gradient.
+/// `scaled` is the preconditioned gradient. Source: Steihaug 1983, SIAM J. Numer. Anal. 20(3).
+pub(super) fn minimise(
+    model: &Quadratic<'_>,
+    scaled: DMatrix<f64>,
+    radius_squared: f64,
+    accuracy: f64,
+) -> Advance {
+    let height = model.gradient.dot(&scaled);
+    let zero = DMatrix::zeros(scaled.nrows(), scaled.ncols());
+    let mut search = Search {
+        model,
+        radius_squared,
+        step: zero.clone(),
+        image: zero,
+        residual: model.gradient.clone(),
+        direction: -scaled,
+        height,
+        length: 0.0,
+        along: 0.0,
+        stride: height,
+    };
+    let (mut products, mut predicted, mut at_boundary) = (0, 0.0, false);
+    while products < PRODUCTS {
+        at_boundary = search.advance();
+        products += 1;
+        let gained = search.predicted() - predicted;
+        predicted += gained;
+        let enough = products > FIRST_PRODUCTS && gained < LITTLE_GAIN * predicted;
+        // Rounding can leave a residual that is no number or points backwards.
+        let more = search.height > accuracy * accuracy * height;
+        if at_boundary || enough || !more {
+            break;
+        }
+    }
+    Advance { direction: search.step, predicted, at_boundary, products }
+}
+
+/// `to += size from`.
+fn add(to: &mut DMatrix<f64>, size: f64, from: &DMatrix<f64>) {
+    to.iter_mut().zip(from.iter()).for_each(|(to, from)| *to += size * from);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::risk::tests::cases::small;
+    use crate::risk::tests::small;
 
     /// The fourth root of the gradient, at most .3, but no more than the tolerance asks for.
     #[test]
@@ -124,5 +244,79 @@ mod tests {
         };
         assert!((of(1.0, 0.5) - 0.5).abs() < 1e-12);
         assert!((of(4e-13, 0.0) - 0.5).abs() < 1e-9 && (of(0.0, 4e-13) - 2.0).abs() < 1e-9);
+    }
+}
+
+#[cfg(test)]
+mod steihaug_tests {
+    use super::*;
+    use crate::risk::point::Point;
+    use crate::risk::reduced::Reduced;
+    use crate::risk::sphere::with_slack;
+    use crate::risk::tests::small;
+
+    /// A strategy of two rows near the best of them, where the model is convex.
+    fn nearly_best(problem: &Reduced) -> Point {
+        let rows = DMatrix::from_fn(2, 6, |i, j| 0.7 * ((i * 6 + j + 1) as f64).sin());
+        let point = Point::new(problem, with_slack(&rows)).unwrap();
+        improve(problem, point, 1e-4, &mut 500).unwrap()
+    }
+
+    /// The squared length in the metric, `|lambda_u| + e_u (L' L)_jj` and `|lambda_u|` for slack.
+    fn squared_length(problem: &Reduced, point: &Point, direction: &DMatrix<f64>) -> f64 {
+        let pulls = point.pulls();
+        let mut sum = 0.0;
+        for (u, column) in direction.column_iter().enumerate() {
+            for (j, x) in column.iter().enumerate() {
+                let spread = point.spread.get(j).copied().unwrap_or(0.0);
+                sum += x * x * (pulls[u].abs() + problem.own[u] * spread);
+            }
+        }
+        sum
+    }
+
+    /// Of conjugate gradients the residual is orthogonal to the step; what is predicted is what the model falls by.
+    #[test]
+    fn a_step_minimises_the_model_along_itself() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let point = nearly_best(&problem);
+        let model = Quadratic::new(&problem, &point);
+        let scaled = model.precondition(&model.gradient);
+        let mut falls = Vec::new();
+        for accuracy in [0.5, 1e-2, 1e-4] {
+            let Advance { direction, predicted, at_boundary, products } =
+                minimise(&model, scaled.clone(), f64::INFINITY, accuracy);
+            let (linear, image) = (model.gradient.dot(&direction), model.hessian(&direction));
+            let along = linear + direction.dot(&image);
+            assert!(!at_boundary && along.abs() <= 1e-9 * linear.abs(), "{accuracy}: {along:e} {linear:e}");
+            let fall = -linear - 0.5 * direction.dot(&image);
+            assert!((predicted / fall - 1.0).abs() < 1e-9 && fall > 0.0, "{predicted:e} {fall:e}");
+            let residual = &model.gradient + image;
+            let left = residual.dot(&model.precondition(&residual)) / model.gradient.dot(&scaled);
+            assert!(left <= accuracy * accuracy || products > FIRST_PRODUCTS, "{accuracy}: {left:e}");
+            falls.push((products, predicted));
+        }
+        assert!(falls[0].0 < falls[2].0 && falls[0].1 < falls[2].1, "{falls:?}");
+    }
+
+    #[test]
+    fn a_step_ends_at_the_boundary() {
+        let problem = Reduced::new(&small(), 3.0).unwrap();
+        let point = nearly_best(&problem);
+        let model = Quadratic::new(&problem, &point);
+        let scaled = model.precondition(&model.gradient);
+        let whole = minimise(&model, scaled.clone(), f64::INFINITY, 1e-6).direction;
+        let whole = squared_length(&problem, &point, &whole);
+        let mut before = 0.0;
+        for share in [0.01, 0.3, 0.9] {
+            let advance = minimise(&model, scaled.clone(), share * whole, 1e-6);
+            let length = squared_length(&problem, &point, &advance.direction);
+            assert!(
+                (length / (share * whole) - 1.0).abs() < 1e-9 && advance.at_boundary,
+                "{share}: {length:e}"
+            );
+            assert!(advance.predicted > before, "{share}: {}", advance.predicted);
+            before = advance.predicted;
+        }
     }
 }

@@ -119,7 +119,7 @@ mod tests {
     /// Of many points of a smooth prior few directions are decomposed; all that K* has beside them is counted as dropped, and is negligible.
     #[test]
     fn what_is_not_decomposed_is_dropped() {
-        use crate::risk::tests::cases::problem;
+        use crate::risk::tests::problem;
         let places: Vec<f64> = (0..200).map(|i| 0.01 * f64::from(i)).collect();
         let smooth = problem(&places, &[1.0; 200], &places);
         let reduced = Reduced::new(&smooth, 1.0).unwrap();
@@ -137,7 +137,7 @@ mod tests {
     /// target, 0.1.
     #[test]
     fn what_is_dropped_is_bounded() {
-        use crate::risk::tests::cases::problem;
+        use crate::risk::tests::problem;
         use dpgp_linalg::thin_svd;
         let inputs = [0.0, 0.3, 0.6];
         let close = problem(&inputs, &[1.0; 3], &[0.5, 0.5 + 1e-7]);

@@ -17,7 +17,6 @@ mod key;
 mod likeness;
 mod repeated;
 mod sketch;
-mod spacing;
 mod total;
 mod witness;
 

@@ -12,7 +12,6 @@ mod memory;
 mod meter;
 mod parquet;
 mod partition;
-mod partitioned;
 mod place;
 mod row_file;
 mod source;

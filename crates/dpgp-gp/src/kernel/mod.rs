@@ -22,7 +22,6 @@ mod linear;
 mod matern;
 mod named;
 mod periodic;
-mod prefixes;
 mod rational_quadratic;
 
 pub use additive::{EqPart, PairSetting};

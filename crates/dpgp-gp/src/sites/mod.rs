@@ -25,7 +25,6 @@ mod correlated;
 mod counts;
 #[cfg(test)]
 mod dense;
-mod feasible;
 mod gram;
 mod grid;
 mod hyperparameters;
@@ -33,7 +32,6 @@ mod inputs;
 mod lattice;
 mod member;
 mod mixture;
-mod noises;
 mod passes;
 mod reference;
 mod squares;

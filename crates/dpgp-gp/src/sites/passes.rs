@@ -1,11 +1,12 @@
 //! The posterior over all hyperparameters of a grid.
+//!
+//! Noise variances between those that a posterior was computed for.
 
 use nalgebra::DMatrix;
 use rayon::prelude::*;
 
 use super::correlated::{Correlated, Seen};
 use super::member::{Chosen, SiteMember, Unsquared};
-use super::noises::NoiseCurve;
 use super::squares::add_quadratics;
 use super::{HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SiteMixture};
 use dpgp_linalg::LinalgError;
@@ -125,4 +126,192 @@ fn choices(grid: &HyperGrid) -> impl Iterator<Item = Chosen> {
             })
         })
     })
+}
+
+/// The posterior over the noise variance s^2, for one lengthscale and variance of the process.
+///
+/// With many rows the sum of squares q tells s^2 far better than to a factor of two, and intervals that take the nearest node of a coarse
+/// grid are off by its distance. What b and the process have to do with s^2 changes slowly, however: the evidence of b, the expected
+/// energy E of the process and the variance A of q by all but the noise of targets are parabolas in `ln s^2` through the three nearest nodes. So
+/// only `q ~ N(E + n s^2, A + 2 n s^4 + 4 s^2 E)` is computed for each s^2.
+pub(super) struct NoiseCurve<'a> {
+    seen: &'a Seen<'a>,
+    nodes: Vec<NoiseNode>,
+    /// The noise variances between a node and the next, and one.
+    steps: usize,
+}
+
+/// What is known at a noise variance that a posterior was computed for.
+#[derive(Debug, Clone, Copy)]
+struct NoiseNode {
+    /// `ln s^2`.
+    place: f64,
+    /// The log density of b and of the choice.
+    of_sums: f64,
+    /// E.
+    energy: f64,
+    /// `ln A`.
+    spread: f64,
+}
+
+impl NoiseNode {
+    fn new(unsquared: &Unsquared, seen: &Seen<'_>) -> Self {
+        Self {
+            place: unsquared.member.chosen.noise.ln(),
+            of_sums: unsquared.member.log_evidence,
+            energy: unsquared.energy.expected(),
+            spread: unsquared.energy.variance(seen).ln(),
+        }
+    }
+}
+
+/// The share of the noise variances nearest to one node.
+struct Nearest {
+    log_evidence: f64,
+    noise: f64,
+}
+
+impl<'a> NoiseCurve<'a> {
+    /// Of members that differ in their noise variances alone, which rise.
+    fn new(seen: &'a Seen<'a>, members: &[Unsquared], steps: usize) -> Self {
+        Self { seen, nodes: members.iter().map(|each| NoiseNode::new(each, seen)).collect(), steps }
+    }
+
+    /// The members with all of their evidence, each for the noise variances that it is nearest to: `steps` of them lie between a node and the
+    /// next, evenly in the logarithm.
+    pub fn resolved(seen: &Seen<'_>, members: Vec<Unsquared>, steps: usize) -> Vec<SiteMember> {
+        let curve = NoiseCurve::new(seen, &members, steps);
+        let nearest: Vec<Nearest> = (0..members.len()).map(|node| curve.nearest(node)).collect();
+        let resolved = members.into_iter().zip(nearest);
+        resolved
+            .map(|(each, Nearest { log_evidence, noise })| SiteMember { log_evidence, noise, ..each.member })
+            .collect()
+    }
+
+    fn nearest(&self, node: usize) -> Nearest {
+        let half = self.steps as i64 / 2;
+        let places: Vec<f64> = (-half..=half).filter_map(|step| self.place(node, step)).collect();
+        let logs: Vec<f64> = places.iter().map(|place| self.log_evidence(node, *place)).collect();
+        let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (mut total, mut noise) = (0.0, 0.0);
+        for (place, log) in places.iter().zip(logs) {
+            let weight = (log - most).exp();
+            total += weight;
+            noise += weight * place.exp();
+        }
+        Nearest { log_evidence: most + total.ln(), noise: noise / total }
+    }
+
+    /// So many steps from a node, in the logarithm; none beyond the last node.
+    fn place(&self, node: usize, step: i64) -> Option<f64> {
+        let here = self.nodes[node].place;
+        if step == 0 {
+            return Some(here);
+        }
+        let next = if step > 0 { self.nodes.get(node + 1) } else { self.nodes.get(node.checked_sub(1)?) };
+        Some(here + (next?.place - here) * step.abs() as f64 / self.steps as f64)
+    }
+
+    /// Three nodes, or as many as there are; where nothing lies between nodes, one.
+    fn around(&self, node: usize) -> &[NoiseNode] {
+        if self.steps == 1 {
+            return &self.nodes[node..=node];
+        }
+        let first = node.saturating_sub(1).min(self.nodes.len().saturating_sub(3));
+        &self.nodes[first..self.nodes.len().min(first + 3)]
+    }
+
+    /// The log density of what was released and of the choice at a place near a node.
+    fn log_evidence(&self, node: usize, place: f64) -> f64 {
+        let nodes = self.around(node);
+        let (mut of_sums, mut energy, mut spread) = (0.0, 0.0, 0.0);
+        for (order, node) in nodes.iter().enumerate() {
+            let share = basis(nodes, order, place);
+            of_sums += share * node.of_sums;
+            energy += share * node.energy;
+            spread += share * node.spread;
+        }
+        let (n, noise) = (self.seen.released.sums.rows as f64, place.exp());
+        let variance = spread.exp() + 2.0 * n * noise * noise + 4.0 * noise * energy;
+        let residual = self.seen.released.sums.squares - energy - n * noise;
+        of_sums - 0.5 * residual * residual / variance - 0.5 * variance.ln()
+    }
+}
+
+/// The polynomial of Lagrange that is 1 at one of the nodes and 0 at the others.
+fn basis(nodes: &[NoiseNode], order: usize, place: f64) -> f64 {
+    let others = nodes.iter().enumerate().filter(|(other, _)| *other != order);
+    others.map(|(_, other)| (place - other.place) / (nodes[order].place - other.place)).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SiteInputs;
+    use super::super::dense::{counts, features, released};
+    use super::*;
+
+    /// At 2 the polynomials of the nodes 0, 1 and 3 are -1/3, 1 and 1/3; at a node they are 0 and 1.
+    #[test]
+    fn polynomials_of_lagrange() {
+        let nodes = [0.0, 1.0, 3.0].map(|place| NoiseNode { place, of_sums: 0.0, energy: 0.0, spread: 0.0 });
+        for (order, expected) in [-1.0 / 3.0, 1.0, 1.0 / 3.0].into_iter().enumerate() {
+            assert!((basis(&nodes, order, 2.0) - expected).abs() < 1e-15);
+            let at_nodes = nodes.map(|node| basis(&nodes, order, node.place));
+            assert_eq!(at_nodes, std::array::from_fn(|other| if other == order { 1.0 } else { 0.0 }));
+        }
+    }
+
+    fn node(place: f64) -> NoiseNode {
+        NoiseNode { place, of_sums: place * place, energy: 2.0, spread: 0.5f64.ln() }
+    }
+
+    fn evidence(noise: f64) -> f64 {
+        let residual = 7.0 - 2.0 - 10.0 * noise;
+        let variance: f64 = 0.5 + 20.0 * noise * noise + 8.0 * noise;
+        noise.ln().powi(2) - 0.5 * residual * residual / variance - 0.5 * variance.ln()
+    }
+
+    /// Nodes at 0, 1 and 3 whose evidence of sums is the square of their place, with an energy of 2 and a variance of 1/2.
+    fn with_curve(test: fn(&NoiseCurve<'_>)) {
+        let (features, released, inputs) = (features(), released(), SiteInputs::Counts(counts()));
+        let seen = Seen::new(&features, &released, &inputs, 0.25);
+        test(&NoiseCurve { seen: &seen, nodes: [0.0, 1.0, 3.0].map(node).to_vec(), steps: 5 });
+    }
+
+    #[test]
+    fn places_lie_evenly_between_nodes() {
+        with_curve(|curve| {
+            for (node, step, expected) in [
+                (1, 0, Some(1.0)),
+                (1, 1, Some(1.4)),
+                (1, -2, Some(0.6)),
+                (0, -1, None),
+                (2, 1, None),
+                (2, -1, Some(2.6)),
+            ] {
+                let found = curve.place(node, step);
+                let close = found.zip(expected).is_none_or(|(one, other)| (one - other).abs() < 1e-14);
+                assert!(found.is_some() == expected.is_some() && close, "{node} {step}: {found:?}");
+            }
+        });
+    }
+
+    /// Ten rows with a sum of squares of 7: at a noise variance of .3 the residual is 2 and its variance `1/2 + 20 * .09 + 8 * .3`.
+    #[test]
+    fn the_sum_of_squares_tells_the_noise() {
+        with_curve(|curve| {
+            for node in 0..3 {
+                assert!((curve.log_evidence(node, 0.3f64.ln()) - evidence(0.3)).abs() < 1e-12, "{node}");
+            }
+            // The second node stands for five noise variances, from e^.6 to e^1.8.
+            let noises = [0.6f64, 0.8, 1.0, 1.4, 1.8].map(f64::exp);
+            let total: f64 = noises.iter().map(|noise| evidence(*noise).exp()).sum();
+            let mean: f64 = noises.iter().map(|noise| noise * evidence(*noise).exp()).sum::<f64>() / total;
+            let Nearest { log_evidence, noise } = curve.nearest(1);
+            assert!(
+                (log_evidence - total.ln()).abs() < 1e-12 && (noise - mean).abs() < 1e-12,
+                "{log_evidence} {noise}"
+            );
+        });
+    }
 }

@@ -18,10 +18,8 @@
 //! | `gaussian` | `round(s Z)` |
 
 mod bits;
-mod digits;
 #[cfg(test)]
 mod enumeration;
 mod gaussian;
-mod normal;
 
 pub use gaussian::RoundedGaussian;

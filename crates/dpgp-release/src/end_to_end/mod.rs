@@ -9,7 +9,6 @@
 //! | of the same releases the last bits: which of the two data sets could not have given them | noise in floating point |
 //! | the program itself, run on files ([`ReplacedCell`] says which; the command line runs it) | private counts in messages, certificates, sizes, exit codes |
 
-mod candidates;
 mod file_cells;
 mod metric;
 mod neighbours;

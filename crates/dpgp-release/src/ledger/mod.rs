@@ -19,7 +19,6 @@ mod filter;
 mod flips;
 mod known;
 mod listing;
-mod lock;
 mod old;
 mod protected;
 mod released;

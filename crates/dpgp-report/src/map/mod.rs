@@ -1,14 +1,11 @@
 //! Pictures of predictions that were released, drawn from what their file holds and nothing else.
 
 mod axis;
-mod caption;
 mod error;
 mod geojson;
-mod mask;
 mod names;
 mod options;
 mod page;
-mod picture;
 mod released_map;
 mod svg;
 

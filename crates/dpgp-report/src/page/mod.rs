@@ -2,10 +2,7 @@
 
 mod board;
 mod entry;
-mod errata;
-mod packed;
 mod rows;
-mod strokes;
 
 use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment};

@@ -3,7 +3,6 @@
 mod checks;
 mod closing;
 pub(super) mod committed;
-mod confused;
 mod counts;
 pub(super) mod covered;
 pub(super) mod error;
@@ -16,7 +15,6 @@ mod reproduction;
 mod shelf;
 mod tally;
 mod told;
-mod uniformity;
 pub(super) mod unreproduced;
 
 pub use checks::{CHECKS, checks_markdown};

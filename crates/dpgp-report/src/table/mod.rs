@@ -22,7 +22,6 @@ mod terminal;
 mod undefined;
 pub(super) mod verdict;
 mod width;
-mod without_privacy;
 
 pub use claims::{ClaimOutcome, Outcome};
 pub(super) use claims_csv::{claims_csv, read_claims};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{Checked, fail, grid, points};
+use super::rules::{Checked, check_grid, fail, points};
 use super::{Problem, RangeSetting};
 use dpgp_number::Count;
 
@@ -44,7 +44,7 @@ impl InducingSetting {
         let path = format!("{path}.inducing");
         match self {
             Self::Kmeans { .. } => Ok(()),
-            Self::Grid(ranges) => grid(&format!("{path}.grid"), ranges, inputs),
+            Self::Grid(ranges) => check_grid(&format!("{path}.grid"), ranges, inputs),
             Self::Points(all) if all.is_empty() => fail(&format!("{path}.points"), Problem::Empty),
             Self::Points(all) => points(&format!("{path}.points"), all, inputs),
         }

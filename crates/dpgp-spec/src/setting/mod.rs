@@ -8,7 +8,6 @@ mod mechanism;
 mod missing;
 mod model;
 mod normalise;
-mod origin;
 mod person;
 mod posterior_rule;
 mod privacy;

@@ -80,7 +80,7 @@ pub const MOST_POINTS: usize = 20_000;
 ///
 /// # Errors
 /// [`Problem::WrongDimension`], [`Problem::OutOfRange`].
-pub fn grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
+pub fn check_grid(path: &str, ranges: &[RangeSetting], inputs: usize) -> Checked {
     dimension(path, inputs, ranges.len())?;
     for (i, RangeSetting { from, to, points }) in ranges.iter().enumerate() {
         range(&format!("{path}.{i}.from"), from.is_finite(), "finite", *from)?;

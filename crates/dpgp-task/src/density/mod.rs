@@ -1,7 +1,5 @@
 //! Densities of records, from noisy histograms and as private functions.
 
-mod estimate;
-mod function;
 mod measure;
 mod setting;
 

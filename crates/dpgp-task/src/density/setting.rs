@@ -9,7 +9,7 @@ use dpgp_mechanisms::{
     FunctionSetting, HistogramModel, HistogramSetting, MechanismSetting, PrivacySetting, Sections,
 };
 use dpgp_number::{Count, Positive};
-use dpgp_spec::setting::rules::{dimension, fail, grid};
+use dpgp_spec::setting::rules::{check_grid, dimension, fail};
 use dpgp_spec::setting::{Checked, CutSetting, Problem, RangeSetting, cuts};
 
 /// The density of records over their inputs, estimated from a histogram or from a process on fine bins. The target of
@@ -151,7 +151,7 @@ impl Described for DensityTask {
         cuts(&format!("{path}.bins"), &self.bins, inputs)?;
         cuts(&format!("{path}.test"), &self.test, inputs)?;
         if let Some(curve) = self.curve {
-            grid(&format!("{path}.curve"), &[curve], inputs)?;
+            check_grid(&format!("{path}.curve"), &[curve], inputs)?;
         }
         if let DensityEstimate::Process(process) = &self.estimate {
             process.check(&format!("{path}.estimate.process"), inputs)?;

@@ -1,6 +1,5 @@
 //! Test accuracy of classification by regression on Dirichlet labels.
 
-mod measure;
 mod model;
 mod setting;
 

@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::grid::grid;
+use crate::grid::product_grid;
 use crate::noisy_sums::{NoisySums, Sensitivity};
 use crate::{DirichletRelease, DirichletTask, Setting, TaskSetting};
 use crate::{RecordReleases, Sampled, SumsGuarantee, TaskError, WeightedLabel};
@@ -58,7 +58,7 @@ impl ClassModel {
 
     /// The inducing inputs (m x d).
     pub fn points(&self) -> DMatrix<f64> {
-        grid(&self.task.inducing)
+        product_grid(&self.task.inducing)
     }
 
     /// The Gaussian targets of labels.

@@ -1,16 +1,23 @@
 //! What a spec says of classification by regression on Dirichlet labels.
+//!
+//! The accuracy of a classifier from noisy sums.
 
+use nalgebra::DMatrix;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measure::METRICS;
-use crate::metric::names;
-use crate::{Described, sums_model};
-use dpgp_mechanisms::HeteroscedasticRule;
-use dpgp_mechanisms::{MechanismSetting, Sections, Summed, SumsSetting};
+use super::ClassModel;
+use crate::metric::{Metric, names};
+use crate::noisy_sums::split;
+use crate::{Described, Job, Measured, Task, TaskError, sums_model};
+use dpgp_gp::variational::{Inducing, Located, Prediction, Statistics};
+use dpgp_mechanisms::{HeteroscedasticRule, MechanismSetting, PrivacySetting, Sections, Summed, SumsSetting};
 use dpgp_number::{Count, Positive};
 use dpgp_spec::setting::rules::{fail, to_test};
 use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
+use dpgp_stream::class_of;
 
 /// Classification by regression on Dirichlet labels. Targets are the classes 0, 1, 2, ...
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,5 +75,185 @@ impl Described for DirichletTask {
 
     fn check_rows(&self, rows: usize) -> Checked {
         to_test("task.dirichlet.train", self.train.get(), rows)
+    }
+}
+
+/// Draws of the latent functions that class probabilities average over.
+const DRAWS: usize = 64;
+
+/// What is computed of predicted classes.
+pub(super) struct ClassScores {
+    accuracy: f64,
+    log_loss: f64,
+}
+
+/// The metrics of predicted classes.
+pub(super) const METRICS: [Metric<ClassScores>; 2] =
+    [Metric::new("accuracy", |scores| scores.accuracy), Metric::new("log-loss", |scores| scores.log_loss)];
+
+/// The metrics `accuracy` (share of the test rows whose class has the greatest mean) and `log-loss` (mean
+/// negative logarithm of the probability of the true class: the softmax of the latent functions, averaged over
+/// 64 draws of them at each row).
+impl Task for DirichletTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let model = ClassModel::of_task(self, job.setting);
+        let model = model.ok_or(TaskError::Missing { needed: "a model of classes" })?;
+        let inducing = model.inducing()?;
+        let classes = job.sample.targets.iter().map(|y| class(self, *y));
+        let classes: Vec<usize> = classes.collect::<Result<_, TaskError>>()?;
+        let (training, test) = split(&job.sample.inputs, self.train.get());
+        let (labels, truth) = classes.split_at(self.train.get());
+        let block = DirichletBlock {
+            job,
+            statistics: statistics(self, &model, &inducing, &training, labels),
+            located: inducing.locate(&test),
+            inducing: &inducing,
+            model: &model,
+            truth,
+        };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// The class that a target names.
+fn class(task: &DirichletTask, target: f64) -> Result<usize, TaskError> {
+    class_of(target, task.classes.get())
+        .ok_or(TaskError::UnknownClass { target, last: task.classes.get() - 1 })
+}
+
+/// The sums that are released: over the rows of each class, or weighted over all rows for each class.
+fn statistics(
+    task: &DirichletTask,
+    model: &ClassModel,
+    inducing: &Inducing<'_>,
+    inputs: &DMatrix<f64>,
+    classes: &[usize],
+) -> Vec<Statistics> {
+    let labels = model.labels();
+    let of_class = (0..task.classes.get()).map(|class| match task.release {
+        DirichletRelease::ClassSums => {
+            let rows: Vec<usize> = (0..classes.len()).filter(|&i| classes[i] == class).collect();
+            Statistics::collect(inducing, &inputs.select_rows(&rows), |_| (1.0, 1.0))
+        }
+        DirichletRelease::WeightedSums(_) => Statistics::collect(inducing, inputs, |i| {
+            let own = usize::from(classes[i] == class);
+            (labels.target[own], 1.0 / labels.variance[own])
+        }),
+    });
+    of_class.collect()
+}
+
+/// What all cells of a block share.
+struct DirichletBlock<'a> {
+    job: &'a Job<'a>,
+    model: &'a ClassModel,
+    inducing: &'a Inducing<'a>,
+    statistics: Vec<Statistics>,
+    located: Located,
+    truth: &'a [usize],
+}
+
+impl DirichletBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let streams = self.job.streams;
+        let (noisy, guarantee) = self.model.simulated(&self.statistics, cell, &mut streams.of_block("noise"));
+        let posteriors = self.model.posteriors(self.inducing, &noisy)?;
+        let jitter = posteriors.iter().fold(self.inducing.jitter(), |most, of| of.jitter.max(most));
+        let predictions: Vec<Prediction> = posteriors.iter().map(|of| of.predict(&self.located)).collect();
+        let log_loss = self.log_loss(&predictions, &mut streams.of_block("draws"));
+        let scores = ClassScores { accuracy: self.accuracy(&predictions), log_loss };
+        let noise = guarantee.noise;
+        let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
+        Ok(certified.scored(jitter, &METRICS, &scores))
+    }
+
+    fn accuracy(&self, predictions: &[Prediction]) -> f64 {
+        let right = self.truth.iter().enumerate().filter(|(i, class)| greatest(predictions, *i) == **class);
+        right.count() as f64 / self.truth.len() as f64
+    }
+
+    fn log_loss(&self, predictions: &[Prediction], stream: &mut impl Rng) -> f64 {
+        let losses = self.truth.iter().enumerate().map(|(i, &class)| {
+            let draws = (0..DRAWS).map(|_| softmax(&drawn_latent(predictions, i, stream))[class]);
+            let probability = draws.sum::<f64>() / DRAWS as f64;
+            -probability.max(f64::MIN_POSITIVE).ln()
+        });
+        losses.sum::<f64>() / self.truth.len() as f64
+    }
+}
+
+/// The class with the greatest mean at a row; the first of several.
+fn greatest(predictions: &[Prediction], row: usize) -> usize {
+    (0..predictions.len()).fold(0, |best, class| {
+        if predictions[class].mean[row] > predictions[best].mean[row] { class } else { best }
+    })
+}
+
+/// The latent function of each class at a row, drawn.
+fn drawn_latent(predictions: &[Prediction], row: usize, stream: &mut impl Rng) -> Vec<f64> {
+    let latent = predictions.iter().map(|prediction| {
+        let z: f64 = StandardNormal.sample(stream);
+        prediction.mean[row] + prediction.variance[row].sqrt() * z
+    });
+    latent.collect()
+}
+
+/// `e^f_j / sum_l e^f_l`.
+fn softmax(latent: &[f64]) -> Vec<f64> {
+    let most = latent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = latent.iter().map(|f| (f - most).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.into_iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sample;
+    use crate::{Experiment, TaskSetting};
+    use dpgp_data::Manifest;
+    use dpgp_data::rows::InMemory;
+    use dpgp_stream::collect_here;
+
+    const SPEC: &str = r#"
+experiment.title = "three classes"
+data = { source.csv.path = "rows.csv", inputs = ["x", "y"], target = "class" }
+model.kernel.eq = { variance = 1.7, lengthscale = 0.6 }
+[task.dirichlet]
+train = 40000
+classes = 3
+inducing = [{ from = -1.0, to = 1.0, points = 5 }, { from = -1.0, to = 1.0, points = 4 }]
+alpha = 0.01
+posterior = { regularisation = "tight", correction = "first-order" }
+release = "class-sums"
+[privacy]
+epsilon = 1.0
+delta = 1e-5
+mechanism.sums = { features = "trivial", sensitivity = "exact" }
+"#;
+
+    /// The sums of the stream are those of the task.
+    #[test]
+    fn rows_in_memory_and_streamed_have_the_same_sums() {
+        let manifest = Manifest::shipped().unwrap();
+        let spec = Experiment::parse("s", "s.toml".as_ref(), SPEC.to_owned(), &manifest).unwrap();
+        let setting = spec.cells[0].setting();
+        let TaskSetting::Dirichlet(task) = &*setting.task else { panic!("another task") };
+        let model = ClassModel::of(setting).unwrap();
+        let column = |step: f64| (0..task.train.get()).map(|i| (i as f64 * step).sin()).collect::<Vec<f64>>();
+        let (inputs, targets) =
+            ([column(0.37), column(0.011)], (0..task.train.get()).map(|i| (i * i % 7 % 3) as f64));
+        let sample = Sample::new(&inputs, targets.collect());
+        let classes: Vec<usize> = sample.targets.iter().map(|y| class(task, *y).unwrap()).collect();
+        let before = statistics(task, &model, &model.inducing().unwrap(), &sample.inputs, &classes);
+        let summand = model.summand(&setting.data).unwrap();
+        let mut rows = InMemory::new(vec![&inputs[0], &inputs[1], &sample.targets]);
+        let total = collect_here(&mut rows, &summand).unwrap().sums;
+        let streamed = total.0.iter().map(|sums| sums.statistics(summand.units()));
+        for (before, streamed) in before.iter().zip(streamed) {
+            assert_eq!(before.rows, streamed.rows);
+            assert!((&before.a - &streamed.a).amax() < 1e-8 * before.a.amax());
+            assert!((&before.b - &streamed.b).amax() < 1e-8 * before.b.amax());
+        }
     }
 }

@@ -5,15 +5,11 @@
 //! from a comparison of computed numbers. The words, with what kind of statement it is, stand in the spec, in its `[[erratum]]`
 //! tables.
 
-mod honkela2021;
-mod jalko2016;
-mod lawrence2017;
 mod measure;
 mod numbers;
 mod registry;
 mod selection;
 mod setting;
-mod smith2016;
 mod smith2021;
 mod table2;
 

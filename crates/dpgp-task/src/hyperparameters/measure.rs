@@ -1,22 +1,35 @@
 //! The hyperparameters that are chosen.
+//!
+//! A choice by composition.
+//!
+//! Candidates of a private selection.
+//!
+//! A choice by the evidence of noisy moments.
 
 use std::f64::consts::TAU;
+use std::sync::Arc;
 
-use super::composition::Composition;
-use super::draws::{DrawRules, Draws};
-use super::evidence::EvidenceBlock;
-use crate::grid::grid;
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, StandardNormal};
+
+use crate::grid::product_grid;
 use crate::model::noise_variance;
 use crate::noisy_sums::{TargetSums, noisy_sums, split};
-use crate::{Certified, Job, Measured, Sampled, Task, TaskError};
-use crate::{Described, HyperparametersMethod, HyperparametersTask};
-use dpgp_accounting::{Certificate, Release};
-use dpgp_gp::kernel::ExponentiatedQuadratic;
+use crate::{
+    BudgetRule, Certified, Described, HyperparametersMethod, HyperparametersTask, Job, Measured, RefusalRule,
+    Sampled, SelectionDraws, Task, TaskError,
+};
+use dpgp_accounting::{Certificate, Release, gaussian_rho, zcdp_rho_classic};
+use dpgp_gp::kernel::{BoxKernel, EqSetting, ExponentiatedQuadratic, KernelSetting};
+use dpgp_gp::sites::{Graded, HyperGrid, SiteKernel};
 use dpgp_gp::variational::{Inducing, Located, NoisyStatistics, Prediction, Statistics, noise_aware};
-use dpgp_mechanisms::PrivacySetting;
-use dpgp_mechanisms::PrivateSelection;
+use dpgp_mechanisms::{
+    MomentsModel, MomentsSetting, PrivacySetting, PrivateSelection, SimulatedMoments, SumsNoise, Within,
+    coinpress_mean, coinpress_shares,
+};
 use dpgp_number::Budget;
 use dpgp_spec::setting::NoiseAwareSetting;
+use dpgp_stream::LatticeSums;
 
 /// The metrics `lengthscale/L` and `noise-sd/S` (1 where the selection has this value, else 0), `both` (1 where
 /// both are those of the model section), and for private selection `root` (t), `draw-delta` (delta of one draw)
@@ -31,7 +44,7 @@ impl Task for HyperparametersTask {
         let kernels: Vec<ExponentiatedQuadratic> =
             self.lengthscales.iter().map(|l| ExponentiatedQuadratic::isotropic(variance, l.get())).collect();
         let (points, (training, validation)) =
-            (grid(&self.inducing), split(&job.sample.inputs, self.train.get()));
+            (product_grid(&self.inducing), split(&job.sample.inputs, self.train.get()));
         let (targets, observed) = job.sample.targets.split_at(self.train.get());
         let mut prepared = Vec::with_capacity(kernels.len());
         for (kernel, lengthscale) in kernels.iter().zip(&self.lengthscales) {
@@ -162,4 +175,200 @@ fn close(a: f64, b: f64) -> bool {
 /// The greatest log-likelihood of one row: `-ln(2 pi) / 2 - ln sd`.
 pub(super) fn greatest(noise_sd: f64) -> f64 {
     -0.5 * TAU.ln() - noise_sd.ln()
+}
+
+/// One release per lengthscale, `sqrt(lengthscales)` times as noisy, serves all standard deviations. The mean
+/// log-likelihoods of all pairs, clipped to `clip` nats below their greatest value, are one vector with sensitivity
+/// `clip sqrt(pairs) / rows`. Training and validation rows are apart, so that either may spend all of the budget.
+pub(super) struct Composition<'a> {
+    block: &'a HyperparametersBlock<'a>,
+    clip: f64,
+    /// The noise multiplier.
+    sigma: f64,
+    pairs: usize,
+}
+
+impl<'a> Composition<'a> {
+    pub fn new(block: &'a HyperparametersBlock<'a>, cell: &PrivacySetting, clip: f64) -> Self {
+        let sigma = cell.calibration.sigma(cell.epsilon.get(), cell.delta.get());
+        Self { block, clip, sigma, pairs: block.prepared.len() * block.task.noise_sds.len() }
+    }
+
+    /// The noise on the sums of a lengthscale.
+    fn noise(&self, prepared: &PreparedSums<'_>) -> SumsNoise {
+        let releases = (self.block.prepared.len() as f64).sqrt();
+        let sums = &prepared.sums;
+        SumsNoise::new(self.sigma * releases * sums.sensitivity.assumed, sums.sums.setting.split.get())
+    }
+
+    /// The standard deviation of the noise on a mean.
+    fn sd(&self) -> f64 {
+        self.sigma * self.clip * (self.pairs as f64).sqrt() / self.block.observed.len() as f64
+    }
+
+    pub fn sampled(&self) -> Vec<Sampled> {
+        let HyperparametersBlock { prepared, observed, .. } = self.block;
+        let sums = prepared.iter().map(|p| p.sums.released(self.noise(p))).collect();
+        let means =
+            Sampled::Means { sd: self.sd(), means: self.pairs, range: self.clip, rows: observed.len() };
+        vec![Sampled::Records(prepared[0].sums.sums.together(sums)), means]
+    }
+
+    /// The pair with the greatest noisy mean.
+    pub fn best(&self, stream: &mut impl Rng) -> Result<CandidatePair, TaskError> {
+        let (mut best, mut pair) = (f64::NEG_INFINITY, CandidatePair { lengthscale: 0, noise_sd: 0 });
+        for (lengthscale, prepared) in self.block.prepared.iter().enumerate() {
+            let noisy = self.noise(prepared).release(&prepared.statistics, stream);
+            for (noise_sd, sd) in self.block.task.noise_sds.iter().enumerate() {
+                let candidate = CandidatePair { lengthscale, noise_sd };
+                let prediction = self.block.predict(candidate, &noisy)?;
+                let most = greatest(sd.get());
+                let densities = prediction.observed(sd.get() * sd.get()).log_densities(self.block.observed);
+                let sum: f64 = densities.iter().map(|v| v.clamp(most - self.clip, most)).sum();
+                let noise: f64 = StandardNormal.sample(stream);
+                let score = sum / self.block.observed.len() as f64 + self.sd() * noise;
+                if score > best {
+                    (best, pair) = (score, candidate);
+                }
+            }
+        }
+        Ok(pair)
+    }
+}
+
+/// How a candidate is scored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DrawRules {
+    /// Steps of CoinPress.
+    pub steps: usize,
+    pub refuse: RefusalRule,
+    pub budget: BudgetRule,
+}
+
+/// Draws of candidates: a release, and the CoinPress mean of its log-likelihoods.
+pub(super) struct Draws<'a> {
+    block: &'a HyperparametersBlock<'a>,
+    /// The noise on the sums of each lengthscale.
+    noise: Vec<SumsNoise>,
+    shares: Vec<f64>,
+    refuse: RefusalRule,
+}
+
+impl<'a> Draws<'a> {
+    pub fn new(
+        block: &'a HyperparametersBlock<'a>,
+        cell: &PrivacySetting,
+        selection: &PrivateSelection,
+        rules: DrawRules,
+    ) -> Self {
+        let Budget { epsilon, delta } = selection.draw;
+        let rho = match rules.budget {
+            BudgetRule::Concentrated => zcdp_rho_classic(epsilon.get(), delta.get()),
+            BudgetRule::Gaussian => gaussian_rho(epsilon.get(), delta.get()),
+        };
+        let each = PrivacySetting { epsilon, delta, ..cell.clone() };
+        let noise = block.prepared.iter().map(|prepared| prepared.sums.noise(&each)).collect();
+        Self { block, noise, shares: coinpress_shares(rules.steps, rho), refuse: rules.refuse }
+    }
+
+    /// What one selection samples from.
+    pub fn sampled(&self, selection: PrivateSelection) -> SelectionDraws {
+        let HyperparametersBlock { prepared, task, observed, .. } = self.block;
+        let mut sums = Vec::with_capacity(prepared.len());
+        let mut ranges = Vec::with_capacity(prepared.len() * task.noise_sds.len());
+        for (prepared, noise) in prepared.iter().zip(&self.noise) {
+            sums.push(prepared.sums.sums.together(vec![prepared.sums.released(*noise)]));
+            for noise_sd in &task.noise_sds {
+                let radius = radius(prepared, noise_sd.get());
+                ranges.push((greatest(noise_sd.get()) - radius, radius));
+            }
+        }
+        SelectionDraws { selection, sums, rows: observed.len(), ranges, shares: self.shares.clone() }
+    }
+
+    /// The score of a candidate drawn at random; none where it is refused.
+    pub fn draw(&self, stream: &mut impl Rng) -> Result<Option<(f64, CandidatePair)>, TaskError> {
+        let HyperparametersBlock { prepared, task, observed, .. } = self.block;
+        let lengthscale = stream.random_range(0..prepared.len());
+        let pair = CandidatePair { lengthscale, noise_sd: stream.random_range(0..task.noise_sds.len()) };
+        let (prepared, noise_sd) = (&prepared[pair.lengthscale], task.noise_sds[pair.noise_sd]);
+        let noisy = self.noise[pair.lengthscale].release(&prepared.statistics, stream);
+        let prediction = self.block.predict(pair, &noisy)?;
+        let mut densities = prediction.observed(noise_sd.get() * noise_sd.get()).log_densities(observed);
+        let (most, radius) = (greatest(noise_sd.get()), radius(prepared, noise_sd.get()));
+        densities.iter_mut().for_each(|v| *v = v.clamp(most - 2.0 * radius, most));
+        let within = Within { centre: most - radius, radius };
+        let mean = coinpress_mean(&mut densities, within, &self.shares, stream);
+        let score = mean * observed.len() as f64;
+        // The printed rule compares the sum of many log-likelihoods with the greatest of one.
+        let tested = match self.refuse {
+            RefusalRule::Published => score,
+            RefusalRule::Corrected => mean,
+        };
+        Ok((tested <= most).then_some((score, pair)))
+    }
+}
+
+/// Half the range that log-likelihoods are clipped to.
+fn radius(prepared: &PreparedSums<'_>, noise_sd: f64) -> f64 {
+    (prepared.sums.bound / noise_sd).powi(2)
+}
+
+/// What all cells of a block share. One release of all rows serves all candidates: none is left out to validate.
+pub(super) struct EvidenceBlock<'a> {
+    task: &'a HyperparametersTask,
+    job: &'a Job<'a>,
+    model: MomentsModel,
+    sums: LatticeSums,
+    truth: TruePair,
+}
+
+impl<'a> EvidenceBlock<'a> {
+    pub fn new(task: &'a HyperparametersTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
+        let model =
+            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let (_, lengthscale) = job.exponentiated_quadratic()?;
+        let truth = TruePair { lengthscale, noise_sd: noise_variance(job.model()?)?.sqrt() };
+        Ok(Self { task, job, sums: model.sums(job.sample.columns())?, model, truth })
+    }
+
+    pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let mut stream = self.job.streams.of_block("noise");
+        let SimulatedMoments { released, guarantee, sampled } =
+            self.model.simulated(&self.sums, cell, &mut stream)?;
+        let weights = self.model.weights(&released, &self.candidates()?)?;
+        let (mut best, mut chosen) = (f64::NEG_INFINITY, None);
+        for (place, weight) in weights.iter().enumerate().filter(|(_, weight)| !weight.is_nan()) {
+            if *weight > best {
+                let each = self.task.noise_sds.len();
+                (best, chosen) =
+                    (*weight, Some(CandidatePair { lengthscale: place / each, noise_sd: place % each }));
+            }
+        }
+        let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
+        let values = self.truth.indicators(self.task, chosen);
+        Ok(certified.measured(0.0, self.task.metrics(1).into_iter().zip(values)))
+    }
+
+    /// All pairs as likely as each other, with the variance of the model.
+    fn candidates(&self) -> Result<HyperGrid, TaskError> {
+        let (variance, _) = self.job.exponentiated_quadratic()?;
+        let model = self.job.model()?;
+        let moments: &MomentsSetting = self.model.mechanism();
+        let KernelSetting::Eq(eq) = &model.kernel else {
+            return Err(TaskError::Missing { needed: "the kernel eq" });
+        };
+        let mut kernels = Vec::with_capacity(self.task.lengthscales.len());
+        for &lengthscale in &self.task.lengthscales {
+            let kernel = KernelSetting::Eq(EqSetting { lengthscale, ..eq.clone() });
+            let kernel = BoxKernel::new(&kernel, moments.sides());
+            let kernel = kernel.ok_or(TaskError::Missing { needed: "a stationary kernel" })?;
+            kernels.push(SiteKernel { correlations: Arc::from(kernel.correlations(1.0)), log_prior: 0.0 });
+        }
+        let noises = self.task.noise_sds.iter();
+        let noises = noises.map(|sd| Graded { value: sd.get() * sd.get(), log_prior: 0.0 });
+        let variances = vec![Graded { value: variance, log_prior: 0.0 }];
+        // The kernel is all there is to the process: it has no mean of its own.
+        Ok(HyperGrid { kernels, variances, noises: noises.collect(), steps: 1, bias: 0.0, first: variance })
+    }
 }

@@ -1,8 +1,5 @@
 //! How often private selection finds the true hyperparameters.
 
-mod composition;
-mod draws;
-mod evidence;
 mod measure;
 mod setting;
 

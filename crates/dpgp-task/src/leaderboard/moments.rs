@@ -1,20 +1,28 @@
 //! Noisy Fourier moments, which hide inputs and targets.
+//!
+//! Intervals that are held to their coverage by a count of rows.
+//!
+//! Moments before their noise.
 
 use std::sync::Arc;
 
 use nalgebra::DMatrix;
+use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 
-use super::calibrate::{Calibration, CountedRows};
 use super::method::{Leaderboard, Method};
-use super::planned_moments::PlannedMoments;
 use super::predicted::{MASS, Predicted};
+use super::setting::CalibrateSetting;
 use crate::cross_validation::FoldRows;
-use crate::{Certified, Job, TaskError};
-use dpgp_gp::sites::{HyperGrid, SiteInputs, site_mixture_among};
-use dpgp_mechanisms::DesignQuestion;
-use dpgp_mechanisms::{LEAST_SIGMA, moments_certificate, moments_reference, within_box};
-use dpgp_mechanisms::{MomentsSetting, PrivacySetting};
+use crate::{Certified, Job, Sampled, TaskError};
+use dpgp_gp::Predictive;
+use dpgp_gp::sites::{
+    HyperGrid, NoisyFeatures, SiteFeatures, SiteInputs, SummedFeatures, site_mixture_among,
+};
+use dpgp_mechanisms::{
+    DesignQuestion, LEAST_SIGMA, MomentsDesign, MomentsRelease, MomentsSetting, PrivacySetting,
+    moments_certificate, moments_reference, within_box,
+};
 
 /// The mixture of processes that follows from noisy moments of the training rows.
 pub(super) struct MomentsRegression {
@@ -126,5 +134,179 @@ impl Method for MomentsRegression {
 
     fn jitter(&self) -> f64 {
         0.0
+    }
+}
+
+/// What is believed of the share of rows outside, before they are counted: its standard deviation about `1 - MASS`. The second count is of
+/// intervals that the first has corrected.
+const DOUBTS: [f64; 2] = [0.07, 0.05];
+/// The shares that are believed possible.
+const OUTSIDE: [f64; 2] = [0.005, 0.5];
+
+/// A share of the budget for two counts of the training rows outside the central 90 % intervals of a release, the second after the first has
+/// corrected them.
+///
+/// Obligation: the release has the noise multiplier `sigma / sqrt(1 - share)`, that is `mu = sqrt(1 - share) / sigma` for the multiplier sigma
+/// of the whole guarantee. When one record is replaced by another, each count moves by at most 1, whatever was released before, so that
+/// with noise of standard deviation `sigma / sqrt(share / 2)` it has `mu = sqrt(share / 2) / sigma`. One after the other, each chosen in sight of
+/// those before, they have the root of the sum of squares (Dong, Roth and Su 2022, Corollary 3.3): `1 / sigma`, that of the guarantee.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Calibration {
+    share: f64,
+}
+
+/// Rows whose intervals are known.
+pub(super) struct CountedRows<'a> {
+    /// Predictions of the targets.
+    pub predicted: &'a Predictive,
+    /// The targets.
+    pub targets: &'a [f64],
+}
+
+impl Calibration {
+    pub fn new(setting: CalibrateSetting) -> Self {
+        Self { share: setting.share.get() }
+    }
+
+    /// The noise multiplier that is left for the release.
+    pub fn rest(self, sigma: f64) -> f64 {
+        sigma / (1.0 - self.share).sqrt()
+    }
+
+    /// The standard deviation of the noise on each count.
+    pub fn sd(self, sigma: f64) -> f64 {
+        sigma / (self.share / DOUBTS.len() as f64).sqrt()
+    }
+
+    /// The same of all counts.
+    pub fn sds(self, sigma: f64) -> Vec<f64> {
+        DOUBTS.map(|_| self.sd(sigma)).to_vec()
+    }
+
+    /// The mass of the model's central interval that is taken for the one of mass 0.9.
+    ///
+    /// If the share o of rows outside the interval of mass u is not 0.1, masses are taken to have the tail `P(mass > v) = (1 - v)^a`, with the a
+    /// that makes it o there: `a = ln o / ln(1 - u)`. So 0.1 of the rows lie outside the interval of mass `1 - 0.1^(1 / a)`, the next u. Of o the
+    /// count is one observation: with n rows and noise of standard deviation s its variance is `s^2 / n^2` and that of a share of n rows, beside
+    /// the belief in 0.1. What is done with the counts is post-processing.
+    pub fn level(self, rows: CountedRows<'_>, sigma: f64, stream: &mut Pcg64) -> f64 {
+        let masses = rows.predicted.central_masses(rows.targets);
+        let (n, sd) = (masses.len() as f64, self.sd(sigma));
+        let variance = (sd / n).powi(2) + MASS * (1.0 - MASS) / n;
+        let mut level = MASS;
+        for doubt in DOUBTS {
+            let outside = masses.iter().filter(|mass| **mass > level).count() as f64;
+            let unit: f64 = StandardNormal.sample(stream);
+            level = Observed { outside: (outside + sd * unit) / n, variance }.next_level(level, doubt);
+        }
+        level
+    }
+}
+
+/// A share of rows outside intervals of one mass.
+struct Observed {
+    outside: f64,
+    variance: f64,
+}
+
+impl Observed {
+    fn next_level(self, level: f64, doubt: f64) -> f64 {
+        let expected = 1.0 - MASS;
+        let weight = doubt * doubt / (doubt * doubt + self.variance);
+        let [least, most] = OUTSIDE;
+        let outside = (expected + weight * (self.outside - expected)).clamp(least, most);
+        1.0 - (expected.ln() * (1.0 - level).ln() / outside.ln()).exp()
+    }
+}
+
+/// What is released at one noise multiplier, before its noise.
+pub(super) struct PlannedMoments {
+    pub sigma: f64,
+    pub design: Arc<MomentsDesign>,
+    pub sums: SummedFeatures,
+    pub features: SiteFeatures,
+}
+
+impl PlannedMoments {
+    /// With noise from a stream; without privacy there is none.
+    pub fn released(&self, stream: &mut Pcg64) -> NoisyFeatures {
+        let noise = self.design.noise(self.sigma.max(LEAST_SIGMA));
+        if self.sigma > 0.0 { noise.release(&self.sums, stream) } else { noise.stated(self.sums.clone()) }
+    }
+
+    /// What an audit judges, with the noise on counts of rows beside the moments.
+    pub fn sampled(&self, counts: Vec<f64>) -> Sampled {
+        let design = &self.design;
+        Sampled::Moments(MomentsRelease {
+            weighted: design.frequencies.clone(),
+            plain: design.pairs.clone(),
+            noise: design.noise(self.sigma),
+            period: design.period,
+            bound: design.rule.bound(),
+            counts,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dpgp_gp::WeightedNormals;
+    use nalgebra::DVector;
+    use rand::SeedableRng;
+    use statrs::distribution::{ContinuousCDF, StudentsT};
+
+    fn level_of(outside: f64, variance: f64) -> f64 {
+        Observed { outside, variance }.next_level(0.9, 0.07)
+    }
+
+    /// Counts without noise: by what is expected nothing changes, and with half of it the interval of mass `1 - 0.1^(ln 0.1 / ln 0.05)`.
+    #[test]
+    fn a_count_moves_the_level() {
+        assert!((level_of(0.1, 0.0) - 0.9).abs() < 1e-12);
+        assert!((level_of(0.05, 0.0) - (1.0 - 0.1f64.powf(0.1f64.ln() / 0.05f64.ln()))).abs() < 1e-12);
+        assert!(level_of(0.05, 0.0) < 0.9 && level_of(0.2, 0.0) > 0.9);
+        // As much doubt as variance: half of the way, to .15 of the rows.
+        assert!((level_of(0.2, 0.07f64.powi(2)) - level_of(0.15, 0.0)).abs() < 1e-12);
+        // Noise that tells nothing leaves the model its intervals, and what no share can be is not believed.
+        assert!((level_of(-40.0, 1e9) - 0.9).abs() < 1e-6);
+        assert_eq!(level_of(-1.0, 0.0), level_of(0.0, 0.0));
+        // A tail of (1 - u)^2: at the mass 1 - sqrt(.1) a tenth is outside, and so it is kept.
+        let held = 1.0 - 0.1f64.sqrt();
+        assert!((Observed { outside: 0.1, variance: 0.0 }.next_level(held, 0.07) - held).abs() < 1e-12);
+    }
+
+    /// Of Student's distribution with three degrees of freedom, taken for the normal distribution with its variance, `P(|t| <= 1.6449 sqrt 3) =
+    /// 2/pi (atan 1.6449 + 1.6449 / (1 + 1.6449^2)) = .9348` lie within the interval of mass .9; of its quantiles the level found holds .9.
+    #[test]
+    fn heavy_tails_are_taken_in() {
+        let quantiles: Vec<f64> =
+            (0..4000).map(|i| student_quantile((f64::from(i) + 0.5) / 4000.0)).collect();
+        let part = WeightedNormals {
+            weight: 1.0,
+            mean: DVector::zeros(4000),
+            variance: DVector::from_element(4000, 3.0),
+        };
+        let predicted = Predictive::of(vec![part]);
+        let calibration = Calibration { share: 0.1 };
+        let rows = CountedRows { predicted: &predicted, targets: &quantiles };
+        let level = calibration.level(rows, 0.0, &mut Pcg64::seed_from_u64(1));
+        let masses = predicted.central_masses(&quantiles);
+        let held = masses.iter().filter(|mass| **mass <= level).count() as f64 / 4000.0;
+        let before = masses.iter().filter(|mass| **mass <= MASS).count() as f64 / 4000.0;
+        assert!((before - 0.9348).abs() < 0.001, "{before}");
+        assert!((held - 0.9).abs() < 0.01, "{held}");
+    }
+
+    fn student_quantile(p: f64) -> f64 {
+        StudentsT::new(0.0, 1.0, 3.0).unwrap().inverse_cdf(p)
+    }
+
+    /// All parts together have the mu of the guarantee.
+    #[test]
+    fn the_budget_is_spent_once() {
+        let (calibration, sigma) = (Calibration { share: 0.15 }, 3.7);
+        let mu = (calibration.rest(sigma).powi(-2) + 2.0 * calibration.sd(sigma).powi(-2)).sqrt();
+        assert!((mu * sigma - 1.0).abs() < 1e-14);
     }
 }

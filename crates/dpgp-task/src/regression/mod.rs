@@ -1,6 +1,5 @@
 //! Root mean squared error of held-out targets under privacy noise.
 
-mod binning;
 mod measure;
 mod setting;
 

@@ -1,6 +1,5 @@
 //! One private release of predictions by a model that is fitted to all rows.
 
-mod constant;
 mod means;
 mod moments;
 mod points;

@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 use rand_pcg::Pcg64;
 
 use super::{BoxModel, ReleasedMap, ReleasedMaps, ShapedSums};
-use crate::grid::grid;
+use crate::grid::product_grid;
 use crate::noisy_sums::TargetSums;
 use crate::{Certified, Job, TaskError};
 use dpgp_gp::kernel::ExponentiatedQuadratic;
@@ -56,7 +56,7 @@ impl<'a> SummedRows<'a> {
         let inputs = model.clipped(rows.inputs);
         let form = if setting.is_plain().is_ok() {
             let kernel = ExponentiatedQuadratic::isotropic(variance, lengthscale);
-            let points = grid(inducing);
+            let points = product_grid(inducing);
             let places = Inducing::new(&kernel, &points)?;
             let statistics = Statistics::new(&places, &inputs, rows.targets, target.bound);
             let maps = plain_maps(&of_inducing, &target, setting.split.get());

@@ -1,8 +1,6 @@
 //! A surface over the inputs from the sums over all rows, with and without privacy.
 
-mod measure;
 mod model;
-mod moments;
 mod setting;
 
 pub use model::{SumsGuarantee, SurfaceModel};

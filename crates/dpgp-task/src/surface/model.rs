@@ -3,7 +3,7 @@
 use nalgebra::DMatrix;
 use rand::Rng;
 
-use crate::grid::grid;
+use crate::grid::product_grid;
 use crate::noisy_sums::{NoisySums, TargetSums};
 use crate::{Sample, Sampled, TaskError};
 use crate::{Setting, SurfaceTask, TaskSetting};
@@ -58,7 +58,7 @@ impl SurfaceModel {
         let inputs = setting.data.dimensions();
         let (variance, lengthscales) = model.lengthscales(inputs)?;
         let targets = public_targets(&setting.normalise, sums.target_bound?.get())?;
-        let inducing = grid(&task.inducing);
+        let inducing = product_grid(&task.inducing);
         let mechanism = scaled(sums, &lengthscales);
         let ranges: Vec<RangeSetting> =
             task.inducing.iter().zip(&lengthscales).map(|(range, l)| relative(range, *l)).collect();
@@ -106,7 +106,7 @@ impl SurfaceModel {
 
     /// The inducing inputs (m x d).
     pub fn points(&self) -> DMatrix<f64> {
-        grid(&self.task.inducing)
+        product_grid(&self.task.inducing)
     }
 
     /// With `K_ZZ` factorised.

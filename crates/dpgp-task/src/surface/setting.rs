@@ -1,17 +1,28 @@
 //! What a spec says of a surface from sums over all rows.
+//!
+//! The error of a surface, and its distance from the one without privacy.
+//!
+//! The error of a surface from noisy moments, and its distance from the one without privacy.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measure::METRICS;
-use crate::grid::grid as product_grid;
-use crate::metric::names;
-use crate::{Described, sums_model};
-use dpgp_mechanisms::{MechanismSetting, MomentsSetting, Sections, Summed, SumsSetting, check_moments};
-use dpgp_number::Finite;
-use dpgp_spec::setting::rules::{dimension, fail, grid};
+use super::SurfaceModel;
+use crate::against_constant::{NO_VARIANCE, against_constant};
+use crate::grid::product_grid;
+use crate::metric::{Metric, names};
+use crate::{Described, Frame, Job, Measured, Sampled, Task, TaskError, sums_model};
+use dpgp_gp::sites::{CountedRows, Lattice, SiteMixture, site_grid};
+use dpgp_gp::variational::{Inducing, Located, Statistics, WeightPosterior};
+use dpgp_mechanisms::{
+    MechanismSetting, MomentsModel, MomentsSetting, PrivacySetting, Sections, SimulatedMoments, Summed,
+    SumsSetting, check_moments,
+};
+use dpgp_number::{Epsilon, Finite};
+use dpgp_spec::setting::rules::{check_grid, dimension, fail};
 use dpgp_spec::setting::{Checked, NoiseAwareSetting, Problem, RangeSetting};
+use dpgp_stream::{LatticeSums, Sums};
 
 const PATH: &str = "task.surface";
 
@@ -40,7 +51,7 @@ impl SurfaceTask {
             return dimension(&format!("{path}.at"), 0, self.at.len());
         }
         dimension(&format!("{path}.at"), inputs.saturating_sub(self.map.len()), self.at.len())?;
-        grid(&format!("{path}.map"), &self.map, inputs - self.at.len())
+        check_grid(&format!("{path}.map"), &self.map, inputs - self.at.len())
     }
 
     /// The points of the figure (t x d); none if it has none.
@@ -87,5 +98,289 @@ impl Described for SurfaceTask {
 
     fn metrics(&self, _: u32) -> Vec<String> {
         names(&METRICS)
+    }
+}
+
+/// The metrics `rmse` (of the clipped targets about the surface), `r2` (one less its square over the variance of those targets: how much
+/// better than their mean, 0 for that itself), `difference` (root mean square over the rows of the
+/// distance to the surface without privacy), `noise-sd` (root mean square over the rows of what the privacy noise adds
+/// to the standard deviation, as the posterior knows it), all in units of the target; `rows` and `clipped`, a share of
+/// them. Rows enter by their sums alone: `sum (y - k'v)^2 = sum y^2 - 2 A'v + v'Bv`, or by their cells, where the mechanism is
+/// noise on moments. Frames: `curve` or `map`, and `inducing`, which moments have not.
+impl Task for SurfaceTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        if job.setting.privacy.mechanism.of::<MomentsSetting>().is_some() {
+            let block = MomentsBlock::new(self, job)?;
+            return job.cells.iter().map(|cell| block.cell(cell)).collect();
+        }
+        let model = SurfaceModel::of_task(self, job.setting);
+        let model = model.ok_or(TaskError::Missing { needed: "a model of a surface" })?;
+        let sums = model.sums(job.sample)?;
+        let inducing = model.inducing()?;
+        let statistics = model.statistics(&sums);
+        let exact = model.posterior(&inducing, &statistics.exact())?;
+        let map = model.map();
+        let located = inducing.locate(&map);
+        let variance = targets_variance(&model.summand().targets.whole(&job.sample.targets).numbers)
+            * model.summand().targets.unit().powi(2);
+        let (inducing, model) = (&inducing, &model);
+        let block = SurfaceBlock {
+            task: self,
+            job,
+            model,
+            inducing,
+            sums,
+            statistics,
+            variance,
+            exact,
+            map,
+            located,
+        };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// What is computed of one surface.
+pub(super) struct SurfaceScores {
+    /// Root mean squared error over all rows, in units of the target.
+    pub rmse: f64,
+    /// `1 - MSE / variance of the targets`.
+    pub r2: f64,
+    /// Root mean squared difference from the surface without privacy, over all rows.
+    pub difference: f64,
+    /// Root mean square of what the noise adds, over all rows.
+    pub noise_sd: f64,
+    /// The number of rows.
+    pub rows: f64,
+    /// The share of the targets that were clipped.
+    pub clipped: f64,
+}
+
+/// The metrics of a surface.
+pub(super) const METRICS: [Metric<SurfaceScores>; 6] = [
+    Metric::new("rmse", |scores| scores.rmse),
+    Metric::undefined("r2", |scores| scores.r2, NO_VARIANCE),
+    Metric::new("difference", |scores| scores.difference),
+    Metric::new("noise-sd", |scores| scores.noise_sd),
+    Metric::new("rows", |scores| scores.rows),
+    Metric::new("clipped", |scores| scores.clipped),
+];
+
+/// What all cells of a block share.
+struct SurfaceBlock<'a> {
+    task: &'a SurfaceTask,
+    job: &'a Job<'a>,
+    model: &'a SurfaceModel,
+    inducing: &'a Inducing<'a>,
+    sums: Sums,
+    statistics: Statistics,
+    /// The variance of the clipped targets, in units of the model.
+    variance: f64,
+    exact: WeightPosterior,
+    map: DMatrix<f64>,
+    located: Located,
+}
+
+impl SurfaceBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let mut stream = self.job.streams.of_block("noise");
+        let (noisy, guarantee) = self.model.simulated(&self.statistics, cell, &mut stream);
+        let posterior = self.model.posterior(self.inducing, &noisy)?;
+        let added = self.model.added(self.inducing, &noisy, &posterior)?;
+        let noise = guarantee.noise;
+        let certified = self.job.certify(guarantee.certificate, || vec![self.model.sampled(noise)])?;
+        let jitter = posterior.jitter.max(self.inducing.jitter());
+        let measured = certified.scored(jitter, &METRICS, &self.scores(&posterior, &added));
+        Ok(measured.with_frames(self.frames(&posterior, &added)))
+    }
+
+    fn scores(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> SurfaceScores {
+        let (a, b) = (&self.statistics.a, &self.statistics.b);
+        let rows = self.sums.rows.max(1) as f64;
+        let v = &posterior.mean;
+        let squares = self.sums.squares as f64 * self.model.summand().units().squares;
+        let errors = squares - 2.0 * a.dot(v) + form(b, v);
+        let apart = form(b, &(v - &self.exact.mean));
+        let noise = b.component_mul(added).sum();
+        let r2 = against_constant(errors.max(0.0) / rows, self.variance);
+        let [rmse, difference, noise_sd] =
+            [errors, apart, noise].map(|sum| self.model.scale() * (sum.max(0.0) / rows).sqrt());
+        let clipped = self.sums.clipped as f64 / rows;
+        SurfaceScores { rmse, r2, difference, noise_sd, rows: self.sums.rows as f64, clipped }
+    }
+
+    fn frames(&self, posterior: &WeightPosterior, added: &DMatrix<f64>) -> Vec<Frame> {
+        if self.map.nrows() == 0 {
+            return Vec::new();
+        }
+        let shown = self.task.map.len();
+        let prediction = posterior.predict(&self.located);
+        let scale = self.model.scale();
+        let noise = self.located.forms(added);
+        let frame = Frame::new(if shown == 1 { "curve" } else { "map" })
+            .with_points(&self.map.columns(0, shown).into_owned())
+            .with("mean", prediction.mean.iter().map(|m| self.model.in_units(*m)))
+            .with("gp-sd", prediction.variance.iter().map(|v| scale * v.sqrt()))
+            .with("noise-sd", noise.iter().map(|v| self.model.sd(*v)));
+        let points = product_grid(&self.task.inducing[..shown]);
+        vec![frame, Frame::new("inducing").with_points(&points)]
+    }
+}
+
+/// The variance of targets on a lattice (population), in its units: sums of integers lose nothing.
+fn targets_variance(targets: &[i64]) -> f64 {
+    let rows = targets.len().max(1) as f64;
+    let sum: i128 = targets.iter().map(|target| i128::from(*target)).sum();
+    if targets.iter().all(|target| *target == targets[0]) {
+        return 0.0;
+    }
+    let mean = sum as f64 / rows;
+    targets.iter().map(|target| (*target as f64 - mean).powi(2)).sum::<f64>() / rows
+}
+
+/// `v' b v`.
+fn form(b: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    (b * v).dot(v)
+}
+
+/// What all cells of a block share.
+pub(super) struct MomentsBlock<'a> {
+    task: &'a SurfaceTask,
+    job: &'a Job<'a>,
+    model: MomentsModel,
+    sums: LatticeSums,
+    rows: CountedRows,
+    /// The middle of each cell that holds rows (c x d), in units of the inputs.
+    places: DMatrix<f64>,
+    /// The surface without privacy there, in units of the target.
+    exact: Vec<f64>,
+    /// Where the size of the noise is looked at.
+    spots: NoiseSpots,
+}
+
+/// Points that stand for rows.
+struct NoiseSpots {
+    /// The points (k x d), in units of the inputs.
+    points: DMatrix<f64>,
+    /// The rows near each.
+    rows: Vec<f64>,
+}
+
+/// The most cells at which the noise on an additive surface is looked at.
+const SPOTS: usize = 2048;
+
+impl<'a> MomentsBlock<'a> {
+    pub fn new(task: &'a SurfaceTask, job: &'a Job<'a>) -> Result<Self, TaskError> {
+        let model =
+            MomentsModel::new(job.setting).ok_or(TaskError::Missing { needed: "a model of moments" })?;
+        let sums = model.sums(job.sample.columns())?;
+        let rows = sums.counted();
+        let (domain, middles) = (&model.summand().domain, rows.cells.iter());
+        let middles = middles.flat_map(|cell| rows.lattice.midpoint(cell.place)).collect::<Vec<f64>>();
+        let middles = DMatrix::from_row_slice(rows.cells.len(), domain.len(), &middles);
+        let places = in_units(&middles, domain);
+        let spots = match model.is_additive() {
+            true => NoiseSpots::of_cells(&rows, &places),
+            false => NoiseSpots::of_sites(&rows, domain),
+        };
+        let mut block = Self { task, job, model, sums, rows, places, exact: Vec::new(), spots };
+        let free = PrivacySetting { epsilon: Epsilon::NONE, ..job.setting.privacy.as_ref().clone() };
+        let SimulatedMoments { released, .. } =
+            block.model.simulated(&block.sums, &free, &mut job.streams.of_block("noise"))?;
+        block.exact = block.surface(&block.model.posterior(&released)?);
+        Ok(block)
+    }
+
+    pub fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let mut stream = self.job.streams.of_block("noise");
+        let SimulatedMoments { released, guarantee, sampled } =
+            self.model.simulated(&self.sums, cell, &mut stream)?;
+        let posterior = self.model.posterior(&released)?;
+        let noise = if cell.epsilon.is_unprotected() { 0.0 } else { self.noise(&posterior)? };
+        let scores = self.scores(&posterior, noise);
+        let certified = self.job.certify(guarantee.certificate, || vec![Sampled::Moments(sampled)])?;
+        Ok(certified.scored(0.0, &METRICS, &scores).with_frames(self.frames(&posterior)?))
+    }
+
+    /// Means at the places of rows.
+    fn surface(&self, posterior: &SiteMixture) -> Vec<f64> {
+        self.model.means(posterior, &self.places)
+    }
+
+    /// Rows enter by their cells alone: with the sum s of the targets of a cell and the surface f there, its rows add
+    /// `sum y^2 - 2 s f + n f^2` to the squared error.
+    fn scores(&self, posterior: &SiteMixture, noise_sd: f64) -> SurfaceScores {
+        let surface = self.surface(posterior);
+        let (targets, rows) = (&self.model.summand().targets, self.sums.rows.max(1) as f64);
+        let unit = self.model.summand().unit();
+        let squares = self.sums.squares as f64 * unit * unit;
+        let (mut errors, mut apart, mut sum) = (squares, 0.0, 0.0);
+        for ((cell, mean), exact) in self.rows.cells.iter().zip(&surface).zip(&self.exact) {
+            let (count, value) = (cell.rows as f64, (mean - targets.centre) / targets.scale);
+            errors += value * (count * value - 2.0 * cell.targets as f64 * unit);
+            apart += count * (mean - exact).powi(2);
+            sum += cell.targets as f64 * unit;
+        }
+        // The difference of two numbers that rounding leaves of equal ones is none.
+        let around = squares - sum * sum / rows;
+        let rounding = (self.rows.cells.len() as f64 + 4.0) * f64::EPSILON * squares;
+        let r2 = against_constant(errors.max(0.0), if around <= rounding { 0.0 } else { around });
+        let rmse = targets.scale * (errors.max(0.0) / rows).sqrt();
+        let (difference, clipped) = ((apart / rows).sqrt(), self.sums.clipped as f64 / rows);
+        SurfaceScores { rmse, r2, difference, noise_sd, rows: self.sums.rows as f64, clipped }
+    }
+
+    /// The root mean square of what the noise adds, at points that stand for rows.
+    fn noise(&self, posterior: &SiteMixture) -> Result<f64, TaskError> {
+        let sds = self.model.predict(posterior, &self.spots.points)?.noise_sd;
+        let squares: f64 = self.spots.rows.iter().zip(sds).map(|(count, sd)| count * sd * sd).sum();
+        Ok((squares / self.spots.rows.iter().sum::<f64>().max(1.0)).sqrt())
+    }
+
+    fn frames(&self, posterior: &SiteMixture) -> Result<Vec<Frame>, TaskError> {
+        let map = self.task.points_of_map();
+        if map.nrows() == 0 {
+            return Ok(Vec::new());
+        }
+        let shown = self.task.map.len();
+        let prediction = self.model.predict(posterior, &map)?;
+        let sds =
+            prediction.model_sd.iter().zip(&prediction.noise_sd).map(|(model, noise)| model.hypot(*noise));
+        let frame = Frame::new(if shown == 1 { "curve" } else { "map" })
+            .with_points(&map.columns(0, shown).into_owned())
+            .with("mean", prediction.mean.iter().copied())
+            .with("gp-sd", sds)
+            .with("noise-sd", prediction.noise_sd.iter().copied());
+        Ok(vec![frame])
+    }
+}
+
+/// Points of the unit box in units of the inputs.
+fn in_units(points: &DMatrix<f64>, domain: &[[f64; 2]]) -> DMatrix<f64> {
+    DMatrix::from_fn(points.nrows(), points.ncols(), |row, column| {
+        let [low, high] = domain[column];
+        low + (high - low) * points[(row, column)]
+    })
+}
+
+impl NoiseSpots {
+    /// The sites, each for the rows of all cells in its part of the box.
+    fn of_sites(rows: &CountedRows, domain: &[[f64; 2]]) -> Self {
+        let sites = site_grid(domain.len());
+        let side = (sites.nrows() as f64).powf(1.0 / domain.len() as f64).round();
+        let lattice = Lattice::new(side as usize, domain.len());
+        let mut near = vec![0.0; lattice.len()];
+        for cell in &rows.cells {
+            near[lattice.place(&rows.lattice.midpoint(cell.place))] += cell.rows as f64;
+        }
+        Self { points: in_units(&sites, domain), rows: near }
+    }
+
+    /// Cells themselves, one in so many: sites that are scattered have no parts of the box.
+    fn of_cells(rows: &CountedRows, places: &DMatrix<f64>) -> Self {
+        let each = rows.cells.len().div_ceil(SPOTS).max(1);
+        let chosen: Vec<usize> = (0..rows.cells.len()).step_by(each).collect();
+        let near = chosen.iter().map(|cell| rows.cells[*cell].rows as f64).collect();
+        Self { points: places.select_rows(&chosen), rows: near }
     }
 }

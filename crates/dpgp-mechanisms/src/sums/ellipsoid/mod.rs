@@ -24,7 +24,6 @@
 
 mod axes;
 mod least_trace;
-mod reach;
 mod shape;
 
 pub use axes::NoiseAxes;

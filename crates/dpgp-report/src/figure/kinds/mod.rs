@@ -4,8 +4,6 @@ mod bars;
 mod calibration;
 mod coverage;
 mod curves;
-mod density;
-mod ellipse;
 mod hinton;
 mod intervals;
 mod lines;

@@ -1,5 +1,0 @@
-//! Designs of small problems.
-
-pub(super) mod cases;
-mod invariances;
-mod optimum;

@@ -1,0 +1,183 @@
+//! Signatures of released files in the format of OpenSSH (SSHSIG), made and checked by the user's own `ssh-keygen`.
+//!
+//! The program of the user knows agents, passphrases and hardware keys, and no secret of a key comes into the memory of this one.
+//! Anybody can check a signature without this program:
+//! `ssh-keygen -Y verify -f allowed_signers -I WHO -n dpgp-release -s FILE.sig < FILE`.
+//!
+//! Why nothing was signed or checked.
+//!
+//! The key that signs.
+//!
+//! Whose signature a file has.
+//!
+//! Calls of `ssh-keygen`.
+
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+
+use thiserror::Error;
+
+/// What keeps a file from being signed, or its signature from being checked.
+#[derive(Debug, Error)]
+pub enum SignatureError {
+    /// OpenSSH is not there.
+    #[error(
+        "ssh-keygen, which makes and checks signatures, cannot be run: {0}; install OpenSSH 8.3 or later"
+    )]
+    NoProgram(std::io::Error),
+    /// The key is wrong, locked or not there, or its owner refused. `ssh-keygen` itself says why on standard error.
+    #[error("ssh-keygen does not sign with the key {} ({status}; its own message stands above)", key.display())]
+    NotSigned {
+        /// The key.
+        key: PathBuf,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {cause}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+}
+
+impl SignatureError {
+    pub(super) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |cause| Self::Io { path: path.clone(), cause }
+    }
+}
+
+/// A key that has signed before anything was drawn or charged, so that a wrong one is found while it costs nothing.
+///
+/// ```no_run
+/// use dpgp_release::SigningKey;
+/// let key = SigningKey::tried("/home/me/.ssh/id_ed25519".as_ref())?;
+/// assert!(key.sign("a text")?.starts_with("-----BEGIN SSH SIGNATURE-----"));
+/// # Ok::<(), dpgp_release::SignatureError>(())
+/// ```
+#[derive(Debug)]
+pub struct SigningKey {
+    path: PathBuf,
+}
+
+impl SigningKey {
+    /// The key of this file: a private one, or a public one whose private key an agent holds.
+    ///
+    /// # Errors
+    /// [`SignatureError`] if it does not sign.
+    pub fn tried(path: &Path) -> Result<Self, SignatureError> {
+        let key = Self { path: path.to_path_buf() };
+        key.sign("whether this key can sign\n")?;
+        Ok(key)
+    }
+
+    /// The signature of a text, armoured.
+    ///
+    /// # Errors
+    /// [`SignatureError`].
+    pub fn sign(&self, text: &str) -> Result<String, SignatureError> {
+        // A folder that its owner alone may enter. A file leaves standard input to the question for a passphrase.
+        let folder = tempfile::tempdir().map_err(SignatureError::io(&std::env::temp_dir()))?;
+        let (file, signature) = (folder.path().join("release"), folder.path().join("release.sig"));
+        std::fs::write(&file, text).map_err(SignatureError::io(&file))?;
+        let mut command = ssh_keygen("sign");
+        command.args(["-q", "-n", NAMESPACE, "-f"]).arg(&self.path).arg(&file);
+        // Standard output may be that of a release; what there is to say or ask goes to standard error or the terminal.
+        let status = command.stdout(Stdio::null()).status().map_err(SignatureError::NoProgram)?;
+        if !status.success() {
+            return Err(SignatureError::NotSigned { key: self.path.clone(), status });
+        }
+        std::fs::read_to_string(&signature).map_err(SignatureError::io(&signature))
+    }
+}
+
+/// Those whose signatures are accepted: a file in the format `allowed_signers` of OpenSSH.
+#[derive(Debug, Clone)]
+pub struct Signers {
+    /// The file.
+    pub file: PathBuf,
+    /// Who must have signed; anybody of the file without it.
+    pub signer: Option<String>,
+}
+
+/// What `ssh-keygen` said of a signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SignatureFound {
+    /// In its words.
+    pub said: String,
+    /// Whether it is good, of this text, in our namespace, and of a signer that is accepted.
+    pub good: bool,
+}
+
+impl Signers {
+    /// Checks the signature in a file, of a text.
+    ///
+    /// # Errors
+    /// [`SignatureError`] if `ssh-keygen` cannot be run or a file cannot be read.
+    pub(crate) fn check(&self, text: &str, signature: &Path) -> Result<SignatureFound, SignatureError> {
+        for file in [&self.file, signature] {
+            std::fs::metadata(file).map_err(SignatureError::io(file))?;
+        }
+        let signer = match &self.signer {
+            Some(signer) => signer.clone(),
+            None => match self.owner(signature)? {
+                Ok(signer) => signer,
+                Err(said) => return Ok(SignatureFound { said, good: false }),
+            },
+        };
+        let mut command = ssh_keygen("verify");
+        command.args(["-n", NAMESPACE, "-I", &signer, "-f"]).arg(&self.file).arg("-s").arg(signature);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = fed(command.spawn().map_err(SignatureError::NoProgram)?, text)
+            .map_err(SignatureError::io(signature))?;
+        Ok(SignatureFound { said: said(&output), good: output.status.success() })
+    }
+
+    /// Whose key it is, or what `ssh-keygen` says if it is nobody's.
+    fn owner(&self, signature: &Path) -> Result<Result<String, String>, SignatureError> {
+        let mut command = ssh_keygen("find-principals");
+        command.arg("-f").arg(&self.file).arg("-s").arg(signature).stdin(Stdio::null());
+        let output = command.output().map_err(SignatureError::NoProgram)?;
+        let found = String::from_utf8_lossy(&output.stdout);
+        // One key may stand under several names, any of which will do.
+        let first = found.split(['\n', ',']).find(|name| !name.trim().is_empty());
+        Ok(match first.filter(|_| output.status.success()) {
+            Some(name) => Ok(name.trim().to_owned()),
+            None => Err(said(&output)),
+        })
+    }
+}
+
+/// The output of a program that is given a text.
+fn fed(mut child: Child, text: &str) -> std::io::Result<Output> {
+    if let Some(mut input) = child.stdin.take() {
+        match input.write_all(text.as_bytes()) {
+            // It has seen enough; its exit code says what it thinks.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
+    }
+    child.wait_with_output()
+}
+
+/// All that a program said, on one line.
+fn said(output: &Output) -> String {
+    let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let text = text.concat();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines.join("; ")
+}
+
+/// What the signatures of this program are for, so that none can be passed off as one of another program.
+pub const NAMESPACE: &str = "dpgp-release";
+
+/// `ssh-keygen -Y` with one of its actions for signatures.
+pub(super) fn ssh_keygen(action: &str) -> Command {
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-Y", action]);
+    command
+}

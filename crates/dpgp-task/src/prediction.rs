@@ -1,0 +1,298 @@
+//! Predictions of a regression on a grid, with their privacy noise.
+//!
+//! The predictions at the points of a grid.
+//!
+//! What a spec says of predictions on a grid.
+
+use nalgebra::{DMatrix, DVector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::grid::product_grid;
+use crate::model::{Fitted, Process};
+use crate::noise::Noise;
+use crate::noises::{Designer, Noises};
+use crate::normalise::{Normalised, caveats, normalise};
+use crate::streams::normal_vector;
+use crate::{
+    Certified, Described, FittedRows, Frame, Job, Measured, OneTarget, Sample, Streams, Task, TaskError,
+};
+use dpgp_accounting::Caveat;
+use dpgp_gp::LinearMap;
+use dpgp_gp::kernel::KernelSetting;
+use dpgp_mechanisms::{MechanismSetting, PrivacySetting, Sections, noisy_predictions};
+use dpgp_number::{Count, Positive};
+use dpgp_spec::label;
+use dpgp_spec::setting::rules::{check_grid, dimension, fail};
+use dpgp_spec::setting::{Checked, ModelSetting, Problem, RangeSetting};
+
+/// The metrics `mean@X`, `gp-sd@X` and `noise-sd@X` at the points of the task (units of the target), `noise-share@X`, the last over
+/// the size of the first with privacy, and `influence`: the largest change of a prediction when one target changes by 1; with privacy `noise-rms`, the root mean square of
+/// `noise-sd` over the grid, and `hidden-share`, the share of its points where that is at least what the task says; where
+/// predictions are the best ones given the release `expected-error`, the root mean square of all errors over the grid under the
+/// model, and `released`, the number of noisy combinations that they follow from; for a private function `sensitivity`, which
+/// scales its noise, at change 1. Frames: `curve` in one dimension, `map` (and `surface`) in more, `data`, `inducing`,
+/// `lengthscale`.
+impl Task for PredictionTask {
+    fn measure(&self, job: &Job<'_>) -> Result<Vec<Measured>, TaskError> {
+        let (model, sample) = (job.model()?, job.sample);
+        let normalised = normalise(&sample.targets, &job.setting.normalise);
+        let kernel = model.kernel.covariance(&sample.inputs);
+        let grid = product_grid(&self.grid);
+        let process = Process::new(model, kernel.as_ref(), &sample.inputs, job.placing("prediction"));
+        let Fitted { map, variance } = process.fitted(&grid)?;
+        let cells = job.cells.iter().map(|cell| Ok(OneTarget::of_unit(cell, &job.setting.data)?.scale()));
+        let scales: Vec<f64> = cells
+            .map(|scale: Result<f64, TaskError>| Ok(scale? / normalised.scale))
+            .collect::<Result<_, TaskError>>()?;
+        let mechanism = &job.setting.privacy.mechanism;
+        let denoise = mechanism.denoises_experiments();
+        let designer =
+            Designer { mechanism, process: &process, test: &grid, map: &map, denoise, weights: None };
+        let noises = match job.is_private() {
+            true => Some(designer.noises(&scales)?),
+            false => None,
+        };
+        let block = PredictionBlock {
+            task: self,
+            job,
+            variance,
+            mean: map.predict(&normalised.targets).map(|m| normalised.in_units(m)),
+            beside: beside(self, model, &process, sample, &normalised)?,
+            caveats: caveats(job.setting, &normalised),
+            map,
+            noises,
+            normalised,
+            grid,
+        };
+        job.cells.iter().map(|cell| block.cell(cell)).collect()
+    }
+}
+
+/// What all cells of a block share.
+struct PredictionBlock<'a> {
+    task: &'a PredictionTask,
+    job: &'a Job<'a>,
+    grid: DMatrix<f64>,
+    map: LinearMap,
+    mean: DVector<f64>,
+    /// Variances of the latent values under the model, without privacy.
+    variance: Vec<f64>,
+    noises: Option<Noises>,
+    normalised: Normalised,
+    /// The frames beside the predictions.
+    beside: Vec<Frame>,
+    caveats: [(Caveat, bool); 2],
+}
+
+/// What is released with privacy.
+struct NoisyMean<'a> {
+    noise: &'a Noise,
+    /// What noise is added to: the mean without the directions that a rank rule drops, or that of a map of its own.
+    mean: DVector<f64>,
+}
+
+impl NoisyMean<'_> {
+    /// With a column for each private sample: the mean with one draw of the noise times `scale`.
+    fn draws(&self, mut frame: Frame, draws: usize, scale: f64, streams: &Streams) -> Frame {
+        let mut stream = streams.of_block("draws");
+        for number in 1..=draws {
+            let noise = &self.noise.map * normal_vector(self.noise.map.ncols(), &mut stream) * scale;
+            frame = frame.with(format!("draw{number}"), (&self.mean + noise).iter().copied());
+        }
+        frame
+    }
+}
+
+impl PredictionBlock<'_> {
+    fn cell(&self, cell: &PrivacySetting) -> Result<Measured, TaskError> {
+        let data = &self.job.setting.data;
+        let target = OneTarget::of_unit(cell, data)?;
+        let scale = target.scale();
+        let private = self.private(target)?;
+        let (noise_sd, certified) = match &private {
+            None => (DVector::zeros(self.grid.nrows()), Certified::nothing()),
+            Some(NoisyMean { noise, .. }) => {
+                let certificate = noise.certificate(target, &self.caveats).about(data.unit());
+                let certified =
+                    self.job.certify(certificate, || vec![noise.sampled(scale, target.moved())])?;
+                (noise.standard_deviations() * scale, certified)
+            }
+        };
+        let gp_sd = self.gp_sd(private.as_ref().map(|released| released.noise), scale);
+        let mut metrics = self.at_points(&gp_sd, &noise_sd)?;
+        metrics.push(("influence".to_owned(), self.map.columns().amax()));
+        let mut frame = Frame::new(if self.grid.ncols() == 1 { "curve" } else { "map" })
+            .with_points(&self.grid)
+            .with("mean", self.mean.iter().copied())
+            .with("gp-sd", gp_sd.iter().copied());
+        if let Some(released) = &private {
+            let rms = (noise_sd.norm_squared() / noise_sd.len() as f64).sqrt();
+            metrics.push(("noise-rms".to_owned(), rms));
+            metrics.extend(self.task.hidden_from.map(|least| {
+                let hidden = noise_sd.iter().filter(|sd| **sd >= least.get()).count();
+                ("hidden-share".to_owned(), hidden as f64 / noise_sd.len() as f64)
+            }));
+            if released.noise.variances.is_some() {
+                let squares =
+                    gp_sd.iter().zip(noise_sd.iter()).map(|(model, noise)| model * model + noise * noise);
+                let error = (squares.sum::<f64>() / gp_sd.len() as f64).sqrt();
+                metrics.push(("expected-error".to_owned(), error));
+                metrics.push(("released".to_owned(), released.noise.map.ncols() as f64));
+            }
+            metrics.extend(released.noise.bound().map(|bound| ("sensitivity".to_owned(), bound)));
+            frame = frame.with("noise-sd", noise_sd.iter().copied());
+            frame = released.draws(frame, self.task.draws.get(), scale, self.job.streams);
+        }
+        let frames = std::iter::once(frame).chain(self.beside.iter().cloned()).collect();
+        Ok(certified.measured(self.map.jitter(), metrics).with_frames(frames))
+    }
+
+    /// What is released for a guarantee; nothing without privacy.
+    fn private(&self, target: OneTarget) -> Result<Option<NoisyMean<'_>>, TaskError> {
+        let Some(noises) = self.noises.as_ref().filter(|_| target.is_private()) else { return Ok(None) };
+        let noise = noises.at(target.scale() / self.normalised.scale)?;
+        let mean = noise.released_columns(&self.map) * self.map.sum_groups(&self.normalised.targets);
+        Ok(Some(NoisyMean { noise, mean: mean.map(|m| self.normalised.in_units(m)) }))
+    }
+
+    /// Standard deviations of the latent values about what is released without its noise, or about the mean of the model.
+    fn gp_sd(&self, noise: Option<&Noise>, scale: f64) -> Vec<f64> {
+        let normal = self.normalised.scale;
+        let variances = match noise {
+            Some(noise) => noise.model_variances(self.variance.clone(), scale / normal),
+            None => self.variance.clone(),
+        };
+        variances.iter().map(|v| v.sqrt() * normal).collect()
+    }
+
+    /// The metrics at the points of the task, each a row of the grid.
+    fn at_points(&self, gp_sd: &[f64], noise_sd: &DVector<f64>) -> Result<Vec<(String, f64)>, TaskError> {
+        let mut metrics = Vec::new();
+        for point in &self.task.at {
+            let row =
+                self.row(point).ok_or(TaskError::Missing { needed: "a grid with all points of `at`" })?;
+            let (mean, noise) = (self.mean[row], noise_sd[row]);
+            let share = (mean != 0.0 && noise > 0.0).then(|| ("noise-share", noise / mean.abs()));
+            let named = [("mean", mean), ("gp-sd", gp_sd[row]), ("noise-sd", noise)].into_iter().chain(share);
+            metrics.extend(named.map(|(name, value)| (PredictionTask::metric(name, point), value)));
+        }
+        Ok(metrics)
+    }
+
+    fn row(&self, point: &[f64]) -> Option<usize> {
+        (0..self.grid.nrows()).find(|&row| {
+            self.grid.row(row).iter().zip(point).all(|(x, p)| (x - p).abs() <= 1e-9 * (1.0 + x.abs()))
+        })
+    }
+}
+
+/// The data, the inducing inputs, the finer surface and the lengthscale.
+fn beside(
+    task: &PredictionTask,
+    model: &ModelSetting,
+    process: &Process<'_>,
+    sample: &Sample,
+    normalised: &Normalised,
+) -> Result<Vec<Frame>, TaskError> {
+    let data = Frame::new("data").with_points(&sample.inputs).with("y", sample.targets.iter().copied());
+    let mut frames = vec![data];
+    frames.extend(process.inducing.iter().map(|points| Frame::new("inducing").with_points(points)));
+    if let Some(ranges) = &task.surface {
+        let fine = product_grid(ranges);
+        let mean = process.map(&fine)?.predict(&normalised.targets);
+        let mean = mean.iter().map(|m| normalised.in_units(*m));
+        frames.push(Frame::new("surface").with_points(&fine).with("mean", mean));
+    }
+    frames.extend(lengthscale(task, model, sample));
+    Ok(frames)
+}
+
+/// The lengthscale of a nonstationary kernel along the grid, in one dimension.
+fn lengthscale(task: &PredictionTask, model: &ModelSetting, sample: &Sample) -> Option<Frame> {
+    let KernelSetting::Gibbs(gibbs) = &model.kernel else { return None };
+    let grid = product_grid(&task.grid);
+    (grid.ncols() == 1).then(|| {
+        let lengthscale = gibbs.lengthscale(&sample.inputs);
+        let along = grid.iter().map(|x| lengthscale.at(0, *x)).collect::<Vec<f64>>();
+        Frame::new("lengthscale").with_points(&grid).with("value", along)
+    })
+}
+
+/// Predictions of a regression on a grid, with all rows as training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PredictionTask {
+    /// The test inputs: the product of these, one per input; the last varies fastest.
+    pub grid: Vec<RangeSetting>,
+    /// A finer grid that a map draws contours on, without privacy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface: Option<Vec<RangeSetting>>,
+    /// Private samples that the figure shows.
+    #[serde(default = "none", skip_serializing_if = "is_none")]
+    pub draws: Count<1000, 0>,
+    /// The share of the points whose noise has at least this standard deviation (units of the target) is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_from: Option<Positive>,
+    /// The points of the grid that have metrics of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<Vec<f64>>,
+}
+
+fn none() -> Count<1000, 0> {
+    Count::literal::<0>()
+}
+
+fn is_none(draws: &Count<1000, 0>) -> bool {
+    draws.get() == 0
+}
+
+impl PredictionTask {
+    /// The name of a metric at a point, for example `noise-sd@70` or `mean@50,60`.
+    pub fn metric(name: &str, point: &[f64]) -> String {
+        let point: Vec<String> = point.iter().map(|x| label(&toml::Value::Float(*x))).collect();
+        format!("{name}@{}", point.join(","))
+    }
+
+    fn check_points(&self, inputs: usize) -> Checked {
+        for (i, point) in self.at.iter().enumerate() {
+            let path = format!("task.prediction.at.{i}");
+            dimension(&path, inputs, point.len())?;
+            if let Some((x, _)) = point.iter().zip(&self.grid).find(|(x, range)| !range.holds(**x)) {
+                return fail(&path, Problem::Shape(format!("{x} is no point of the grid")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Described for PredictionTask {
+    fn check(&self, setting: &Sections) -> Checked {
+        let inputs = setting.data.dimensions();
+        setting.regression_model("task.prediction")?;
+        check_grid("task.prediction.grid", &self.grid, inputs)?;
+        if let Some(surface) = &self.surface {
+            check_grid("task.prediction.surface", surface, inputs)?;
+        }
+        self.check_points(inputs)?;
+        noisy_predictions(&setting.privacy).map(drop)
+    }
+
+    fn protects_persons(&self, mechanism: &MechanismSetting) -> bool {
+        mechanism.linear().is_some()
+    }
+
+    fn fitted_rows(&self, rows: usize) -> Option<FittedRows> {
+        let points = [Some(&self.grid), self.surface.as_ref()].into_iter().flatten();
+        let points = points.map(|ranges| ranges.iter().map(|range| range.points).product::<usize>());
+        Some(FittedRows::of_test(rows, points.max().unwrap_or_default()))
+    }
+
+    fn metrics(&self, _: u32) -> Vec<String> {
+        let at = self.at.iter().flat_map(|point| {
+            ["mean", "gp-sd", "noise-sd", "noise-share"].map(|name| PredictionTask::metric(name, point))
+        });
+        let of_all = ["influence", "noise-rms", "hidden-share", "expected-error", "released", "sensitivity"];
+        at.chain(of_all.map(str::to_owned)).collect()
+    }
+}

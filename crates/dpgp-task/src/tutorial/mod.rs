@@ -1,6 +1,0 @@
-//! A Gaussian process at two places, before or after the observations.
-
-mod measure;
-mod setting;
-
-pub use setting::TutorialTask;
