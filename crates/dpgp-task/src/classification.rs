@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Process;
-use crate::noise::cloaking;
+use crate::noise::cloaking_options;
 use crate::prediction::PredictionTask;
 use crate::streams::normal_vector;
 use crate::{
@@ -70,7 +70,7 @@ impl Classifier {
             root: gram_factor("Phi' Phi", &features.training)?.factor().transpose(),
             labels: DVector::from_fn(train, |i, _| if classes[i] { 1.0 } else { -1.0 }),
             truth: classes[train..].to_vec(),
-            options: cloaking(&job.setting.privacy.mechanism)?,
+            options: cloaking_options(&job.setting.privacy.mechanism)?,
             features,
             inputs,
             test,

@@ -12,7 +12,7 @@ use dpgp_mechanisms::{CloakingSetting, LinearEvidence, LinearNoise, MechanismSet
 ///
 /// # Errors
 /// [`TaskError::Missing`] for another mechanism or objective, which the checks of a spec rule out.
-pub(super) fn cloaking(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
+pub(super) fn cloaking_options(mechanism: &MechanismSetting) -> Result<CloakingOptions, TaskError> {
     let setting = mechanism.of::<CloakingSetting>();
     let setting = setting.ok_or(TaskError::Missing { needed: "mechanism.cloaking" })?;
     setting.options().map_err(|_| TaskError::Missing { needed: "an objective of noise alone" })

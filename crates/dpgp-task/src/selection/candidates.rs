@@ -4,7 +4,7 @@ use nalgebra::DMatrix;
 
 use super::fold::{CandidateFold, ErrorNoise};
 use crate::cross_validation::{folds, others};
-use crate::noise::cloaking;
+use crate::noise::cloaking_options;
 use crate::streams::normal_vector;
 use crate::{Candidate, GpCandidate, NoiseScale, SelectionTask};
 use crate::{Job, TaskError};
@@ -41,7 +41,7 @@ impl Compared<'_> {
         let predictions = map.predict(&targets);
         let name = candidate.name();
         let mut starts = self.job.streams.of_block(&format!("start {name} fold {number}"));
-        let options = cloaking(&self.job.setting.privacy.mechanism)?;
+        let options = cloaking_options(&self.job.setting.privacy.mechanism)?;
         let cloak = cloak_from(map.columns(), &map.counts(), &options, &mut starts)?;
         let purpose = format!("noise {name} fold {number}");
         Ok(CandidateFold {
